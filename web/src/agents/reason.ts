@@ -11,6 +11,9 @@ export interface Standing {
   reason: string | undefined;
 }
 
+/** The evidence where nobody sees what the program does (protocol-containers). */
+const PAUSED = "its container is paused";
+
 /** What the program itself shows, quoted by the evidence (protocol-session `statusReason`). */
 const QUOTED = /^(?:working line|title|[a-z]+ dialog): (.+)$/;
 /** Spinners and bullets that come before a program's words. */
@@ -26,7 +29,8 @@ function reasonOf(session: Session, look: Look, item: Item | undefined): string 
   if (look === "attention" && item) return wantOf(item);
   if (look === "ended" && !session.paneExit) return undefined;
   if (ENDED.has(look)) return endingText(session);
-  return look === "idle" ? undefined : saidIn(session.statusReason);
+  if (look === "idle") return session.statusReason === PAUSED ? session.statusReason : undefined;
+  return saidIn(session.statusReason);
 }
 
 const ENDED: ReadonlySet<Look> = new Set(["ended", "stopped", "error", "detached"]);

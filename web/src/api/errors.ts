@@ -70,20 +70,26 @@ const FIELDS: Record<string, string> = table({
 
 /** A part of the page that was not loaded, in the words of the browsers and of the bundler. */
 const NOT_LOADED = /preload CSS|dynamically imported module|module script/i;
-const FIELD = /^([a-z][A-Za-z]*)(?:[.[][^:]*)?: (.+)$/s;
+const FIELD = /^([a-z][A-Za-z]*)([.[][^:]*)?: (.+)$/s;
 
 const titled = (name: string): string => {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
+/** @returns the field that an error names, what of it (`.memory`), and the rule that it breaks. */
+export function fieldOf(error: unknown): { field: string; part: string; rule: string } | undefined {
+  const [, field, part = "", rule] = FIELD.exec(textOf(error)) ?? [];
+  return field === undefined || rule === undefined ? undefined : { field, part, rule };
+}
+
 /** What went wrong as a sentence: a field under the name that the page has for it. */
 export function sentenceOf(error: unknown): string {
   const text = textOf(error);
   if (NOT_LOADED.test(text))
     return "This part of the page could not be loaded. Check the connection, or reload the page.";
-  const [, field, rule] = FIELD.exec(text) ?? [];
-  return field === undefined || rule === undefined ? text : `${FIELDS[field] ?? titled(field)}: ${rule}`;
+  const found = fieldOf(error);
+  return found === undefined ? text : `${FIELDS[found.field] ?? titled(found.field)}: ${found.rule}`;
 }
 
 /** Texts of the codes that an input acknowledgement may carry in `err` (protocol-websocket). */

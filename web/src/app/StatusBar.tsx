@@ -4,6 +4,8 @@ import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { GitChip } from "../git/Badge.tsx";
+import { PlaceMark } from "../hosts/PlaceMark.tsx";
+import { isAway } from "../hosts/state.ts";
 import { lost } from "./lost.ts";
 import { activeSession, cliOf } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
@@ -11,10 +13,11 @@ import { Icon } from "../ui/Icon.tsx";
 
 function State({ session }: { session: Session }) {
   const now = standing(session);
+  const stale = lost.value !== undefined || isAway(session.id);
   return (
     <span class="state" data-look={now.look} data-tip={hintOf(now)} data-testid="state">
-      <span class="dot" data-look={now.look} data-stale={lost.value !== undefined} />
-      {lost.value === undefined ? now.word : `last known: ${now.word}`}
+      <span class="dot" data-look={now.look} data-stale={stale} />
+      {stale ? `last known: ${now.word}` : now.word}
       {now.reason && <small>{now.reason}</small>}
     </span>
   );
@@ -35,6 +38,7 @@ export function StatusBar() {
   return (
     <footer class="statusbar">
       <State session={session} />
+      <PlaceMark session={session} />
       <span class="where" title={session.workingDir}>
         <Icon name="folder" size={14} />
         <bdi>{session.workingDir}</bdi>

@@ -4,6 +4,7 @@ import { me } from "../auth/me.ts";
 import { canSignOut, leave } from "../auth/state.ts";
 import { FILES_PAGE } from "../files/page.ts";
 import { GitMark } from "../git/Badge.tsx";
+import { PlaceMark } from "../hosts/PlaceMark.tsx";
 import { drawerOpen } from "../sessions/Drawer.tsx";
 import { shortPath } from "../lib/format.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
@@ -56,6 +57,7 @@ function Current() {
     >
       {session && <StatusDot session={session} />}
       <span class="current-name">{session?.name ?? "Sessions"}</span>
+      {session && <PlaceMark session={session} />}
       {session && <GitMark session={session} />}
       <span class="count">{sessionList.value.byId.size}</span>
     </button>

@@ -3,6 +3,7 @@ import { registerApprovals } from "../approvals/page.ts";
 import { registerAudit } from "../audit/page.ts";
 import { registerCases } from "../cases/page.ts";
 import { registerClis } from "../clis/page.ts";
+import { registerContainers } from "../containers/page.ts";
 import { registerConversations } from "../conversations/page.ts";
 import { registerCron } from "../cron/page.ts";
 import { registerDevices } from "../devices/page.ts";
@@ -10,6 +11,7 @@ import { registerDoctor } from "../doctor/page.ts";
 import { registerFiles } from "../files/page.ts";
 import { registerFleet } from "../fleet/page.ts";
 import { registerGit } from "../git/page.ts";
+import { registerHosts } from "../hosts/page.ts";
 import { registerModels } from "../models/page.ts";
 import { registerTimedRuns } from "../legacy/page.ts";
 import { registerMcp } from "../mcp/page.ts";
@@ -28,6 +30,8 @@ const FEATURES = [
   registerFiles,
   registerGit,
   registerCases,
+  registerHosts,
+  registerContainers,
   registerWebTabs,
   registerCron,
   registerTimedRuns,

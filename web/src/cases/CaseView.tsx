@@ -17,7 +17,8 @@ import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { readCaseGit } from "./calls.ts";
 import { remove } from "./remove.ts";
-import { consequences, removalBar, sessionsIn } from "./rules.ts";
+import { Box } from "../containers/Box.tsx";
+import { consequences, isElsewhere, kindOf, removalBar, sessionsIn } from "./rules.ts";
 import type { Case } from "./types.ts";
 
 /** @param page absent: the terminal. */
@@ -27,7 +28,8 @@ function go(session: Session, page?: string): void {
 }
 
 function start(each: Case): void {
-  newSessionPlace.value = { workingDir: each.path, caseName: each.name };
+  const elsewhere = isElsewhere(each) ? kindOf(each) : undefined;
+  newSessionPlace.value = { workingDir: each.path, caseName: each.name, elsewhere };
   openPage.value = undefined;
   newSessionOpen.value = true;
 }
@@ -47,6 +49,33 @@ function Sessions({ found }: { found: readonly Session[] }) {
   );
 }
 
+function FilesButton({ session }: { session: Session }) {
+  return (
+    <button
+      type="button"
+      class="button small"
+      onClick={() => go(session, FILES_PAGE)}
+      data-testid="case-files"
+    >
+      <Icon name="folder" size={14} /> Files
+    </button>
+  );
+}
+
+/** What is elsewhere is not looked into from here; a container's folder is of this machine. */
+function Elsewhere({ each, session }: { each: Case; session: Session | undefined }) {
+  if (each.remote)
+    return (
+      <p class="dim">Its folder is on {each.remote.hostId}: changes and files there are not looked at.</p>
+    );
+  return (
+    <>
+      <Box caseName={each.name} />
+      {session && <FilesButton session={session} />}
+    </>
+  );
+}
+
 function Inside({ session }: { session: Session }) {
   useEffect(() => void readNow(session.id), [session.id]);
   const status = answers.value.get(session.id)?.status;
@@ -63,14 +92,7 @@ function Inside({ session }: { session: Session }) {
         >
           <Icon name="branch" size={14} /> Changes
         </button>
-        <button
-          type="button"
-          class="button small"
-          onClick={() => go(session, FILES_PAGE)}
-          data-testid="case-files"
-        >
-          <Icon name="folder" size={14} /> Files
-        </button>
+        <FilesButton session={session} />
       </div>
     </>
   );
@@ -118,6 +140,12 @@ function Alone({ name }: { name: string }) {
   );
 }
 
+function About({ each, session }: { each: Case; session: Session | undefined }) {
+  if (isElsewhere(each)) return <Elsewhere each={each} session={session} />;
+  if (session) return <Inside session={session} />;
+  return each.cloning || each.unreachable ? null : <Alone name={each.name} />;
+}
+
 export function CaseView({ each }: { each: Case }) {
   const found = sessionsIn(each, sessions.value);
   const [first] = found;
@@ -132,7 +160,7 @@ export function CaseView({ each }: { each: Case }) {
       </p>
       <Sessions found={found} />
       {at && <Goals key={at.id} session={at} />}
-      {first ? <Inside session={first} /> : !each.cloning && !each.unreachable && <Alone name={each.name} />}
+      <About each={each} session={first} />
       <button
         type="button"
         class="button small"

@@ -9,8 +9,9 @@ import { CaseView } from "./CaseView.tsx";
 import "../ui/styles/records.css";
 import "./cases.css";
 import { caseOf, cloneWords, kindOf } from "./rules.ts";
+import { FarPane } from "./FarPane.tsx";
 import { LinkForm } from "./LinkForm.tsx";
-import { casesProblem, useCases } from "./state.ts";
+import { casesProblem, keepCase, useCases } from "./state.ts";
 import type { Case } from "./types.ts";
 
 function Row({ each, shown, onShow }: { each: Case; shown: boolean; onShow: () => void }) {
@@ -50,33 +51,52 @@ export function CasesPage() {
   const [chosen, setChosen] = useState<string>();
   // The case of the session in front is open until a person opens or closes one.
   const shown = chosen ?? front;
-  const [linking, setLinking] = useState(false);
-  const opener = useFocusBack(linking);
+  const [adding, setAdding] = useState<"link" | "far">();
+  const opener = useFocusBack(adding === "link");
+  const farOpener = useFocusBack(adding === "far");
+  const made = (name: string) => {
+    setAdding(undefined);
+    setChosen(name);
+  };
   return (
     <div class="cases" data-testid="cases">
-      {isAdmin.value && !linking && (
-        <div class="records-bar">
+      {isAdmin.value && adding === undefined && (
+        <div class="records-bar cases-bar">
           <span class="dim">Folders under short names.</span>
           <button
             ref={opener}
             type="button"
             class="button"
-            onClick={() => setLinking(true)}
+            onClick={() => setAdding("link")}
             data-testid="link-open"
           >
             <Icon name="plus" size={16} /> Link a folder
           </button>
+          <button
+            ref={farOpener}
+            type="button"
+            class="button"
+            onClick={() => setAdding("far")}
+            data-testid="far-open"
+          >
+            <Icon name="server" size={16} /> Elsewhere
+          </button>
         </div>
       )}
-      {linking && (
-        <LinkForm
-          cases={cases ?? []}
-          onClose={() => setLinking(false)}
-          onLinked={(name) => {
-            setLinking(false);
-            setChosen(name);
-          }}
-        />
+      {adding === "link" && (
+        <LinkForm cases={cases ?? []} onClose={() => setAdding(undefined)} onLinked={made} />
+      )}
+      {adding === "far" && (
+        <section class="sheet far-sheet" aria-label="A case elsewhere">
+          <FarPane
+            cases={cases ?? []}
+            onClose={() => setAdding(undefined)}
+            onMade={(each) => {
+              keepCase(each);
+              made(each.name);
+            }}
+          />
+        </section>
       )}
       <Problem text={casesProblem.value} testid="cases-problem" />
       {cases?.length === 0 && (

@@ -3,6 +3,9 @@ import { useEffect, useState } from "preact/hooks";
 import { Segments } from "./Segments.tsx";
 import { BrowsePane } from "./BrowsePane.tsx";
 import { ClonePane } from "./ClonePane.tsx";
+import { isAdmin } from "../auth/me.ts";
+import { FarPane } from "./FarPane.tsx";
+import { isElsewhere, kindOf } from "./rules.ts";
 import { MakePane } from "./MakePane.tsx";
 import { PlaceList } from "./PlaceList.tsx";
 import { onServerEvent } from "../stream/events.ts";
@@ -15,6 +18,8 @@ import { Worktree } from "./Worktree.tsx";
 export interface Choice {
   workingDir: string;
   caseName: string;
+  /** Where the case's sessions run, if not on the service's machine. */
+  elsewhere?: string | undefined;
   /** A worktree of the case's repository, on this branch; "" for the case's own folder. */
   branch: string;
 }
@@ -22,7 +27,7 @@ export interface Choice {
 export interface PickerProps {
   /** Folders used before, the last one first. */
   recent: readonly string[];
-  chosen: Choice;
+  chosen: Omit<Choice, "elsewhere">;
   onChoose: (choice: Partial<Choice>) => void;
 }
 
@@ -32,29 +37,38 @@ const WAYS = [
   ["make", "New case"],
   ["clone", "Clone"],
 ] as const;
+const ELSEWHERE = ["elsewhere", "Elsewhere"] as const;
 
-type Way = (typeof WAYS)[number][0];
+type Way = (typeof WAYS)[number][0] | (typeof ELSEWHERE)[0];
 
 export function Picker({ recent, chosen, onChoose }: PickerProps) {
   const [way, setWay] = useState<Way>("known");
   const cases = useCases();
-  const folder = (workingDir: string) => onChoose({ workingDir, caseName: "", branch: "" });
+  const folder = (workingDir: string) =>
+    onChoose({ workingDir, caseName: "", elsewhere: undefined, branch: "" });
   const take = (each: Case) => {
     keepCase(each);
-    onChoose({ workingDir: each.path, caseName: each.name, branch: "" });
+    const elsewhere = isElsewhere(each) ? kindOf(each) : undefined;
+    onChoose({ workingDir: each.path, caseName: each.name, elsewhere, branch: "" });
     setWay("known");
   };
   const found = cases?.find((each) => each.name === chosen.caseName);
   useEffect(() => {
     const end = onServerEvent("case:deleted", (data) => {
       // A case that is gone is no choice; its folder may still be one.
-      if ((data as { name?: unknown }).name === chosen.caseName) onChoose({ caseName: "", branch: "" });
+      if ((data as { name?: unknown }).name === chosen.caseName)
+        onChoose({ caseName: "", elsewhere: undefined, branch: "" });
     });
     return () => void end();
   }, [chosen.caseName]);
   return (
     <div class="picker" data-testid="picker">
-      <Segments label="Where the folder comes from" choices={WAYS} chosen={way} onChoose={setWay} />
+      <Segments
+        label="Where the folder comes from"
+        choices={isAdmin.value ? [...WAYS, ELSEWHERE] : WAYS}
+        chosen={way}
+        onChoose={setWay}
+      />
       <div class="picker-pane">
         {way === "known" && (
           <PlaceList
@@ -62,15 +76,23 @@ export function Picker({ recent, chosen, onChoose }: PickerProps) {
             cases={cases}
             chosen={chosen}
             onChoose={(place) =>
-              onChoose({ workingDir: place.path, caseName: place.caseName ?? "", branch: "" })
+              onChoose({
+                workingDir: place.path,
+                caseName: place.caseName ?? "",
+                elsewhere: place.elsewhere,
+                branch: "",
+              })
             }
           />
         )}
         {way === "browse" && <BrowsePane from={chosen.workingDir} onChoose={folder} onMade={take} />}
         {way === "make" && <MakePane cases={cases ?? []} onMade={take} />}
         {way === "clone" && <ClonePane cases={cases ?? []} onMade={take} />}
+        {way === "elsewhere" && <FarPane cases={cases ?? []} onMade={take} />}
       </div>
-      {found && <Worktree branch={chosen.branch} onBranch={(branch) => onChoose({ branch })} />}
+      {found && !isElsewhere(found) && (
+        <Worktree branch={chosen.branch} onBranch={(branch) => onChoose({ branch })} />
+      )}
     </div>
   );
 }

@@ -14,6 +14,18 @@ export const makeCase = (name: string, path?: string) =>
 export const linkCase = (name: string, path: string) =>
   request<{ case: Case }>("POST", "api/cases/link", { body: { name, path } });
 
+/** @param remotePath absolute there, or below `~/`. */
+export const linkRemote = (name: string, hostId: string, remotePath: string) =>
+  request<{ case: Case }>("POST", "api/cases/remote-link", { body: { name, hostId, remotePath } });
+
+/** A folder of the service's machine that the container of the case sees. */
+export const linkContainer = (name: string, hostId: string, workspacePath: string) =>
+  request<{ case: Case }>("POST", "api/cases/container-link", { body: { name, hostId, workspacePath } });
+
+/** A folder of the service's own, with a container of the host `default`. */
+export const createContainer = (name: string) =>
+  request<{ case: Case }>("POST", "api/cases/container-create", { body: { name } });
+
 export const readCaseGit = (name: string, signal: AbortSignal) =>
   request<GitStatus>("GET", casePath(name, "/git-status"), { signal });
 

@@ -6,6 +6,8 @@ import type { Case, CloneProgress, Cloning, Folder } from "./types.ts";
 
 /** A place that a session can work in. */
 export interface Place {
+  /** Of a case whose sessions run elsewhere: where that is. */
+  elsewhere?: string;
   kind: "recent" | "case" | "repository";
   label: string;
   detail: string;
@@ -67,8 +69,13 @@ const KINDS: Record<Case["location"], string> = {
   remote: "on another host",
 };
 
-export const kindOf = (each: Case): string =>
-  each.worktree ? `worktree · ${each.worktree.branch}` : KINDS[each.location];
+export function kindOf(each: Case): string {
+  if (each.worktree) return `worktree · ${each.worktree.branch}`;
+  return each.remote ? `on ${each.remote.hostId}` : KINDS[each.location];
+}
+
+/** Its sessions run elsewhere than on the service's machine, with the programs that are there. */
+export const isElsewhere = ({ location }: Case): boolean => location === "remote" || location === "container";
 
 function offOf(each: Case): string | undefined {
   if (each.cloning) return cloneWords(each.cloning);
@@ -83,6 +90,7 @@ function placeOfCase(each: Case): Place {
     detail: `${kindOf(each)} · ${shortPath(each.path)}`,
     path: each.path,
     caseName: each.name,
+    ...(isElsewhere(each) && { elsewhere: kindOf(each) }),
     ...(off !== undefined && { off }),
   };
 }
@@ -103,13 +111,14 @@ export function placesOf(
   cases: readonly Case[],
   folders: readonly Folder[],
 ): Place[] {
-  const byPath = new Map(cases.map((each) => [each.path, each]));
+  // A folder of another machine is none of this one, though their paths be the same.
+  const byPath = new Map(cases.flatMap((each) => (each.remote ? [] : [[each.path, each]])));
   const seen = new Set(recent);
   const used = recent.map((path): Place => {
     const found = byPath.get(path);
     return found ? { ...placeOfCase(found), kind: "recent" } : placeOfFolder("recent", path);
   });
-  const named = cases.filter((each) => !seen.has(each.path)).map(placeOfCase);
+  const named = cases.filter((each) => each.remote || !seen.has(each.path)).map(placeOfCase);
   const repositories = folders
     .filter((each) => each.isRepository && !seen.has(each.path) && !byPath.has(each.path))
     .map((each) => placeOfFolder("repository", each.path));
@@ -140,6 +149,8 @@ export function consequences(each: Case): string {
     return `The folder ${each.path} moves to the trash beside it, from where it can be taken back by hand for 7 days.`;
   if (each.location === "container")
     return `Its container is removed. The folder ${each.path} stays as it is.`;
+  if (each.remote)
+    return `Only the name is forgotten. The folder ${each.path} on ${each.remote.hostId} stays as it is.`;
   return `Only the name is forgotten. The folder ${each.path} stays as it is.`;
 }
 
@@ -154,8 +165,10 @@ export function removalBar(each: Case): string | undefined {
 /** Those that work in a case: by its name, or by its folder. */
 export function sessionsIn(each: Case, sessions: readonly Session[]): Session[] {
   return sessions.filter(
-    ({ caseName, workingDir }) =>
-      caseName === each.name || workingDir === each.path || workingDir.startsWith(`${each.path}/`),
+    ({ caseName, workingDir, remote }) =>
+      caseName === each.name ||
+      (remote?.hostId === each.remote?.hostId &&
+        (workingDir === each.path || workingDir.startsWith(`${each.path}/`))),
   );
 }
 

@@ -6,6 +6,8 @@ import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { GitRow } from "../git/Badge.tsx";
+import { PlaceMark } from "../hosts/PlaceMark.tsx";
+import { isAway } from "../hosts/state.ts";
 import { shortPath } from "../lib/format.ts";
 import { activeId, cliOf, sessions } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -46,7 +48,7 @@ function Row({ session }: { session: Session }) {
           <span class="row-sub">
             {now.look === "attention" && now.reason
               ? now.reason
-              : `${now.word} · ${shortPath(session.workingDir)}`}
+              : `${isAway(session.id) ? "last known: " : ""}${now.word} · ${shortPath(session.workingDir)}`}
           </span>
           <GitRow session={session} />
           {(session.displayModel || session.contextUsedPercentage !== undefined) && (
@@ -55,6 +57,7 @@ function Row({ session }: { session: Session }) {
             </span>
           )}
         </span>
+        <PlaceMark session={session} />
         <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
       </button>
       <IconButton icon="more" label={`Actions for ${session.name}`} onClick={menu} />

@@ -34,8 +34,16 @@ async function copyCommand(entry: CliItem): Promise<void> {
   if (await copyText(entry.installCommand ?? "")) say("good", "Copied", `Run it to install ${entry.label}.`);
 }
 
-function Choice({ entry, chosen, onChoose }: { entry: CliItem; chosen: boolean; onChoose: () => void }) {
-  const ready = canLaunch(entry);
+interface ChoiceProps {
+  entry: CliItem;
+  chosen: boolean;
+  elsewhere: boolean;
+  onChoose: () => void;
+}
+
+function Choice({ entry, chosen, elsewhere, onChoose }: ChoiceProps) {
+  // Programs are looked for there, when the session starts.
+  const ready = elsewhere || canLaunch(entry);
   return (
     <div class="choice" data-chosen={chosen} data-ready={ready} data-testid={`mode-${entry.id}`}>
       <label>
@@ -174,17 +182,18 @@ function Form() {
               key={entry.id}
               entry={entry}
               chosen={draft.mode === entry.id}
+              elsewhere={draft.elsewhere !== undefined}
               onChoose={() => set({ mode: entry.id, customModel: undefined })}
             />
           ))}
         </fieldset>
         <TextField
           label="Folder"
-          hint="on the service's machine"
+          hint={draft.elsewhere ?? "on the service's machine"}
           value={draft.workingDir}
           placeholder={settings.value.defaultWorkingDir || "the home folder"}
           testid="new-folder"
-          onInput={(workingDir) => set({ workingDir, caseName: "", branch: "" })}
+          onInput={(workingDir) => set({ workingDir, caseName: "", elsewhere: undefined, branch: "" })}
         />
         <Place
           recent={folders}

@@ -2,6 +2,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { Session } from "../api/types.ts";
 import { GitMark } from "../git/Badge.tsx";
+import { PlaceMark } from "../hosts/PlaceMark.tsx";
 import { activeId, cliOf } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { close, rename, select } from "./actions.ts";
@@ -126,6 +127,7 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
           <StatusDot session={session} />
           {session.pinned && <Icon name="pin" size={13} />}
           <span class="tab-name">{session.name}</span>
+          <PlaceMark session={session} />
           <GitMark session={session} />
           <span class="badge">
             {cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}

@@ -5,13 +5,17 @@ import type { CliItem, CreateBody, Session, Settings } from "../api/types.ts";
 export const newSessionOpen = signal(false);
 
 /** Where the dialog begins, where something else than the last choice is wanted. */
-export const newSessionPlace = signal<{ workingDir: string; caseName: string } | undefined>(undefined);
+export const newSessionPlace = signal<
+  { workingDir: string; caseName: string; elsewhere?: string | undefined } | undefined
+>(undefined);
 
 export interface Draft {
   mode: string;
   workingDir: string;
   /** The case whose folder `workingDir` is, where it was chosen as one. */
   caseName?: string;
+  /** Where the case's sessions run, if not on the service's machine: what is installed there is not known. */
+  elsewhere?: string | undefined;
   /** A worktree of that case, on this branch; absent or empty: the case's own folder. */
   branch?: string;
   name: string;

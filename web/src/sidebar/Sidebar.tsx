@@ -5,6 +5,8 @@ import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { needsYou } from "../approvals/state.ts";
 import { GitMark } from "../git/Badge.tsx";
+import { PlaceMark } from "../hosts/PlaceMark.tsx";
+import { isAway } from "../hosts/state.ts";
 import { close, move, select } from "../sessions/actions.ts";
 import { askName, openSessionMenu } from "../sessions/menu.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -22,7 +24,7 @@ const agentOf = (session: Session) => cliOf(session.mode)?.label ?? session.mode
 
 function secondLine(session: Session, now: number): string {
   const { look, word, reason } = standing(session);
-  const said = [reason ?? word];
+  const said = [isAway(session.id) ? `last known: ${word}` : (reason ?? word)];
   if (look === "busy" && session.lastSubmitAt) said.push(spanText(session.lastSubmitAt, now));
   if (session.totalCost) said.push(`$${session.totalCost.toFixed(2)}`);
   if (session.contextUsedPercentage !== undefined)
@@ -96,6 +98,7 @@ function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
           </span>
           <small>{secondLine(session, now)}</small>
         </span>
+        <PlaceMark session={session} />
         <GitMark session={session} />
         <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}</span>
       </button>

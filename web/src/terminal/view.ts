@@ -1,8 +1,9 @@
 /** One session's terminal on the page: grid, connection, keys, clipboard. */
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { IDisposable } from "@xterm/xterm";
 import { take } from "../attach/tray.ts";
 import { inputErrorText } from "../api/errors.ts";
+import { isAway, tellAway } from "../hosts/state.ts";
 import { darkSystem, type Prefs, prefs } from "../settings/prefs.ts";
 import { TouchScroll } from "../touch/scroll.ts";
 import { throughModifiers } from "../touch/state.ts";
@@ -38,6 +39,8 @@ export class TerminalView implements LinkListener {
   readonly foreignSize = signal<Grid | undefined>(undefined);
   /** Input that waits for a connection, in characters. */
   readonly waiting = signal(0);
+  /** Input that the service keeps until the session's host is back, in characters. */
+  readonly held = signal(0);
   readonly scrolledUp = signal(false);
   readonly atTop = signal(false);
 
@@ -103,6 +106,10 @@ export class TerminalView implements LinkListener {
       scroll: (lines, at) => this.scroll(lines, at),
     }).attach(this.element);
     answerReads(this.element, terminal);
+    const dispose = effect(() => {
+      if (!isAway(this.sessionId)) this.held.value = 0;
+    });
+    this.ends.push({ dispose });
   }
 
   show(): void {
@@ -149,6 +156,7 @@ export class TerminalView implements LinkListener {
       return;
     }
     this.link.input(data);
+    if (isAway(this.sessionId)) this.held.value += data.length;
     this.waiting.value = this.link.state === "open" ? 0 : this.link.outbox.chars;
   }
 
@@ -224,7 +232,12 @@ export class TerminalView implements LinkListener {
     // The record's own event says more: its status, and that nothing runs any more.
   }
 
-  inputLost(code: string): void {
+  far(up: boolean, nextAt: number | undefined): void {
+    tellAway(this.sessionId, up ? undefined : { nextAt });
+  }
+
+  inputLost(code: string, chars: number): void {
+    this.held.value = Math.max(0, this.held.peek() - chars);
     if (code === "FULL") say("bad", "Not typed", "Too much input waits for the connection.");
     else failed("Not typed", new Error(inputErrorText(code)));
   }

@@ -1,50 +1,12 @@
-import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import type { ComponentProps } from "preact";
+import { FormRow } from "../../ui/FormRow.tsx";
 import type { FieldName } from "./problems.ts";
 
-/** What ties a control to its label, its hint and what is wrong with it. */
-export interface Tied {
-  id: string;
-  "aria-invalid": boolean;
-  "aria-describedby": string | undefined;
-  "data-testid": string;
-}
+export { type Tied, Wrong } from "../../ui/FormRow.tsx";
 
-interface Props {
-  name: FieldName;
-  label: string;
-  hint?: string | undefined;
-  problem: string | undefined;
-  /** Below the control. */
-  after?: ComponentChildren;
-  children: (tied: Tied) => ComponentChildren;
-}
+type Props = Omit<ComponentProps<typeof FormRow>, "form" | "name"> & { name: FieldName };
 
-/** A labelled control with its problem below it. */
-export function Row({ name, label, hint, problem, after, children }: Props) {
-  const id = useId();
-  const wrong = `${id}-wrong`;
-  return (
-    <div class="labelled form-row">
-      <label for={id}>
-        {label} {hint && <small>{hint}</small>}
-      </label>
-      {children({
-        id,
-        "aria-invalid": problem !== undefined,
-        "aria-describedby": problem === undefined ? undefined : wrong,
-        "data-testid": `job-${name}`,
-      })}
-      {problem !== undefined && <Wrong id={wrong} name={name} text={problem} />}
-      {after}
-    </div>
-  );
-}
-
-export function Wrong({ id, name, text }: { id: string; name: FieldName; text: string }) {
-  return (
-    <p class="field-problem" id={id} role="alert" data-testid={`wrong-${name}`}>
-      {text}
-    </p>
-  );
+/** A labelled control of a job with its problem below it. */
+export function Row(props: Props) {
+  return <FormRow form="job" {...props} />;
 }

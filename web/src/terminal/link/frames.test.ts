@@ -8,6 +8,7 @@ describe("parseFrame", () => {
     { t: "size", c: 80, r: 24 },
     { t: "ack", seq: 3, dup: true, last: 4 },
     { t: "exit" },
+    { t: "link", up: false, nextAt: 5 },
   ])("reads $t", (frame) => {
     expect(parseFrame(JSON.stringify(frame))).toEqual(frame);
   });
@@ -25,6 +26,7 @@ describe("parseFrame", () => {
     '{"t":"snapshot","offset":1.5,"cols":80,"rows":24,"data":""}',
     '{"t":"size","c":"80","r":24}',
     '{"t":"ack","seq":"1"}',
+    '{"t":"link"}',
   ])("passes over %s", (text) => {
     expect(parseFrame(text)).toBeUndefined();
   });

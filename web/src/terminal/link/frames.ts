@@ -36,7 +36,15 @@ export interface Exit {
   status?: number;
 }
 
-export type ServerFrame = Hello | Snapshot | Size | Ack | Exit;
+/** The way to a remote host went or came back. */
+export interface Far {
+  t: "link";
+  up: boolean;
+  /** When it is tried next, in Unix milliseconds. */
+  nextAt?: number;
+}
+
+export type ServerFrame = Hello | Snapshot | Size | Ack | Exit | Far;
 
 export type Viewport = "mobile" | "tablet" | "desktop";
 
@@ -57,6 +65,7 @@ const CHECKS: Record<ServerFrame["t"], (frame: Fields) => boolean> = {
   size: (f) => sized(f, "c", "r"),
   ack: (f) => whole(f["seq"]),
   exit: () => true,
+  link: (f) => typeof f["up"] === "boolean",
 };
 
 /** @returns undefined for a frame of a kind this page does not know, or a broken one. */

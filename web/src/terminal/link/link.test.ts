@@ -48,6 +48,7 @@ function setUp() {
   const sockets: FakeSocket[] = [];
   const states: LinkState[] = [];
   const lost: string[] = [];
+  const ways: boolean[] = [];
   const drawn: (() => void)[] = [];
   const listener: LinkListener = {
     state: (state) => states.push(state),
@@ -57,6 +58,7 @@ function setUp() {
     size: () => {},
     exit: () => {},
     inputLost: (code) => lost.push(code),
+    far: (up) => ways.push(up),
   };
   const connect = (path: string, handlers: SocketHandlers) => {
     const socket = new FakeSocket(path, handlers);
@@ -66,7 +68,7 @@ function setUp() {
   const link = new TerminalLink({ connect, now: Date.now, random: () => 0 }, listener, "s 1", "cid");
   link.connect();
   const last = (): FakeSocket => sockets.at(-1) as FakeSocket;
-  return { link, sockets, states, lost, drawn, last };
+  return { link, sockets, states, lost, ways, drawn, last };
 }
 
 /** An open connection whose screen stands at offset 100. */
@@ -301,6 +303,20 @@ describe("input", () => {
     last().frame({ t: "ack", seq: last().sent[0]?.["seq"] });
     vi.advanceTimersByTime(PATIENCE_MS * 3);
     expect(sockets).toHaveLength(1);
+  });
+
+  test("while the session's host is away nobody answers, and nothing is doubted", () => {
+    const { link, sockets, ways, last } = opened();
+    last().frame({ t: "link", up: false, nextAt: 2_000_000 });
+    link.input("a");
+    vi.advanceTimersByTime(PATIENCE_MS * 30);
+    expect(sockets).toHaveLength(1);
+    last().frame({ t: "link", up: true });
+    vi.advanceTimersByTime(PATIENCE_MS - 1);
+    expect(sockets).toHaveLength(1);
+    vi.advanceTimersByTime(1);
+    expect(sockets).toHaveLength(2);
+    expect(ways).toEqual([false, true]);
   });
 
   test("numbers below the service's are raised and sent again", () => {

@@ -8,6 +8,7 @@ import { type Ending, endingOf } from "./closecodes.ts";
 import {
   type Ack,
   type ClientFrame,
+  type Far,
   type Hello,
   parseFrame,
   type ServerFrame,
@@ -51,8 +52,13 @@ export interface LinkListener {
   output(bytes: Uint8Array, drawn: () => void): void;
   size(cols: number, rows: number): void;
   exit(status: number | undefined): void;
-  /** @param code an error code, or `FULL` when the outbox is at its bound. */
-  inputLost(code: string): void;
+  /**
+   * @param code an error code, or `FULL` when the outbox is at its bound.
+   * @param chars how many characters are lost; 0 where that is not known.
+   */
+  inputLost(code: string, chars: number): void;
+  /** The way from the service to the session's host went or came back. */
+  far(up: boolean, nextAt: number | undefined): void;
 }
 
 export class TerminalLink {
@@ -71,6 +77,8 @@ export class TerminalLink {
   private drawn = 0;
   private told = 0;
   private failures = 0;
+  /** Since when the session's host is reached, in the clock's milliseconds; undefined: it is not. */
+  private farAt: number | undefined = 0;
   private patience = PATIENCE_MS;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private gotTimer: ReturnType<typeof setTimeout> | undefined;
@@ -128,7 +136,7 @@ export class TerminalLink {
   input(data: string): void {
     if (data === "") return;
     if (!this.outbox.add(data)) {
-      this.listener.inputLost("FULL");
+      this.listener.inputLost("FULL", data.length);
       return;
     }
     if (this.current === "open") this.flush();
@@ -164,10 +172,21 @@ export class TerminalLink {
     else if (frame.t === "snapshot") this.snapshot(frame);
     else if (frame.t === "size") this.listener.size(frame.c, frame.r);
     else if (frame.t === "ack") this.acknowledged(frame);
+    else if (frame.t === "link") this.far(frame);
     else this.listener.exit(frame.status);
   }
 
+  /** A host that sleeps answers nobody: that is no reason to doubt the connection to the service. */
+  private far({ up, nextAt }: Far): void {
+    this.farAt = up ? this.env.now() : undefined;
+    clearTimeout(this.ackTimer);
+    this.ackTimer = undefined;
+    this.listener.far(up, nextAt);
+    this.expectAck();
+  }
+
   private hello(hello: Hello): void {
+    this.farAt = 0;
     this.epoch = hello.epoch ?? null;
     this.received = hello.offset;
     if (!hello.resumed) this.painted = false;
@@ -215,7 +234,7 @@ export class TerminalLink {
 
   private acknowledged(ack: Ack): void {
     this.patience = PATIENCE_MS;
-    if (ack.err !== undefined) this.listener.inputLost(ack.err);
+    if (ack.err !== undefined) this.listener.inputLost(ack.err, this.outbox.charsOf(ack.seq));
     this.outbox.acknowledge(ack);
     clearTimeout(this.ackTimer);
     this.ackTimer = undefined;
@@ -224,8 +243,8 @@ export class TerminalLink {
 
   private expectAck(): void {
     const sent = this.outbox.oldestSent();
-    if (sent === undefined || this.ackTimer !== undefined) return;
-    const wait = Math.max(0, sent + this.patience - this.env.now());
+    if (sent === undefined || this.ackTimer !== undefined || this.farAt === undefined) return;
+    const wait = Math.max(0, Math.max(sent, this.farAt) + this.patience - this.env.now());
     this.ackTimer = setTimeout(() => this.unanswered(), wait);
   }
 
@@ -240,7 +259,7 @@ export class TerminalLink {
     const ending = endingOf(code);
     if (ending === "retry-clean" && this.outbox.size > 0) {
       this.outbox.clear();
-      this.listener.inputLost("OPERATION_FAILED");
+      this.listener.inputLost("OPERATION_FAILED", 0);
     }
     if (ending !== "retry" && ending !== "retry-clean") return this.enter(ending);
     this.enter("retrying");

@@ -38,6 +38,11 @@ export class Outbox {
     return this.queue.reduce((sum, item) => sum + item.data.length, 0);
   }
 
+  /** How long an input is that was not acknowledged; 0 for one that was. */
+  charsOf(seq: number): number {
+    return this.queue.find((item) => item.seq === seq)?.data.length ?? 0;
+  }
+
   /** @returns false when the bound is reached; then nothing was taken. */
   add(data: string): boolean {
     if (this.chars + data.length > CHARS_MAX) return false;

@@ -1,0 +1,138 @@
+/** The container of a case: how it stands, what it uses of its limits, and making it anew. */
+import { useEffect, useState } from "preact/hooks";
+import { sentenceOf } from "../api/errors.ts";
+import type { ContainerDetails } from "../api/types.ts";
+import { agoText } from "../lib/ago.ts";
+import { ask } from "../ui/ask.ts";
+import { Problem } from "../ui/Problem.tsx";
+import { useNow } from "../ui/useNow.ts";
+import "./box.css";
+import { readContainer, recreateContainer } from "./calls.ts";
+import { type Figure, figuresOf, stateOf } from "./words.ts";
+
+/** An engine takes a second to say what a container uses. */
+const LOOK_MS = 10_000;
+
+/** @param known what was read with the others of its host; absent: it is read now. */
+function useBox(caseName: string, known: ContainerDetails | undefined) {
+  const [box, setBox] = useState(known);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  const look = async (alive: () => boolean = () => true) => {
+    try {
+      const found = await readContainer(caseName);
+      if (!alive()) return;
+      setBox(found);
+      setProblem("");
+    } catch (error) {
+      if (alive()) setProblem(sentenceOf(error));
+    }
+  };
+  useEffect(() => {
+    let [alive, asking] = [true, false];
+    const again = async () => {
+      if (asking || document.hidden) return;
+      asking = true;
+      await look(() => alive);
+      asking = false;
+    };
+    void again();
+    const timer = setInterval(() => void again(), LOOK_MS);
+    return () => {
+      alive = false;
+      clearInterval(timer);
+    };
+  }, [caseName]);
+  const recreate = async () => {
+    setBusy(true);
+    setProblem("");
+    try {
+      setBox(await recreateContainer(caseName));
+    } catch (error) {
+      setProblem(sentenceOf(error));
+    }
+    setBusy(false);
+  };
+  return { box, busy, problem, recreate };
+}
+
+function Bar({ name, text, share }: Figure) {
+  return (
+    <div class="box-figure">
+      <dt>{name}</dt>
+      <dd>
+        {text}
+        {share !== undefined && (
+          <span
+            class="meter"
+            data-level={share >= 95 ? "red" : share >= 80 ? "amber" : undefined}
+            aria-hidden="true"
+          >
+            <i style={{ width: `${share}%` }} />
+          </span>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+async function agreed(box: ContainerDetails): Promise<boolean> {
+  const answer = await ask({
+    title: `Make the container of ${box.caseName} anew?`,
+    text: `A new one is made from ${box.image}. What was installed or changed in the old one is gone; the case’s folder and the container’s home folder stay.`,
+    action: "Make it anew",
+    danger: true,
+  });
+  return answer !== undefined;
+}
+
+function Shown({ box, busy, onRecreate }: { box: ContainerDetails; busy: boolean; onRecreate: () => void }) {
+  const now = useNow();
+  const state = stateOf(box);
+  return (
+    <>
+      <p class="box-title">
+        <span class="tag" data-tone={state.tone} data-testid="box-state">
+          {state.word}
+        </span>
+        <small>
+          {box.image} · network {box.network}
+          {box.created !== null && ` · made ${agoText(box.created, now)}`}
+        </small>
+      </p>
+      {state.text !== undefined && <p class="box-text">{state.text}</p>}
+      <dl class="box-figures">
+        {figuresOf(box.limits, box.usage).map((figure) => (
+          <Bar key={figure.name} {...figure} />
+        ))}
+      </dl>
+      <button
+        type="button"
+        class="button small"
+        aria-label={`Make the container of ${box.caseName} anew`}
+        disabled={busy}
+        onClick={onRecreate}
+        data-testid="box-recreate"
+      >
+        {busy ? "Making it…" : "Make it anew"}
+      </button>
+    </>
+  );
+}
+
+export function Box({ caseName, known }: { caseName: string; known?: ContainerDetails }) {
+  const { box, busy, problem, recreate } = useBox(caseName, known);
+  const ask = async () => {
+    if (box && (await agreed(box))) await recreate();
+  };
+  return (
+    <div class="box" data-testid="box" data-case={caseName}>
+      {box ? (
+        <Shown box={box} busy={busy} onRecreate={() => void ask()} />
+      ) : (
+        problem === "" && <p>Reading…</p>
+      )}
+      <Problem text={problem} testid="box-problem" />
+    </div>
+  );
+}

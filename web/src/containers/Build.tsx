@@ -1,0 +1,106 @@
+/** A build of the packaged image: how far it is, what it prints, and its end. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { sentenceOf } from "../api/errors.ts";
+import type { ContainerHost } from "../api/types.ts";
+import { Reread } from "../lib/reread.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { readBuildLog } from "./calls.ts";
+import type { Page } from "./useContainers.ts";
+import { buildText } from "./words.ts";
+
+/** @param turn read again whenever it is another one. */
+function Log({ id, turn }: { id: string; turn: string }) {
+  const [lines, setLines] = useState<readonly string[]>();
+  const [problem, setProblem] = useState("");
+  const box = useRef<HTMLPreElement>(null);
+  const reads = useRef<Reread | undefined>(undefined);
+  useEffect(() => {
+    reads.current ??= new Reread(async (outdated) => {
+      try {
+        const found = await readBuildLog(id);
+        if (!outdated()) setLines(found.lines);
+      } catch (error) {
+        setProblem(sentenceOf(error));
+      }
+    });
+    void reads.current.now();
+  }, [id, turn]);
+  useEffect(() => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [lines]);
+  if (problem !== "") return <p class="field-problem">{problem}</p>;
+  return (
+    <pre
+      ref={box}
+      class="example box-log"
+      tabIndex={0}
+      aria-label="What the build prints"
+      data-testid="build-log"
+    >
+      {lines === undefined
+        ? "Reading…"
+        : lines.length === 0
+          ? "Nothing was built since the service began."
+          : lines.join("\n")}
+    </pre>
+  );
+}
+
+export function Build({ host, page }: { host: ContainerHost; page: Page }) {
+  const [open, setOpen] = useState(false);
+  const running = page.builds[host.id];
+  const ended = page.ends[host.id];
+  return (
+    <div class="box-build">
+      {running && (
+        <div class="box-progress" data-testid="build-progress">
+          <progress
+            max={100}
+            aria-label={`Building the image of ${host.label}`}
+            {...(running.percent !== null && { value: running.percent })}
+          />
+          <span role="status">{buildText({ ...running, image: running.image || host.image })}</span>
+          <button
+            type="button"
+            class="button small"
+            onClick={() => page.cancel(host.id)}
+            data-testid="build-cancel"
+          >
+            Cancel
+          </button>
+          {running.line !== "" && !open && <code class="box-line">{running.line}</code>}
+        </div>
+      )}
+      {!running && ended !== undefined && (
+        <p class="far-found" data-ok={ended === ""} role="status" data-testid="build-end">
+          <Icon name={ended === "" ? "check" : "alert"} size={15} />
+          <span>{ended === "" ? "The image is built." : ended}</span>
+        </p>
+      )}
+      {open && <Log id={host.id} turn={`${running?.line} ${running?.percent} ${ended}`} />}
+      <div class="far-actions">
+        {!running && (
+          <button
+            type="button"
+            class="button small"
+            aria-label={`Build the image of ${host.label}`}
+            onClick={() => page.build(host.id)}
+            data-testid="build-start"
+          >
+            Build the image
+          </button>
+        )}
+        <button
+          type="button"
+          class="button small"
+          aria-expanded={open}
+          aria-label={`Log of the build of ${host.label}`}
+          onClick={() => setOpen(!open)}
+          data-testid="build-log-open"
+        >
+          Log
+        </button>
+      </div>
+    </div>
+  );
+}

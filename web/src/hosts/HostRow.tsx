@@ -1,0 +1,176 @@
+/** One SSH host: where it is, how it stands, and what can be done about it. */
+import { useState } from "preact/hooks";
+import { sentenceOf } from "../api/errors.ts";
+import type { RemoteHost, Session } from "../api/types.ts";
+import { select } from "../sessions/actions.ts";
+import { StatusDot } from "../sessions/StatusDot.tsx";
+import { openPage } from "../app/registry.ts";
+import { sessions } from "../store/state.ts";
+import { ask } from "../ui/ask.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { removeHost, wake } from "./calls.ts";
+import { FarSessions } from "./FarSessions.tsx";
+import { HostForm } from "./HostForm.tsx";
+import { Checked } from "./Keys.tsx";
+import { isAway } from "./state.ts";
+import type { Hosts } from "./useHosts.ts";
+import { addressOf, stateOf, wakeWay } from "./words.ts";
+
+interface Props {
+  host: RemoteHost;
+  page: Hosts;
+}
+
+async function remove({ host, page }: Props): Promise<void> {
+  const agreed = await ask({
+    title: `Forget ${host.label}?`,
+    text: "Its address is forgotten here, and nothing is changed there. A key that was trusted stays trusted.",
+    action: "Forget it",
+    danger: true,
+  });
+  if (agreed !== undefined) await page.attempt(() => removeHost(host.id));
+}
+
+function show(id: string): void {
+  select(id);
+  openPage.value = undefined;
+}
+
+function Here({ found, label }: { found: readonly Session[]; label: string }) {
+  if (found.length === 0) return null;
+  return (
+    <ul class="far-here" aria-label={`Sessions on ${label}`}>
+      {found.map((session) => (
+        <li key={session.id}>
+          <button type="button" class="chip" onClick={() => show(session.id)} data-testid="host-session">
+            <StatusDot session={session} /> <bdi>{session.name}</bdi>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A host is woken for a session that is there; making one there wakes it by itself. */
+function Wake({ host, page, found }: Props & { found: readonly Session[] }) {
+  const [told, setTold] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [first] = found;
+  if (wakeWay(host) === undefined || first === undefined) return null;
+  const act = async () => {
+    setBusy(true);
+    setTold("");
+    try {
+      const { reachable } = await wake(first.id);
+      setTold(reachable ? "It is awake." : "It was called, and does not answer yet.");
+    } catch (error) {
+      setTold(sentenceOf(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="button small"
+        aria-label={`Wake ${host.label}`}
+        disabled={busy || page.busy}
+        onClick={() => void act()}
+        data-testid="host-wake"
+      >
+        {busy ? "Waking…" : "Wake"}
+      </button>
+      <span class="dim" role="status">
+        {told}
+      </span>
+    </>
+  );
+}
+
+function Actions(props: Props & { found: readonly Session[]; onEdit: () => void }) {
+  const { host, page, found, onEdit } = props;
+  const looking = page.looking.has(host.id);
+  const action = (name: string, shown: string, off: boolean, testid: string, act: () => void) => (
+    <button
+      type="button"
+      class="button small"
+      aria-label={`${name} ${host.label}`}
+      disabled={off}
+      onClick={act}
+      data-testid={testid}
+    >
+      {shown}
+    </button>
+  );
+  return (
+    <div class="far-actions">
+      {action(
+        "Check",
+        looking ? "Checking…" : "Check",
+        looking,
+        "host-check",
+        () => void page.check(host.id),
+      )}
+      <Wake host={host} page={page} found={found} />
+      {action("Change", "Change", page.busy, "host-edit", onEdit)}
+      {action("Forget", "Forget", page.busy, "host-remove", () => void remove(props))}
+    </div>
+  );
+}
+
+/** Away as soon as one session there says so: they share the way. */
+const awayIn = (found: readonly Session[]): boolean | undefined =>
+  found.length === 0 ? undefined : found.some(({ id }) => isAway(id));
+
+export function HostRow({ host, page }: Props) {
+  const [editing, setEditing] = useState(false);
+  const told = page.found[host.id];
+  const here = sessions.value.filter(({ remote }) => remote?.hostId === host.id);
+  const state = stateOf(told, awayIn(here));
+  if (editing)
+    return (
+      <li>
+        <HostForm
+          host={host}
+          onClose={() => setEditing(false)}
+          onKept={(id) => {
+            setEditing(false);
+            void page.attempt(async () => undefined).then(() => page.check(id));
+          }}
+        />
+      </li>
+    );
+  const way = wakeWay(host);
+  return (
+    <li class="record far-host" data-testid="host" data-host={host.label}>
+      <span class="record-mark" data-tone={state.tone === "accent" ? "accent" : undefined} aria-hidden="true">
+        <Icon name="server" size={16} />
+      </span>
+      <div class="record-main">
+        <span class="record-title">
+          <strong>{host.label}</strong>
+          <span class="tag" data-tone={state.tone} data-testid="host-state">
+            {state.word}
+          </span>
+        </span>
+        <small class="far-address">
+          {addressOf(host)}
+          {host.jumpHost && ` over ${host.jumpHost}`}
+          {way !== undefined && ` · ${way}`}
+        </small>
+        <Here found={here} label={host.label} />
+        <Actions host={host} page={page} found={here} onEdit={() => setEditing(true)} />
+        {told && (
+          <Checked
+            key={told.fingerprint}
+            label={host.label}
+            found={told}
+            busy={page.looking.has(host.id)}
+            onTrust={(fingerprint) => void page.trust(host.id, fingerprint)}
+          />
+        )}
+        {(told?.ok === true || here.length > 0) && <FarSessions host={host} />}
+      </div>
+    </li>
+  );
+}

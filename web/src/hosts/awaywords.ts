@@ -1,0 +1,20 @@
+/** A host that is out of reach, in words. */
+import type { Away } from "./state.ts";
+
+export function awayText(hostId: string, { waking }: Away): string {
+  if (waking) return `Waking ${hostId}…`;
+  return `${hostId} is out of reach. What runs there runs on; this is its last screen.`;
+}
+
+/** When it is tried next. @param now the service's present, in milliseconds. */
+export function countdown({ nextAt }: Away, now: number): string {
+  if (nextAt === undefined) return "It is not tried again by itself.";
+  const seconds = Math.ceil((nextAt - now) / 1000);
+  if (seconds <= 0) return "Trying…";
+  if (seconds < 100) return `Next attempt in ${seconds} s.`;
+  return `Next attempt in ${Math.ceil(seconds / 60)} min.`;
+}
+
+/** Waking is for whoever has the session; connecting alone is for admins. */
+export const canTry = ({ wake }: Away, admin: boolean): boolean =>
+  admin || wake === "mac" || wake === "command";

@@ -1,0 +1,45 @@
+/** The routes of remote hosts (protocol-remote, protocol-wake). */
+import { request } from "../api/client.ts";
+import { sessionPath } from "../api/paths.ts";
+import type {
+  HostChecked,
+  Nothing,
+  OneRemoteHost,
+  OneSession,
+  Reachability,
+  RemoteHost,
+  RemoteHostBody,
+} from "../api/types.ts";
+import type { FarSession, Woken } from "./types.ts";
+
+const PATH = "api/remote-hosts";
+const of = (id: string, rest = "") => `${PATH}/${encodeURIComponent(id)}${rest}`;
+
+/** None for anybody but an admin. */
+export const readHosts = () => request<RemoteHost[]>("GET", PATH);
+
+export const addHost = (body: RemoteHostBody) => request<OneRemoteHost>("POST", PATH, { body });
+
+export const changeHost = (id: string, body: RemoteHostBody) =>
+  request<OneRemoteHost>("PUT", of(id), { body });
+
+export const removeHost = (id: string) => request<Nothing>("DELETE", of(id));
+
+/** Connects; within 30 s. */
+export const checkHost = (id: string) => request<HostChecked>("POST", of(id, "/check"));
+
+export const trustKey = (id: string, fingerprint: string) =>
+  request<Nothing>("POST", of(id, "/trust"), { body: { fingerprint } });
+
+export const listFarSessions = (id: string) =>
+  request<{ sessions: FarSession[] }>("GET", of(id, "/sessions"));
+
+export const attachFarSession = (hostId: string, remoteSessionName: string) =>
+  request<OneSession>("POST", "api/sessions", {
+    body: { attachRemoteSession: { hostId, remoteSessionName }, start: true },
+  });
+
+export const readReach = (sessionId: string) =>
+  request<Reachability>("GET", sessionPath(sessionId, "/reachability"));
+
+export const wake = (sessionId: string) => request<Woken>("POST", sessionPath(sessionId, "/wake"));

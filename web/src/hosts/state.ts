@@ -1,0 +1,47 @@
+/**
+ * Which sessions are out of reach, as far as the page was told. What follows the hosts of sessions
+ * is loaded with the first session that has one.
+ */
+import { computed, effect, signal } from "@preact/signals";
+import { sessions } from "../store/state.ts";
+import { failed } from "../ui/toasts.ts";
+
+/** The way to a session's host is closed; what runs there runs on. */
+export interface Away {
+  /** When it is tried next by itself, in the service's Unix milliseconds; absent: it is not. */
+  nextAt?: number | undefined;
+  /** Why the last attempt failed. */
+  why?: string | undefined;
+  wake?: "mac" | "command" | "none" | undefined;
+  /** It is being woken. */
+  waking?: boolean | undefined;
+}
+
+/** By session. */
+export const away = signal<ReadonlyMap<string, Away>>(new Map());
+
+export const isAway = (id: string): boolean => away.value.has(id);
+
+/** @param part undefined: it is reached. */
+export function tellAway(id: string, part: Away | undefined): void {
+  const before = away.peek();
+  if (part === undefined && !before.has(id)) return;
+  const next = new Map(before);
+  if (part === undefined) next.delete(id);
+  else next.set(id, { ...before.get(id), ...part });
+  away.value = next;
+}
+
+const anyFar = computed(() => sessions.value.some(({ location }) => location === "remote"));
+
+export function followHosts(): void {
+  const end = effect(() => {
+    if (!anyFar.value) return;
+    import("./follow.ts").then(
+      ({ follow }) => follow(),
+      (error: unknown) => failed("The hosts of sessions are not followed", error),
+    );
+    // Once is enough for the page's life; the effect itself is not there yet while it runs first.
+    queueMicrotask(() => end());
+  });
+}

@@ -1,0 +1,136 @@
+/** Remote hosts in words, and what their form sends. */
+import type { HostChecked, RemoteHost, RemoteHostBody } from "../api/types.ts";
+import { plural } from "../lib/format.ts";
+import type { FarSession } from "./types.ts";
+
+export interface Draft {
+  label: string;
+  host: string;
+  username: string;
+  port: string;
+  identityFile: string;
+  jumpHost: string;
+  /** One a line. */
+  extraSshOptions: string;
+  /** By mode; empty: the CLI's usual program. */
+  commands: Readonly<Record<string, string>>;
+  wakeMac: string;
+  wakeCommand: string;
+}
+
+export const EMPTY: Draft = {
+  label: "",
+  host: "",
+  username: "",
+  port: "22",
+  identityFile: "",
+  jumpHost: "",
+  extraSshOptions: "",
+  commands: {},
+  wakeMac: "",
+  wakeCommand: "",
+};
+
+export const draftOf = (host: RemoteHost): Draft => ({
+  ...EMPTY,
+  label: host.label,
+  host: host.host,
+  username: host.username,
+  port: String(host.port),
+  identityFile: host.identityFile ?? "",
+  jumpHost: host.jumpHost ?? "",
+  extraSshOptions: host.extraSshOptions.join("\n"),
+  commands: host.commands,
+  wakeMac: host.wakeMac ?? "",
+  wakeCommand: host.wakeCommand ?? "",
+});
+
+export const linesOf = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+/** Empty fields are left out; the service replaces all of a host but its id. */
+export function bodyOf(draft: Draft): RemoteHostBody {
+  const { label, host, username, port, extraSshOptions, commands, ...others } = draft;
+  const told = Object.entries(others).flatMap(([name, text]) => (text.trim() ? [[name, text.trim()]] : []));
+  const own = Object.entries(commands).flatMap(([mode, text]) => (text.trim() ? [[mode, text.trim()]] : []));
+  return {
+    label: label.trim(),
+    host: host.trim(),
+    username: username.trim(),
+    port: Number(port),
+    extraSshOptions: linesOf(extraSshOptions),
+    commands: Object.fromEntries(own) as Record<string, string>,
+    ...(Object.fromEntries(told) as Partial<RemoteHostBody>),
+  };
+}
+
+export type Wrong = Readonly<Partial<Record<string, string>>>;
+
+/** What is to be mended before the draft is sent, by field; the service's own rules come behind. */
+export function problemsOf({ label, host, username, port }: Draft): Wrong {
+  return {
+    ...(label.trim() === "" && { label: "Give it a name." }),
+    ...(host.trim() === "" && { host: "A name or an address, as ssh takes it." }),
+    ...(username.trim() === "" && { username: "As whom one signs in there." }),
+    ...(!(/^[0-9]{1,5}$/.test(port.trim()) && Number(port) >= 1 && Number(port) <= 65535) && {
+      port: "1 to 65535.",
+    }),
+  };
+}
+
+export const addressOf = ({ username, host, port }: RemoteHost): string =>
+  `${username}@${host.includes(":") ? `[${host}]` : host}${port === 22 ? "" : `:${port}`}`;
+
+/** How it is woken; undefined where nothing is configured. */
+export function wakeWay({ wakeCommand, wakeMac }: RemoteHost): string | undefined {
+  if (wakeCommand) return `wakes by ${wakeCommand}`;
+  return wakeMac ? `wakes by a packet to ${wakeMac}` : undefined;
+}
+
+export type Tone = "accent" | "warn" | "bad" | "plain";
+
+export interface State {
+  word: string;
+  tone: Tone;
+}
+
+/** @param away whether a session there has told that it is out of reach; undefined: none is there. */
+export function stateOf(found: HostChecked | undefined, away: boolean | undefined): State {
+  if (found?.hostKey === "changed") return { word: "another key", tone: "bad" };
+  if (found?.hostKey === "unknown") return { word: "key not trusted", tone: "warn" };
+  if (found && !found.ok) return { word: found.hostKey ? "cannot be used" : "out of reach", tone: "warn" };
+  if (away === true) return { word: "out of reach", tone: "warn" };
+  if (found?.ok || away === false) return { word: "reached", tone: "accent" };
+  return { word: "not checked", tone: "plain" };
+}
+
+/** `12 ms there and back, tmux 3.5a`; nothing where neither was told. */
+export function figuresOf({ latencyMs, tmux }: HostChecked): string {
+  const parts = [];
+  if (latencyMs !== undefined) parts.push(`${latencyMs} ms there and back`);
+  if (tmux !== undefined) parts.push(`tmux ${tmux}`);
+  return parts.join(", ");
+}
+
+/** The end of a fingerprint that has to be typed before a changed key is trusted. */
+export const TYPED = 8;
+
+export const ending = (fingerprint: string): string => fingerprint.slice(-TYPED);
+
+export function clientsText({ attached, windows, cols, rows }: FarSession): string {
+  const clients = Number(attached);
+  const parts = [clients === 0 ? "nobody looks at it" : plural(clients, "client")];
+  if (windows !== undefined) parts.push(plural(windows, "window"));
+  if (cols && rows) parts.push(`${cols}×${rows}`);
+  return parts.join(" · ");
+}
+
+/** An error of the service, with what to do about it. */
+export function wayOut(text: string): string {
+  if (/ is on it$/.test(text))
+    return `${text}. Close its sessions and remove its cases first; their folders there stay as they are.`;
+  return text;
+}

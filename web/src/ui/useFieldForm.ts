@@ -1,0 +1,71 @@
+/** A form whose problems stand at their fields, those of the service too. */
+import { useState } from "preact/hooks";
+import { fieldOf, sentenceOf } from "../api/errors.ts";
+
+/** What is wrong, by field. */
+export type Wrong = Readonly<Partial<Record<string, string>>>;
+
+export interface FieldForm<Draft> {
+  draft: Draft;
+  wrong: Wrong;
+  /** What went wrong with no field of the form. */
+  problem: string;
+  busy: boolean;
+  set: (part: Partial<Draft>) => void;
+  submit: (event: Event) => Promise<void>;
+}
+
+/** @param draft its fields; `resources.memory` of the service is the field `memory`. */
+export function placed(error: unknown, draft: object): { wrong: Wrong; problem: string } {
+  const found = fieldOf(error);
+  const name = [found?.part.slice(1), found?.field].find((each) => each && Object.hasOwn(draft, each));
+  return found && name !== undefined
+    ? { wrong: { [name]: found.rule }, problem: "" }
+    : { wrong: {}, problem: sentenceOf(error) };
+}
+
+/**
+ * @param judge what is to be mended before anything is sent.
+ * @param send ends with the form's end, or throws.
+ */
+export function useFieldForm<Draft extends object>(
+  first: Draft,
+  judge: (draft: Draft) => Wrong,
+  send: (draft: Draft) => Promise<void>,
+): FieldForm<Draft> {
+  const [draft, setDraft] = useState(first);
+  const [{ wrong, problem }, setFound] = useState<{ wrong: Wrong; problem: string }>({
+    wrong: {},
+    problem: "",
+  });
+  const [busy, setBusy] = useState(false);
+  const set = (part: Partial<Draft>) => {
+    setDraft((before) => ({ ...before, ...part }));
+    setFound({ wrong: { ...wrong, ...blank(part) }, problem: "" });
+  };
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (busy) return;
+    const form = event.currentTarget as HTMLElement;
+    const found = judge(draft);
+    setFound({ wrong: found, problem: "" });
+    if (Object.keys(found).length > 0) return showFirst(form);
+    setBusy(true);
+    try {
+      await send(draft);
+    } catch (error) {
+      setFound(placed(error, draft));
+      setBusy(false);
+      showFirst(form);
+    }
+  };
+  return { draft, wrong, problem, busy, set, submit };
+}
+
+/** What is being mended is no longer called wrong. */
+const blank = (part: object): Wrong => Object.fromEntries(Object.keys(part).map((name) => [name, undefined]));
+
+/** The first field that is wrong gets the caret, once it is marked. */
+function showFirst(form: HTMLElement): void {
+  requestAnimationFrame(() => form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+}
