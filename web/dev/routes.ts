@@ -21,6 +21,7 @@ export async function readBody(request: IncomingMessage): Promise<Record<string,
 
 function create(state: MockState, body: Record<string, unknown>): unknown {
   const wanted = body as unknown as CreateBody;
+  const attached = wanted.attachRemoteSession?.remoteSessionName;
   if (wanted.workingDir && !wanted.workingDir.startsWith("/")) {
     throw new Refused(400, "INVALID_INPUT", "workingDir: must be an absolute path");
   }
@@ -28,6 +29,7 @@ function create(state: MockState, body: Record<string, unknown>): unknown {
     mode: wanted.mode ?? "shell",
     workingDir: wanted.workingDir ?? "/home/demo/work",
     ...(wanted.name && { name: wanted.name }),
+    ...(attached !== undefined && state.far.attach(attached)),
   });
   session.run();
   return { session: session.record };
@@ -67,6 +69,7 @@ function ofSession(state: MockState, call: Call): unknown {
     session.run();
     return { session: session.record };
   }
+  if (part === "reachability" || part === "wake") return state.far.session(id, part);
   if (part === "input") return state.input.take(session, body);
   if (method === "PUT" && part === "auto-resume") {
     session.update({ autoResume: { ...session.record.autoResume, enabled: body["enabled"] === true } });
@@ -121,6 +124,12 @@ export function answer(state: MockState, call: Call): unknown {
   if (what === "reboot-restore") return { sessions: [], expiresAt: null, restoring: false };
   if (what === "approvals") return state.approvals.route(call.method, call.path, call.body);
   if (what === "cron") return state.cron.route(call.method, call.path, call.body);
+  if (
+    what === "remote-hosts" ||
+    what === "container-hosts" ||
+    (what === "cases" && call.path[2] !== "browse")
+  )
+    return state.far.route(call.path, call.body, call.method);
   if (what === "webhook" && call.method === "GET") return WEBHOOK;
   if (what === "doctor") return DOCTOR;
   if (what === "push") return push(state, call);

@@ -7,6 +7,8 @@
  * /mock/event?name=session:blocked&id=... make trouble on demand. /mock/approval?kind=permission&id=...
  * raises an item, /mock/next?answer=409 and ?input=422 refuse the next one, ?hold=3000 holds prompts,
  * /mock/cron?job=...&failure=... fires a job as its schedule does, with a reason to fail if there is one,
+ * /mock/way?id=...&seconds=12 has a session on a host that is out of reach (&up=1: reached again),
+ * /mock/build?percent=40 builds an image (100: done, -1: failed),
  * /mock/plan?five=85 tells of plan usage, /mock/limit?id=...&minutes=42 pauses a session.
  */
 import { createReadStream, existsSync, statSync } from "node:fs";
@@ -112,6 +114,9 @@ function trouble(url: URL, response: ServerResponse): void {
     setTimeout(() => state.dropStreams(), 100);
   }
   if (url.pathname === "/mock/cron") fire(url);
+  if (url.pathname === "/mock/way")
+    state.far.way(url.searchParams.get("id") ?? "", url.searchParams.has("up"), numberIn(url, "seconds"));
+  if (url.pathname === "/mock/build") state.far.build(numberIn(url, "percent"));
   agentTrouble(url);
   json(response, 200, {});
 }

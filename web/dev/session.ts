@@ -25,6 +25,8 @@ export class MockSession {
   private log = Buffer.alloc(0);
   private start = 0;
   private shell: Shell | undefined;
+  private away = false;
+  private readonly held: string[] = [];
   private readonly sockets = new Map<string, WebSocket>();
   private readonly seen = new Map<string, number>();
   private readonly hub: Hub;
@@ -119,6 +121,14 @@ export class MockSession {
     socket.on("close", () => this.sockets.get(cid) === socket && this.sockets.delete(cid));
   }
 
+  /** The way to its host goes or comes back; meanwhile nothing that is typed arrives there. */
+  far(up: boolean, nextAt: number | undefined): void {
+    this.away = !up;
+    for (const socket of this.sockets.values())
+      this.send(socket, { t: "link", up, ...(nextAt !== undefined && { nextAt }) });
+    if (up) this.shell?.input(this.held.splice(0).join(""));
+  }
+
   /** A prompt is one paste and one Enter, however many lines it has. */
   prompted(text: string): void {
     this.write(`\r\n\x1b[2m>\x1b[0m ${text.replaceAll("\n", "\r\n  ")}\r\n`);
@@ -142,7 +152,8 @@ export class MockSession {
     if (!this.shell) return this.send(socket, { t: "ack", seq, err: "CONFLICT" });
     this.seen.set(cid, seq);
     this.send(socket, { t: "ack", seq });
-    this.shell.input(data);
+    if (this.away) this.held.push(data);
+    else this.shell.input(data);
   }
 
   private resized(cols: number, rows: number): void {

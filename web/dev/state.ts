@@ -6,6 +6,7 @@ import type { CliItem, PlanUsageTold, Status, Session, Settings } from "../src/a
 import { MockApprovals } from "./approvals.ts";
 import type { Definition } from "../src/cron/jobs/job.ts";
 import { type Launcher, type Made, MockCron, ZONE } from "./cron.ts";
+import { MockFar } from "./far.ts";
 import { MockInput } from "./input.ts";
 import { type Hub, MockSession } from "./session.ts";
 
@@ -36,6 +37,7 @@ export class MockState implements Hub, Launcher {
   readonly approvals = new MockApprovals(this);
   readonly cron = new MockCron(this, this);
   readonly input = new MockInput();
+  readonly far = new MockFar(this);
   readonly pushEndpoints = new Set<string>();
   planUsage: PlanUsageTold | null = null;
   settings: Partial<Settings> = {

@@ -6,7 +6,7 @@ import type { Item } from "../approvals/item.ts";
 import { APPROVALS_PAGE } from "../approvals/page.ts";
 import { approvalOf, approvals } from "../approvals/state.ts";
 import { wantOf } from "../approvals/words.ts";
-import { AwayHost } from "../hosts/AwayHost.tsx";
+import { AwaySlot } from "../hosts/slots.tsx";
 import { RestoreBanner } from "../restore/RestoreBanner.tsx";
 import { activeSession } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -65,7 +65,7 @@ export function SessionNotice() {
     <div class="banner-place session-notices" role="status">
       <div class="notice-stack">
         <RestoreBanner />
-        {session && <AwayHost key={session.id} session={session} />}
+        {session && <AwaySlot session={session} />}
         {item && item.kind !== "idle" && <Asks item={item} />}
         {session?.limitPaused && <Limit session={session} />}
       </div>

@@ -4,7 +4,7 @@ import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { GitChip } from "../git/Badge.tsx";
-import { PlaceMark } from "../hosts/PlaceMark.tsx";
+import { PlaceMark } from "../hosts/slots.tsx";
 import { isAway } from "../hosts/state.ts";
 import { lost } from "./lost.ts";
 import { activeSession, cliOf } from "../store/state.ts";

@@ -4,7 +4,7 @@ import { me } from "../auth/me.ts";
 import { canSignOut, leave } from "../auth/state.ts";
 import { FILES_PAGE } from "../files/page.ts";
 import { GitMark } from "../git/Badge.tsx";
-import { PlaceMark } from "../hosts/PlaceMark.tsx";
+import { PlaceMark } from "../hosts/slots.tsx";
 import { drawerOpen } from "../sessions/Drawer.tsx";
 import { shortPath } from "../lib/format.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";

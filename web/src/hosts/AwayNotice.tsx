@@ -13,7 +13,7 @@ import { checkHost, wake } from "./calls.ts";
 import "./away.css";
 import { readHost } from "./follow.ts";
 import { HOSTS_PAGE } from "./page.ts";
-import type { Away } from "./state.ts";
+import { type Away, away } from "./state.ts";
 
 const TICK_MS = 1_000;
 
@@ -49,7 +49,12 @@ function Held() {
   ) : null;
 }
 
-export function AwayNotice({ session, told }: { session: Session; told: Away }) {
+export function AwayNotice({ session }: { session: Session }) {
+  const told = away.value.get(session.id);
+  return told ? <Notice session={session} told={told} /> : null;
+}
+
+function Notice({ session, told }: { session: Session; told: Away }) {
   const now = useSeconds();
   const [busy, setBusy] = useState(false);
   const hostId = session.remote?.hostId ?? "";

@@ -1,7 +1,4 @@
-/**
- * Which sessions are out of reach, as far as the page was told. What follows the hosts of sessions
- * is loaded with the first session that has one.
- */
+/** Which sessions are out of reach, as far as the page was told. */
 import { computed, effect, signal } from "@preact/signals";
 import { sessions } from "../store/state.ts";
 import { failed } from "../ui/toasts.ts";
@@ -32,14 +29,19 @@ export function tellAway(id: string, part: Away | undefined): void {
   away.value = next;
 }
 
-const anyFar = computed(() => sessions.value.some(({ location }) => location === "remote"));
+export const parts = signal<typeof import("./parts.ts") | undefined>(undefined);
+
+const anyElsewhere = computed(() => sessions.value.some(({ location }) => location !== "local"));
 
 export function followHosts(): void {
   const end = effect(() => {
-    if (!anyFar.value) return;
-    import("./follow.ts").then(
-      ({ follow }) => follow(),
-      (error: unknown) => failed("The hosts of sessions are not followed", error),
+    if (!anyElsewhere.value) return;
+    import("./parts.ts").then(
+      (loaded) => {
+        parts.value = loaded;
+        loaded.follow();
+      },
+      (error: unknown) => failed("Where sessions run could not be loaded", error),
     );
     // Once is enough for the page's life; the effect itself is not there yet while it runs first.
     queueMicrotask(() => end());

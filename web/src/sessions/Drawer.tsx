@@ -6,7 +6,7 @@ import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { GitRow } from "../git/Badge.tsx";
-import { PlaceMark } from "../hosts/PlaceMark.tsx";
+import { PlaceMark } from "../hosts/slots.tsx";
 import { isAway } from "../hosts/state.ts";
 import { shortPath } from "../lib/format.ts";
 import { activeId, cliOf, sessions } from "../store/state.ts";

@@ -2,7 +2,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { Session } from "../api/types.ts";
 import { GitMark } from "../git/Badge.tsx";
-import { PlaceMark } from "../hosts/PlaceMark.tsx";
+import { PlaceMark } from "../hosts/slots.tsx";
 import { activeId, cliOf } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { close, rename, select } from "./actions.ts";

@@ -148,5 +148,7 @@ describe("status", () => {
     expect(endingText({ ...dead, paneExit: { at: 1, status: 3 } })).toContain("status 3");
     expect(endingText({ ...dead, paneExit: { at: 1, signal: "SIGKILL" } })).toContain("signal SIGKILL");
     expect(endingText(dead)).toContain("No program");
+    const reason = "oom-killed";
+    expect(endingText({ ...dead, paneExit: { at: 1, status: 137, reason } })).toContain("more memory");
   });
 });

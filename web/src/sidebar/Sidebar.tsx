@@ -5,7 +5,7 @@ import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { needsYou } from "../approvals/state.ts";
 import { GitMark } from "../git/Badge.tsx";
-import { PlaceMark } from "../hosts/PlaceMark.tsx";
+import { PlaceMark } from "../hosts/slots.tsx";
 import { isAway } from "../hosts/state.ts";
 import { close, move, select } from "../sessions/actions.ts";
 import { askName, openSessionMenu } from "../sessions/menu.ts";

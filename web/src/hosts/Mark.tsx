@@ -5,7 +5,7 @@ import "./mark.css";
 import { placeOf } from "./place.ts";
 import { isAway } from "./state.ts";
 
-export function PlaceMark({ session }: { session: Session }) {
+export function Mark({ session }: { session: Session }) {
   const place = placeOf(session);
   if (!place) return null;
   const gone = isAway(session.id);
