@@ -12,7 +12,7 @@ from tests.integration.harness import Daemon
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
 
 PAGES = ("approvals", "cases", "files", "git", "cron", "timed", "webtabs", "clis", "models", "mcp",
-         "doctor", "devices", "tokens", "audit", "settings", "help", "fleet",
+         "hosts", "containers", "doctor", "devices", "tokens", "audit", "settings", "help", "fleet",
          "conversations")  # fmt: skip
 
 SETTLED = """Promise.allSettled(document.getAnimations()
@@ -26,6 +26,12 @@ WITHIN = (
     ("cases", ("[data-testid=case]",), "[data-testid=case-view]"),
     ("cases", ("[data-testid=link-open]",), "[data-testid=browse-folder]"),
     ("models", ("[data-testid=endpoint-edit]",), "[data-testid=endpoint-form]"),
+    ("hosts", ("[data-testid=host-check]",), "[data-testid=host-found]"),
+    ("hosts", ("[data-testid=host-edit]", ".far-more summary"), "[data-testid=host-jumpHost]"),
+    ("containers", ("[data-testid=box-host-edit]", ".far-more summary"),
+     "[data-testid=box-host-network]"),
+    ("containers", ("[data-testid=build-log-open]",), "[data-testid=build-log]"),
+    ("cases", ("[data-testid=far-open]",), "[data-testid=far-where]"),
     ("clis", ("[data-testid=cli-edit]",), "[data-testid=new-cli-form]"),
     ("conversations", ("[data-testid=conversation-read]",), "[data-testid=said] .markdown"),
     ("files", (NOTES,), "[data-testid=markdown] strong"),
@@ -62,6 +68,10 @@ class AxeTests(BrowserCase):
         daemon.request("PUT", "/api/settings", on).data()
         endpoint = {"label": "workshop", "baseUrl": "http://127.0.0.1:1", "apiKey": "s3cr3t"}
         daemon.request("POST", "/api/model-endpoints", endpoint).data()
+        far = {"label": "build box", "host": "127.0.0.1", "port": 1, "username": "me"}
+        daemon.request("POST", "/api/remote-hosts", far).data()
+        engine = {"label": "Engine", "engine": "podman", "image": "service/agent:base"}
+        daemon.request("POST", "/api/container-hosts", engine).data()
         entry = {"id": "mine", "label": "Mine", "shortBadge": "MI", "binaries": ["sh"],
                  "argv": ["sh", "-i"]}  # fmt: skip
         daemon.request("POST", "/api/clis", entry).data()
@@ -99,7 +109,7 @@ class AxeTests(BrowserCase):
         page.goto(daemon.url)
         page.get_by_test_id("new-session-button").click()
         page.get_by_test_id("picker").wait_for()
-        for way in ("browse", "make", "clone", "known"):
+        for way in ("browse", "make", "clone", "elsewhere", "known"):
             page.get_by_test_id(f"way-{way}").click()
             self.check(page, f"{look} new session, {way}", faults)
         page.keyboard.press("Escape")

@@ -60,14 +60,6 @@ export function Build({ host, page }: { host: ContainerHost; page: Page }) {
             {...(running.percent !== null && { value: running.percent })}
           />
           <span role="status">{buildText({ ...running, image: running.image || host.image })}</span>
-          <button
-            type="button"
-            class="button small"
-            onClick={() => page.cancel(host.id)}
-            data-testid="build-cancel"
-          >
-            Cancel
-          </button>
           {running.line !== "" && !open && <code class="box-line">{running.line}</code>}
         </div>
       )}
@@ -79,7 +71,17 @@ export function Build({ host, page }: { host: ContainerHost; page: Page }) {
       )}
       {open && <Log id={host.id} turn={`${running?.line} ${running?.percent} ${ended}`} />}
       <div class="far-actions">
-        {!running && (
+        {running ? (
+          <button
+            type="button"
+            class="button small"
+            aria-label={`Cancel the build of ${host.label}`}
+            onClick={() => page.cancel(host.id)}
+            data-testid="build-cancel"
+          >
+            Cancel
+          </button>
+        ) : (
           <button
             type="button"
             class="button small"

@@ -15,9 +15,9 @@ export function ContainersPage() {
   const [adding, setAdding] = useState(false);
   const opener = useFocusBack(adding);
   return (
-    <div class="records-page" aria-busy={page.busy} data-testid="containers">
+    <div class="records-page far-page" aria-busy={page.busy} data-testid="containers">
       <div class="records-bar">
-        <span class="dim">Cases that are fenced off: their sessions run in a container.</span>
+        <span class="dim">Engines whose containers sessions can run in.</span>
         {!adding && (
           <button
             ref={opener}
@@ -26,7 +26,7 @@ export function ContainersPage() {
             onClick={() => setAdding(true)}
             data-testid="box-host-new"
           >
-            <Icon name="plus" size={16} /> New container host
+            <Icon name="plus" size={16} /> New host
           </button>
         )}
       </div>

@@ -111,9 +111,9 @@ function Actions(props: Props & { found: readonly Session[]; onEdit: () => void 
         "host-check",
         () => void page.check(host.id),
       )}
-      <Wake host={host} page={page} found={found} />
       {action("Change", "Change", page.busy, "host-edit", onEdit)}
       {action("Forget", "Forget", page.busy, "host-remove", () => void remove(props))}
+      <Wake host={host} page={page} found={found} />
     </div>
   );
 }

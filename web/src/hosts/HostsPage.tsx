@@ -18,7 +18,7 @@ export function HostsPage() {
     void page.attempt(async () => undefined).then(() => page.check(id));
   };
   return (
-    <div class="records-page" aria-busy={page.busy} data-testid="hosts">
+    <div class="records-page far-page" aria-busy={page.busy} data-testid="hosts">
       <div class="records-bar">
         <span class="dim">Machines that sessions can run on. Nothing is installed there.</span>
         {!adding && (

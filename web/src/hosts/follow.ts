@@ -6,9 +6,9 @@ import { onServerEvent } from "../stream/events.ts";
 import { readReach } from "./calls.ts";
 import { type Away, away, tellAway } from "./state.ts";
 
-/** @returns undefined for a host that is reached. */
+/** @returns undefined for a host that is reached; one that is being woken is not reached for a while. */
 export function awayIn({ reachable, nextAt, error, wakeConfigured }: Reachability): Away | undefined {
-  return reachable ? undefined : { nextAt, why: error, wake: wakeConfigured, waking: false };
+  return reachable ? undefined : { nextAt, why: error, wake: wakeConfigured };
 }
 
 const far = (): Session[] =>

@@ -135,7 +135,6 @@ describe("away", () => {
       nextAt: 7,
       why: "refused",
       wake: "mac",
-      waking: false,
     });
   });
 
@@ -151,8 +150,8 @@ describe("away", () => {
   });
 
   test("the countdown ends in an attempt, or says that none comes", () => {
-    expect(countdown({ nextAt: 12_400 }, 400)).toBe("Next attempt in 12 s.");
-    expect(countdown({ nextAt: 300_000 }, 0)).toBe("Next attempt in 5 min.");
+    expect(countdown({ nextAt: 12_400 }, 400)).toBe("Next attempt in 12\u00a0s.");
+    expect(countdown({ nextAt: 300_000 }, 0)).toBe("Next attempt in 5\u00a0min.");
     expect(countdown({ nextAt: 400 }, 500)).toBe("Trying…");
     expect(countdown({}, 500)).toContain("not tried again");
     expect(awayText("box", {})).toContain("runs on");

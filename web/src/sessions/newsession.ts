@@ -48,7 +48,8 @@ export function parseRemembered(text: string | null): Remembered {
 }
 
 export function remember(before: Remembered, draft: Draft): Remembered {
-  const folder = draft.workingDir.trim();
+  // A folder of another machine is none of this one; its case is offered by name.
+  const folder = draft.elsewhere === undefined ? draft.workingDir.trim() : "";
   const others = before.folders.filter((each) => each !== folder);
   return { mode: draft.mode, folders: (folder === "" ? others : [folder, ...others]).slice(0, FOLDERS_MAX) };
 }
@@ -75,7 +76,7 @@ export function recentFolders(
 ): string[] {
   const all = [
     ...kept.folders,
-    ...sessions.map((session) => session.workingDir),
+    ...sessions.flatMap(({ remote, workingDir }) => (remote ? [] : [workingDir])),
     settings.defaultWorkingDir ?? "",
   ];
   return [...new Set(all)].filter((folder) => folder !== "").slice(0, FOLDERS_MAX);

@@ -14,6 +14,10 @@ export interface Group {
   sessions: Placed[];
 }
 
+/** A folder of another machine is none of this one, though their paths be the same. */
+const folderOf = ({ remote, workingDir }: Session): string =>
+  remote ? `${remote.hostId}:${workingDir}` : workingDir;
+
 /**
  * A session that another one made stands below that one, wherever it works, as long as its parent is shown.
  *
@@ -29,7 +33,7 @@ export function grouped(sessions: readonly Session[], needy: (id: string) => boo
       (made.get(parent) ?? []).map((session) => [{ session, depth }, ...below(session.id, depth + 1).flat()]),
       (family) => family.some(({ session: { id } }) => needy(id)),
     );
-  const folders = by(below("", 0), ([first]) => first?.session.workingDir ?? "");
+  const folders = by(below("", 0), ([first]) => (first ? folderOf(first.session) : ""));
   const names = shortNames([...folders.keys()]);
   return urgentFirst(
     [...folders].map(([folder, families]) => ({
