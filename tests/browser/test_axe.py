@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from tests.browser.axe import faults as found_in
 from tests.browser.harness import PHONE, BrowserCase
 from tests.integration.harness import Daemon
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
 
 PAGES = ("approvals", "cases", "files", "git", "cron", "timed", "webtabs", "clis", "models", "mcp",
-         "hosts", "containers", "doctor", "devices", "tokens", "audit", "settings", "help", "fleet",
+         "doctor", "devices", "tokens", "audit", "settings", "help", "fleet",
          "conversations")  # fmt: skip
-
-SETTLED = """Promise.allSettled(document.getAnimations()
-  .filter((each) => each.effect.getComputedTiming().iterations !== Infinity)
-  .map((each) => each.finished))"""
-"""Whatever moves in is there: colours are not those of the page before."""
 
 NOTES = "[data-path='notes.md']"
 EYE, TEXT = "[data-testid=file-preview]", "[data-testid=text] .cm-content"
@@ -26,12 +19,16 @@ WITHIN = (
     ("cases", ("[data-testid=case]",), "[data-testid=case-view]"),
     ("cases", ("[data-testid=link-open]",), "[data-testid=browse-folder]"),
     ("models", ("[data-testid=endpoint-edit]",), "[data-testid=endpoint-form]"),
-    ("hosts", ("[data-testid=host-check]",), "[data-testid=host-found]"),
-    ("hosts", ("[data-testid=host-edit]", ".far-more summary"), "[data-testid=host-jumpHost]"),
-    ("containers", ("[data-testid=box-host-edit]", ".far-more summary"),
-     "[data-testid=box-host-network]"),
-    ("containers", ("[data-testid=build-log-open]",), "[data-testid=build-log]"),
-    ("cases", ("[data-testid=far-open]",), "[data-testid=far-where]"),
+    (
+        "hosts",
+        ("[data-testid=host-check]", "[data-testid=host-new]", ".far-more summary"),
+        "[data-testid=host-found]",
+    ),
+    (
+        "containers",
+        ("[data-testid=build-log-open]", "[data-testid=box-host-new]", ".far-more summary"),
+        "[data-testid=build-log]",
+    ),
     ("clis", ("[data-testid=cli-edit]",), "[data-testid=new-cli-form]"),
     ("conversations", ("[data-testid=conversation-read]",), "[data-testid=said] .markdown"),
     ("files", (NOTES,), "[data-testid=markdown] strong"),
@@ -44,18 +41,8 @@ WITHIN = (
 class AxeTests(BrowserCase):
     expected = (r"the server responded with a status of 40[34]",)
 
-    def faults(self, page: Page) -> list[str]:
-        """Each violation with where it is."""
-        found: Any = Axe().run(page).response["violations"]
-        return [
-            f"{each['impact']} {each['id']}: {node['target'][0]} {node['failureSummary']}"
-            for each in found
-            for node in each["nodes"]
-        ]
-
     def check(self, page: Page, where: str, all_: list[str]) -> None:
-        page.evaluate(SETTLED)
-        all_.extend(f"{where}: {fault}" for fault in self.faults(page))
+        all_.extend(f"{where}: {fault}" for fault in found_in(page))
 
     def scene(self) -> Daemon:
         """A daemon with something on every page."""

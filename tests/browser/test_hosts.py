@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Literal
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.axe import faults
 from tests.browser.harness import LOST, PHONE, BrowserCase, Terminal, until
 from tests.browser.mockservice import MockService
 from tests.sshd import Sshd
@@ -15,9 +17,14 @@ FINGER = 44
 """CSS pixels that a finger meets (on a phone)."""
 
 
+_LOOKS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
 def low(buttons: Locator) -> list[str]:
     """Those that a finger would miss."""
-    boxes = [(each.inner_text(), each.bounding_box()) for each in buttons.all() if each.is_visible()]
+    boxes = [
+        (each.inner_text(), each.bounding_box()) for each in buttons.all() if each.is_visible()
+    ]
     return [text for text, box in boxes if box is not None and box["height"] < FINGER]
 
 
@@ -101,7 +108,9 @@ class SshTests(BrowserCase):
         expect(page.get_by_test_id("hosts-problem")).to_contain_text("remove its cases first")
 
 
-class AwayTests(BrowserCase):
+class PlayedTests(BrowserCase):
+    """States that are hard to make for real, played by the page's stand-in service."""
+
     expected = (*LOST, r"status of 404")
     mock: MockService
 
@@ -110,6 +119,12 @@ class AwayTests(BrowserCase):
         super().setUpClass()
         cls.mock = MockService()
         cls.addClassCleanup(cls.mock.close)
+
+    def sound(self, page: Page, within: str) -> None:
+        """Nothing that axe finds, in either theme."""
+        for look in _LOOKS:
+            page.emulate_media(color_scheme=look)
+            self.assertEqual([], faults(page, within), look)
 
     def test_a_host_sleeps_and_comes_back(self) -> None:
         session = self.mock.session("build")
@@ -122,13 +137,16 @@ class AwayTests(BrowserCase):
         expect(page.get_by_test_id("state")).to_contain_text("last known")
         terminal.focus().type("echo kept")
         expect(page.get_by_test_id("away-held")).to_contain_text("9 typed characters")
+        self.sound(page, ".away")
         page.get_by_test_id("away-try").click()
         expect(notice).to_contain_text("Waking build-box")
         self.mock.do("way", id=session, up=1)
         expect(notice).to_have_count(0)
         terminal.wait(r".*echo kept")
         self.mock.do("way", id=session)
-        expect(page.get_by_test_id("away-countdown")).to_have_text("It is not tried again by itself.")
+        expect(page.get_by_test_id("away-countdown")).to_have_text(
+            "It is not tried again by itself."
+        )
         self.mock.do("way", id=session, up=1)
         expect(notice).to_have_count(0)
 
@@ -136,6 +154,9 @@ class AwayTests(BrowserCase):
         page = self.page(f"{self.mock.url}/?page=hosts", **PHONE)
         page.get_by_test_id("host-check").first.click()
         page.get_by_test_id("far-sessions").first.click()
+        page.get_by_test_id("host-check").last.click()
+        expect(page.get_by_test_id("key-changed")).to_be_visible()
+        self.sound(page, ".far-page")
         row = page.get_by_test_id("far-session").filter(has_text="irc & mail")
         expect(row).to_contain_text("2 clients · 3 windows · 80×24")
         self.assertEqual([], low(page.locator(".far-page .button")))
@@ -149,11 +170,8 @@ class AwayTests(BrowserCase):
         page.get_by_test_id("ask-agree").click()
         expect(page.get_by_test_id("ask")).to_have_count(0)
 
-
-class ContainerTests(BrowserCase):
     def test_an_image_and_its_containers(self) -> None:
-        mock = MockService()
-        self.addCleanup(mock.close)
+        mock = self.mock
         page = self.page(f"{mock.url}/?page=containers")
         page.get_by_test_id("build-start").click()
         page.get_by_test_id("build-progress").wait_for()
@@ -169,6 +187,7 @@ class ContainerTests(BrowserCase):
 
         running, hungry = (page.locator(f"[data-case={name}]") for name in ("fenced", "hungry"))
         expect(running).to_contain_text("3.5 GiB of 4 GiB")
+        self.sound(page, ".far-page")
         expect(hungry).to_contain_text("more than the 512 MiB that it may use")
         hungry.get_by_test_id("box-recreate").click()
         expect(page.get_by_test_id("ask")).to_contain_text("home folder stay")

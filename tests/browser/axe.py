@@ -1,0 +1,27 @@
+"""What axe finds wrong with a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+SETTLED = """Promise.allSettled(document.getAnimations()
+  .filter((each) => each.effect.getComputedTiming().iterations !== Infinity)
+  .map((each) => each.finished))"""
+"""Whatever moves in is there: colours are not those of the page before."""
+
+
+def faults(page: Page, within: str | None = None) -> list[str]:
+    """Each violation with where it is.
+
+    @param within: a selector; C{None}: the whole page.
+    """
+    page.evaluate(SETTLED)
+    found: Any = Axe().run(page, context=within).response["violations"]
+    return [
+        f"{each['impact']} {each['id']}: {node['target'][0]} {node['failureSummary']}"
+        for each in found
+        for node in each["nodes"]
+    ]
