@@ -96,9 +96,9 @@ const container = (name: string) => ({
 
 /** One host answers, one shows another key; one container runs, one had too little memory. */
 export class MockFar {
-  wakes = 0;
   private readonly state: MockState;
   private readonly reach = new Map<string, Reachability>();
+  private readonly wakers: (() => void)[] = [];
   private readonly log: string[] = [];
   private building = false;
   private readonly boxes = [
@@ -128,6 +128,7 @@ export class MockFar {
     if (session.record.remote?.hostId !== hostId)
       session.update({ location: "remote", remote: { hostId, name: `service-${id}`, owned: true } });
     session.far(up, nextAt);
+    if (up) for (const woken of this.wakers.splice(0)) woken();
     const name = up ? "sessionReconnected" : nextAt === undefined ? "reconnectExhausted" : "sessionDropped";
     this.state.publish(`remote:${name}`, { id, at: Date.now(), attempt: 2, nextAt });
   }
@@ -161,9 +162,9 @@ export class MockFar {
   session(id: string, part: string): unknown {
     const found = this.reach.get(id) ?? { reachable: true, wakeConfigured: "none" as const };
     if (part === "reachability") return found;
-    this.wakes += 1;
     this.state.publish("remote:hostWaking", { hostId: "build-box", method: "mac" });
-    return { woke: true, reachable: false, wakeConfigured: found.wakeConfigured };
+    const answer = { woke: true, reachable: true, wakeConfigured: found.wakeConfigured };
+    return new Promise((resolve) => this.wakers.push(() => resolve(answer)));
   }
 
   host(id: string, part: string | undefined, body: Record<string, unknown>): unknown {

@@ -151,7 +151,7 @@ export class MockSession {
     if (seq <= last) return this.send(socket, { t: "ack", seq, dup: true, last });
     if (!this.shell) return this.send(socket, { t: "ack", seq, err: "CONFLICT" });
     this.seen.set(cid, seq);
-    this.send(socket, { t: "ack", seq });
+    this.send(socket, { t: "ack", seq, ...(this.away && { buffered: true }) });
     if (this.away) this.held.push(data);
     else this.shell.input(data);
   }

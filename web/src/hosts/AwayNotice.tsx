@@ -5,7 +5,6 @@ import { openPage } from "../app/registry.ts";
 import { isAdmin } from "../auth/me.ts";
 import { plural } from "../lib/format.ts";
 import { serverNow } from "../stream/servertime.ts";
-import { currentView } from "../terminal/current.ts";
 import { sentenceOf } from "../api/errors.ts";
 import { say } from "../ui/toasts.ts";
 import { awayText, canTry, countdown } from "./awaywords.ts";
@@ -13,7 +12,7 @@ import { checkHost, wake } from "./calls.ts";
 import "./away.css";
 import { readHost } from "./follow.ts";
 import { HOSTS_PAGE } from "./page.ts";
-import { type Away, away } from "./state.ts";
+import { type Away, away, held, isAway, tellAway } from "./state.ts";
 
 const TICK_MS = 1_000;
 
@@ -27,10 +26,20 @@ function useSeconds(): number {
   return now;
 }
 
+/** It takes up to 40 s, of which not everybody is told by events (protocol-wake). */
+async function woken(sessionId: string): Promise<void> {
+  tellAway(sessionId, { waking: true });
+  try {
+    await wake(sessionId);
+  } finally {
+    if (isAway(sessionId)) tellAway(sessionId, { waking: false });
+  }
+}
+
 /** A wake where one is configured; otherwise looking there connects at once. */
 async function attempt(sessionId: string, hostId: string, how: Away["wake"]): Promise<void> {
   try {
-    if (how === "mac" || how === "command") await wake(sessionId);
+    if (how === "mac" || how === "command") await woken(sessionId);
     else {
       const found = await checkHost(hostId);
       if (!found.ok) throw new Error(found.error ?? "It cannot be used.");
@@ -42,8 +51,8 @@ async function attempt(sessionId: string, hostId: string, how: Away["wake"]): Pr
   await readHost(hostId).catch((error: unknown) => console.warn(error));
 }
 
-function Held() {
-  const count = currentView.value?.held.value ?? 0;
+function Held({ id }: { id: string }) {
+  const count = held.value.get(id) ?? 0;
   return count > 0 ? (
     <small data-testid="away-held">{plural(count, "typed character")} will follow, once it is back</small>
   ) : null;
@@ -74,7 +83,7 @@ function Notice({ session, told }: { session: Session; told: Away }) {
           </span>
         </span>
         {told.why !== undefined && !waking && <small>{told.why}</small>}
-        <Held />
+        <Held id={session.id} />
       </span>
       {canTry(told, isAdmin.value) && (
         <button

@@ -4,7 +4,7 @@ import type { HostChecked, RemoteHost } from "../api/types.ts";
 import { awayText, canTry, countdown } from "./awaywords.ts";
 import { awayIn, meaning, onHost } from "./follow.ts";
 import { placeOf } from "./place.ts";
-import { away, isAway, tellAway } from "./state.ts";
+import { away, held, hold, isAway, tellAway } from "./state.ts";
 import {
   addressOf,
   bodyOf,
@@ -147,6 +147,15 @@ describe("away", () => {
     expect(away.value).toBe(before);
     tellAway("a", undefined);
     expect(isAway("a")).toBe(false);
+  });
+
+  test("what is kept is counted until the host is back", () => {
+    hold("a", 3);
+    tellAway("a", { nextAt: 9 });
+    hold("a", 4);
+    expect(held.value.get("a")).toBe(7);
+    tellAway("a", undefined);
+    expect(held.value.has("a")).toBe(false);
   });
 
   test("the countdown ends in an attempt, or says that none comes", () => {

@@ -23,9 +23,17 @@ export interface InputAnswer {
   delivered?: boolean;
   duplicate?: boolean;
   buffered?: boolean;
+  /** There was no room to keep it. */
+  dropped?: boolean;
 }
 
 export function outcomeOf(answer: InputAnswer): Delivery {
+  if (answer.dropped)
+    return {
+      state: "failed",
+      text: "Not sent: the host is away, and no more is kept for it until it is back.",
+      unknown: false,
+    };
   if (answer.buffered) return { state: "buffered" };
   if (answer.duplicate) return { state: "duplicate" };
   if (answer.delivered) return { state: "delivered" };
@@ -68,7 +76,7 @@ const WORDS: Record<Exclude<Delivery["state"], "failed">, string> = {
   held: "Held until the agent's composer is ready. It is typed then.",
   delivered: "Delivered",
   duplicate: "Delivered already: it was not typed twice.",
-  buffered: "The host sleeps: it is typed when it wakes.",
+  buffered: "The host is away: it is kept, and typed when the host is back.",
 };
 
 export const deliveryText = (delivery: Delivery): string =>

@@ -80,6 +80,7 @@ describe("delivery", () => {
     [{ delivered: true }, "delivered"],
     [{ delivered: false, duplicate: true }, "duplicate"],
     [{ buffered: true }, "buffered"],
+    [{ buffered: true, dropped: true }, "failed"],
     [{}, "failed"],
     [{ delivered: false }, "failed"],
   ])("%o", (answer, state) => expect(outcomeOf(answer).state).toBe(state));

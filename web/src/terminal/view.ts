@@ -1,9 +1,9 @@
 /** One session's terminal on the page: grid, connection, keys, clipboard. */
-import { effect, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { IDisposable } from "@xterm/xterm";
 import { take } from "../attach/tray.ts";
 import { inputErrorText } from "../api/errors.ts";
-import { isAway, tellAway } from "../hosts/state.ts";
+import { hold, isAway, tellAway } from "../hosts/state.ts";
 import { darkSystem, type Prefs, prefs } from "../settings/prefs.ts";
 import { TouchScroll } from "../touch/scroll.ts";
 import { throughModifiers } from "../touch/state.ts";
@@ -39,8 +39,6 @@ export class TerminalView implements LinkListener {
   readonly foreignSize = signal<Grid | undefined>(undefined);
   /** Input that waits for a connection, in characters. */
   readonly waiting = signal(0);
-  /** Input that the service keeps until the session's host is back, in characters. */
-  readonly held = signal(0);
   readonly scrolledUp = signal(false);
   readonly atTop = signal(false);
 
@@ -106,10 +104,6 @@ export class TerminalView implements LinkListener {
       scroll: (lines, at) => this.scroll(lines, at),
     }).attach(this.element);
     answerReads(this.element, terminal);
-    const dispose = effect(() => {
-      if (!isAway(this.sessionId)) this.held.value = 0;
-    });
-    this.ends.push({ dispose });
   }
 
   show(): void {
@@ -156,7 +150,6 @@ export class TerminalView implements LinkListener {
       return;
     }
     this.link.input(data);
-    if (isAway(this.sessionId)) this.held.value += data.length;
     this.waiting.value = this.link.state === "open" ? 0 : this.link.outbox.chars;
   }
 
@@ -236,9 +229,14 @@ export class TerminalView implements LinkListener {
     tellAway(this.sessionId, up ? undefined : { nextAt });
   }
 
-  inputLost(code: string, chars: number): void {
-    this.held.value = Math.max(0, this.held.peek() - chars);
+  inputHeld(chars: number): void {
+    hold(this.sessionId, chars);
+  }
+
+  inputLost(code: string): void {
     if (code === "FULL") say("bad", "Not typed", "Too much input waits for the connection.");
+    else if (isAway(this.sessionId))
+      say("bad", "Not typed", "The host is away, and no more is kept for it until it is back.");
     else failed("Not typed", new Error(inputErrorText(code)));
   }
 }

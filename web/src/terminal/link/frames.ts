@@ -27,6 +27,8 @@ export interface Ack {
   t: "ack";
   seq: number;
   dup?: boolean;
+  /** It waits for the session's host (protocol-wake). */
+  buffered?: boolean;
   last?: number;
   err?: string;
 }

@@ -49,6 +49,7 @@ function setUp() {
   const states: LinkState[] = [];
   const lost: string[] = [];
   const ways: boolean[] = [];
+  const held: number[] = [];
   const drawn: (() => void)[] = [];
   const listener: LinkListener = {
     state: (state) => states.push(state),
@@ -59,6 +60,7 @@ function setUp() {
     exit: () => {},
     inputLost: (code) => lost.push(code),
     far: (up) => ways.push(up),
+    inputHeld: (chars) => held.push(chars),
   };
   const connect = (path: string, handlers: SocketHandlers) => {
     const socket = new FakeSocket(path, handlers);
@@ -68,7 +70,7 @@ function setUp() {
   const link = new TerminalLink({ connect, now: Date.now, random: () => 0 }, listener, "s 1", "cid");
   link.connect();
   const last = (): FakeSocket => sockets.at(-1) as FakeSocket;
-  return { link, sockets, states, lost, ways, drawn, last };
+  return { link, sockets, states, lost, ways, held, drawn, last };
 }
 
 /** An open connection whose screen stands at offset 100. */
@@ -306,8 +308,11 @@ describe("input", () => {
   });
 
   test("while the session's host is away nobody answers, and nothing is doubted", () => {
-    const { link, sockets, ways, last } = opened();
+    const { link, sockets, ways, held, last } = opened();
     last().frame({ t: "link", up: false, nextAt: 2_000_000 });
+    link.input("kept");
+    last().frame({ t: "ack", seq: last().sent[0]?.["seq"], buffered: true });
+    expect(held).toEqual([4]);
     link.input("a");
     vi.advanceTimersByTime(PATIENCE_MS * 30);
     expect(sockets).toHaveLength(1);

@@ -52,11 +52,10 @@ export interface LinkListener {
   output(bytes: Uint8Array, drawn: () => void): void;
   size(cols: number, rows: number): void;
   exit(status: number | undefined): void;
-  /**
-   * @param code an error code, or `FULL` when the outbox is at its bound.
-   * @param chars how many characters are lost; 0 where that is not known.
-   */
-  inputLost(code: string, chars: number): void;
+  /** @param code an error code, or `FULL` when the outbox is at its bound. */
+  inputLost(code: string): void;
+  /** So many characters are typed once the session's host is back. */
+  inputHeld(chars: number): void;
   /** The way from the service to the session's host went or came back. */
   far(up: boolean, nextAt: number | undefined): void;
 }
@@ -136,7 +135,7 @@ export class TerminalLink {
   input(data: string): void {
     if (data === "") return;
     if (!this.outbox.add(data)) {
-      this.listener.inputLost("FULL", data.length);
+      this.listener.inputLost("FULL");
       return;
     }
     if (this.current === "open") this.flush();
@@ -234,7 +233,8 @@ export class TerminalLink {
 
   private acknowledged(ack: Ack): void {
     this.patience = PATIENCE_MS;
-    if (ack.err !== undefined) this.listener.inputLost(ack.err, this.outbox.charsOf(ack.seq));
+    if (ack.err !== undefined) this.listener.inputLost(ack.err);
+    if (ack.buffered) this.listener.inputHeld(this.outbox.charsOf(ack.seq));
     this.outbox.acknowledge(ack);
     clearTimeout(this.ackTimer);
     this.ackTimer = undefined;
@@ -259,7 +259,7 @@ export class TerminalLink {
     const ending = endingOf(code);
     if (ending === "retry-clean" && this.outbox.size > 0) {
       this.outbox.clear();
-      this.listener.inputLost("OPERATION_FAILED", 0);
+      this.listener.inputLost("OPERATION_FAILED");
     }
     if (ending !== "retry" && ending !== "retry-clean") return this.enter(ending);
     this.enter("retrying");
