@@ -48,7 +48,7 @@ async function attempt(sessionId: string, hostId: string, how: Away["wake"]): Pr
     const act = () => void (openPage.value = HOSTS_PAGE);
     say("bad", `${hostId} was not reached`, sentenceOf(error), { label: "SSH hosts", act });
   }
-  await readHost(hostId).catch((error: unknown) => console.warn(error));
+  await readHost(hostId);
 }
 
 function Held({ id }: { id: string }) {
@@ -60,7 +60,7 @@ function Held({ id }: { id: string }) {
 
 export function AwayNotice({ session }: { session: Session }) {
   const told = away.value.get(session.id);
-  return told ? <Notice session={session} told={told} /> : null;
+  return told && session.pid !== null ? <Notice session={session} told={told} /> : null;
 }
 
 function Notice({ session, told }: { session: Session; told: Away }) {

@@ -1,42 +1,51 @@
 /** Hears of the hosts that sessions are on, and asks where nothing was told yet (protocol-remote). */
 import type { Reachability, Session } from "../api/types.ts";
 import { effect } from "@preact/signals";
+import { Reread } from "../lib/reread.ts";
 import { sessionList } from "../store/state.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { readReach } from "./calls.ts";
-import { type Away, away, tellAway } from "./state.ts";
+import { type Away, away, isAway, tellAway } from "./state.ts";
 
 /** @returns undefined for a host that is reached; one that is being woken is not reached for a while. */
 export function awayIn({ reachable, nextAt, error, wakeConfigured }: Reachability): Away | undefined {
   return reachable ? undefined : { nextAt, why: error, wake: wakeConfigured };
 }
 
+/** What has ended there is known to have. */
 const far = (): Session[] =>
-  [...sessionList.peek().byId.values()].filter((each) => each.remote !== undefined);
+  [...sessionList.peek().byId.values()].filter(({ remote, pid }) => remote !== undefined && pid !== null);
 
 /** Those on one host: what is told of it holds for all. */
 export const onHost = (list: readonly Session[], hostId: string): string[] =>
   list.filter(({ remote }) => remote?.hostId === hostId).map(({ id }) => id);
 
 /** Asked for one session of each host. */
-export async function readHost(hostId: string): Promise<void> {
-  const ids = onHost(far(), hostId);
-  const [first] = ids;
+async function ask(hostId: string, outdated: () => boolean): Promise<void> {
+  const [first] = onHost(far(), hostId);
   if (first === undefined) return;
-  const answer = await readReach(first);
-  // Not tried yet, or being tried just now: what is known stays.
-  if (answer.reachable === null) return;
-  const found = awayIn(answer);
-  for (const id of ids) tellAway(id, found);
+  try {
+    const answer = await readReach(first);
+    // Not tried yet, or being tried just now: what is known stays.
+    if (outdated() || answer.reachable === null) return;
+    for (const id of onHost(far(), hostId)) tellAway(id, awayIn(answer));
+  } catch (error) {
+    // The page keeps what it knows; the next event tells more.
+    console.warn(`reachability of ${hostId}`, error);
+  }
 }
 
-/** Without an answer the page keeps what it knows; the next event tells more. */
-function look(hostId: string): void {
-  readHost(hostId).catch((error: unknown) => console.warn(`reachability of ${hostId}`, error));
+/** By host: twenty sessions on one tell of a drop at the same time. */
+const reads = new Map<string, Reread>();
+
+export function readHost(hostId: string): Promise<void> {
+  const read = reads.get(hostId) ?? new Reread((outdated) => ask(hostId, outdated));
+  reads.set(hostId, read);
+  return read.now();
 }
 
-const lookAll = (): void => {
-  for (const hostId of new Set(far().map(({ remote }) => remote?.hostId ?? ""))) look(hostId);
+const readHosts = (found: readonly Session[]): void => {
+  for (const hostId of new Set(found.map(({ remote }) => remote?.hostId ?? ""))) void readHost(hostId);
 };
 
 /** Sessions whose host was asked for. */
@@ -46,13 +55,13 @@ const asked = new Set<string>();
 function lookAtNew(): void {
   const fresh = far().filter(({ id }) => !asked.has(id));
   for (const { id } of fresh) asked.add(id);
-  for (const hostId of new Set(fresh.map(({ remote }) => remote?.hostId ?? ""))) look(hostId);
+  readHosts(fresh);
 }
 
 function forgetGone(): void {
   const { byId } = sessionList.peek();
   for (const id of asked) if (!byId.has(id)) asked.delete(id);
-  for (const id of away.peek().keys()) if (!byId.has(id)) tellAway(id, undefined);
+  for (const id of away.peek().keys()) if ((byId.get(id)?.pid ?? null) === null) tellAway(id, undefined);
 }
 
 interface Heard {
@@ -73,18 +82,22 @@ export function meaning(name: string, heard: Heard): Away | undefined {
 
 function hear(data: unknown, name: string): void {
   const heard = (data ?? {}) as Heard;
-  const ids = heard.hostId === undefined ? [] : onHost(far(), heard.hostId);
-  if (typeof heard.id === "string") ids.push(heard.id);
-  for (const id of ids) tellAway(id, meaning(name, heard));
+  if (heard.hostId !== undefined) {
+    // Waking says nothing of a way that is open.
+    for (const id of onHost(far(), heard.hostId).filter(isAway)) tellAway(id, meaning(name, heard));
+    return;
+  }
+  if (heard.id === undefined) return;
+  tellAway(heard.id, meaning(name, heard));
   // The event does not say why, nor whether the host can be woken.
-  const hostId = sessionList.peek().byId.get(heard.id ?? "")?.remote?.hostId;
-  if (hostId !== undefined && name === "remote:sessionDropped") look(hostId);
+  const hostId = sessionList.peek().byId.get(heard.id)?.remote?.hostId;
+  if (hostId !== undefined) void readHost(hostId);
 }
 
 export function follow(): void {
   onServerEvent("remote:", hear);
   // What happened while the stream was away was not heard.
-  onServerEvent("init", lookAll);
+  onServerEvent("init", () => readHosts(far()));
   effect(() => {
     void sessionList.value;
     forgetGone();
