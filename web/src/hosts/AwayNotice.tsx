@@ -12,7 +12,8 @@ import { checkHost, wake } from "./calls.ts";
 import "./away.css";
 import { readHost } from "./follow.ts";
 import { HOSTS_PAGE } from "./page.ts";
-import { type Away, away, held, isAway, tellAway } from "./state.ts";
+import { type Away, away, held, isAway } from "./state.ts";
+import { tellAway } from "./tell.ts";
 
 const TICK_MS = 1_000;
 

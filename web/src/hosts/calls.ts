@@ -15,6 +15,9 @@ import type { FarSession, Woken } from "./types.ts";
 const PATH = "api/remote-hosts";
 const of = (id: string, rest = "") => `${PATH}/${encodeURIComponent(id)}${rest}`;
 
+/** Characters of a session's name. */
+const NAME_MAX = 128;
+
 /** None for anybody but an admin. */
 export const readHosts = () => request<RemoteHost[]>("GET", PATH);
 
@@ -36,7 +39,11 @@ export const listFarSessions = (id: string) =>
 
 export const attachFarSession = (hostId: string, remoteSessionName: string) =>
   request<OneSession>("POST", "api/sessions", {
-    body: { attachRemoteSession: { hostId, remoteSessionName }, start: true },
+    body: {
+      attachRemoteSession: { hostId, remoteSessionName },
+      name: remoteSessionName.slice(0, NAME_MAX),
+      start: true,
+    },
   });
 
 export const readReach = (sessionId: string) =>

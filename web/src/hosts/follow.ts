@@ -5,7 +5,8 @@ import { Reread } from "../lib/reread.ts";
 import { sessionList } from "../store/state.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { readReach } from "./calls.ts";
-import { type Away, away, isAway, tellAway } from "./state.ts";
+import { type Away, away, isAway } from "./state.ts";
+import { tellAway } from "./tell.ts";
 
 /** @returns undefined for a host that is reached; one that is being woken is not reached for a while. */
 export function awayIn({ reachable, nextAt, error, wakeConfigured }: Reachability): Away | undefined {

@@ -4,7 +4,8 @@ import type { HostChecked, RemoteHost } from "../api/types.ts";
 import { awayText, canTry, countdown } from "./awaywords.ts";
 import { awayIn, meaning, onHost } from "./follow.ts";
 import { placeOf } from "./place.ts";
-import { away, held, hold, isAway, tellAway } from "./state.ts";
+import { away, held, isAway } from "./state.ts";
+import { hold, tellAway } from "./tell.ts";
 import {
   addressOf,
   bodyOf,

@@ -22,28 +22,6 @@ export const isAway = (id: string): boolean => away.value.has(id);
 /** Characters that the service keeps until a session's host is back, by session. */
 export const held = signal<ReadonlyMap<string, number>>(new Map());
 
-export function hold(id: string, chars: number): void {
-  held.value = new Map(held.peek()).set(id, (held.peek().get(id) ?? 0) + chars);
-}
-
-function letGo(id: string): void {
-  if (!held.peek().has(id)) return;
-  const next = new Map(held.peek());
-  next.delete(id);
-  held.value = next;
-}
-
-/** @param part undefined: it is reached, and what was kept is typed. */
-export function tellAway(id: string, part: Away | undefined): void {
-  const before = away.peek();
-  if (part === undefined) letGo(id);
-  if (part === undefined && !before.has(id)) return;
-  const next = new Map(before);
-  if (part === undefined) next.delete(id);
-  else next.set(id, { ...before.get(id), ...part });
-  away.value = next;
-}
-
 export const parts = signal<typeof import("./parts.ts") | undefined>(undefined);
 
 const anyElsewhere = computed(() => sessions.value.some(({ location }) => location !== "local"));

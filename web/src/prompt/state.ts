@@ -5,7 +5,6 @@ import { clearTray, itemsOf, putItems } from "../attach/tray.ts";
 import { request } from "../api/client.ts";
 import { sessionPath } from "../api/paths.ts";
 import { uuid } from "../lib/ids.ts";
-import { hold } from "../hosts/state.ts";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { onServerEvent } from "../stream/events.ts";
 import {
@@ -103,7 +102,8 @@ function showFor(id: string, delivery: Delivery): void {
 function arrived(id: string, text: string, delivery: Delivery): void {
   if (text !== "") writeStored(BOOK_KEY, writeBook(note(readBook(readStored(BOOK_KEY)), id, text)));
   clearTray(id);
-  if (delivery.state === "buffered") hold(id, text.length);
+  if (delivery.state === "buffered")
+    void import("../hosts/tell.ts").then(({ hold }) => hold(id, text.length));
   change(id, { draft: "", ticket: undefined, walk: undefined, delivery });
   showFor(id, delivery);
 }

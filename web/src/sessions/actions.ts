@@ -75,27 +75,21 @@ async function take(id: string, killMux: boolean): Promise<void> {
   } else say("good", "Detached", "The program goes on; start it to attach again.");
 }
 
-async function leave({ id, name }: Session, hostId: string): Promise<void> {
-  const answer = await ask({
-    title: `Close ${name}?`,
-    text: `It is only shown here: its tmux session on ${hostId} goes on as it is.`,
-    action: "Detach and close",
-  });
-  if (answer !== undefined) await take(id, true);
-}
+const ENDING =
+  "Its program is ended and its screen is gone. Detaching leaves the program running without this service.";
 
 export async function close(id: string): Promise<void> {
   const session = find(id);
   if (!session) return;
   if (session.pid === null && !session.detached) return take(id, true);
   // Attached on another host, it was never ours to end.
-  if (session.remote?.owned === false) return leave(session, session.remote.hostId);
+  const attached = session.remote?.owned === false;
   const answer = await ask({
     title: `Close ${session.name}?`,
-    text: "Its program is ended and its screen is gone. Detaching leaves the program running without this service.",
-    action: "End and close",
-    ...(!session.detached && { other: "Detach" }),
-    danger: true,
+    text: attached ? `It is only shown here, and goes on as it is on ${session.remote?.hostId}.` : ENDING,
+    action: attached ? "Close" : "End and close",
+    ...(!session.detached && !attached && { other: "Detach" }),
+    danger: !attached,
   });
   if (answer !== undefined) await take(id, answer !== "Detach");
 }

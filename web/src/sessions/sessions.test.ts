@@ -148,7 +148,10 @@ describe("status", () => {
     expect(endingText({ ...dead, paneExit: { at: 1, status: 3 } })).toContain("status 3");
     expect(endingText({ ...dead, paneExit: { at: 1, signal: "SIGKILL" } })).toContain("signal SIGKILL");
     expect(endingText(dead)).toContain("No program");
-    const reason = "oom-killed";
-    expect(endingText({ ...dead, paneExit: { at: 1, status: 137, reason } })).toContain("more memory");
+    const told = { paneExit: { at: 1, status: 137, reason: "container-killed" } };
+    expect(endingText({ ...dead, ...told, statusReason: "its container was killed" })).toBe(
+      "Its container was killed.",
+    );
+    expect(endingText({ ...dead, ...told })).toContain("status 137");
   });
 });

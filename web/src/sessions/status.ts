@@ -1,6 +1,5 @@
 /** A session's state in words and as one of a few looks. */
 import type { Session } from "../api/types.ts";
-import { table } from "../lib/table.ts";
 
 /** The process this service talks to; a detached session's goes on without it. */
 export const livePid = (session: Session | undefined): number | null =>
@@ -31,14 +30,6 @@ const WORDS: Record<Look, string> = {
 
 export const wordOf = (look: Look): string => WORDS[look];
 
-/** Why a session in a container is over (protocol-containers). */
-const CONTAINER_ENDS: Record<string, string> = table({
-  "oom-killed": "It needed more memory than its container may use, and was ended.",
-  "container-stopped": "Its container was stopped. Starting it starts the container too.",
-  "container-killed": "Its container was killed. Starting it starts the container too.",
-  "container-removed": "Its container was removed. Starting it makes a new one.",
-});
-
 /** How the program ended, in a sentence; an unknown status is not called a success. */
 export function endingText(session: Session): string {
   if (session.detached) return "Detached: the program goes on without this service.";
@@ -48,8 +39,9 @@ export function endingText(session: Session): string {
     return session.status === "stopped"
       ? "The service ended this session."
       : "No program runs in this session.";
-  const byContainer = CONTAINER_ENDS[exit.reason ?? ""];
-  if (byContainer !== undefined) return byContainer;
+  // What became of its container says more than how the process ended.
+  const why = exit.reason && session.statusReason;
+  if (why) return `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
   if (exit.signal !== undefined) return `The program was ended by signal ${exit.signal}.`;
   if (exit.status === undefined) return "The program has ended.";
   return exit.status === 0 ? "The program has ended." : `The program ended with status ${exit.status}.`;
