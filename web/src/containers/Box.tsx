@@ -1,6 +1,6 @@
 /** The container of a case: how it stands, what it uses of its limits, and making it anew. */
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { ApiError, sentenceOf } from "../api/errors.ts";
 import type { ContainerDetails } from "../api/types.ts";
 import { agoText } from "../lib/ago.ts";
 import { ask } from "../ui/ask.ts";
@@ -16,16 +16,20 @@ const LOOK_MS = 10_000;
 /** @param known what was read with the others of its host; absent: it is read now. */
 function useBox(caseName: string, known: ContainerDetails | undefined) {
   const [box, setBox] = useState(known);
+  // Another account may have a case of the same name: only one's own answers by it.
+  const [own, setOwn] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const look = async (alive: () => boolean = () => true) => {
     try {
       const found = await readContainer(caseName);
-      if (!alive()) return;
+      if (!alive() || (known && known.name !== found.name)) return;
       setBox(found);
+      setOwn(true);
       setProblem("");
     } catch (error) {
-      if (alive()) setProblem(sentenceOf(error));
+      const foreign = known !== undefined && error instanceof ApiError && error.status === 404;
+      if (alive() && !foreign) setProblem(sentenceOf(error));
     }
   };
   useEffect(() => {
@@ -53,7 +57,7 @@ function useBox(caseName: string, known: ContainerDetails | undefined) {
     }
     setBusy(false);
   };
-  return { box, busy, problem, recreate };
+  return { box, own, busy, problem, recreate };
 }
 
 function Bar({ name, text, share }: Figure) {
@@ -86,7 +90,14 @@ async function agreed(box: ContainerDetails): Promise<boolean> {
   return answer !== undefined;
 }
 
-function Shown({ box, busy, onRecreate }: { box: ContainerDetails; busy: boolean; onRecreate: () => void }) {
+interface ShownProps {
+  box: ContainerDetails;
+  own: boolean;
+  busy: boolean;
+  onRecreate: () => void;
+}
+
+function Shown({ box, own, busy, onRecreate }: ShownProps) {
   const now = useNow();
   const state = stateOf(box);
   return (
@@ -110,7 +121,7 @@ function Shown({ box, busy, onRecreate }: { box: ContainerDetails; busy: boolean
         type="button"
         class="button small"
         aria-label={`Make the container of ${box.caseName} anew`}
-        disabled={busy}
+        disabled={busy || !own}
         onClick={onRecreate}
         data-testid="box-recreate"
       >
@@ -121,14 +132,14 @@ function Shown({ box, busy, onRecreate }: { box: ContainerDetails; busy: boolean
 }
 
 export function Box({ caseName, known }: { caseName: string; known?: ContainerDetails }) {
-  const { box, busy, problem, recreate } = useBox(caseName, known);
+  const { box, own, busy, problem, recreate } = useBox(caseName, known);
   const ask = async () => {
     if (box && (await agreed(box))) await recreate();
   };
   return (
     <div class="box" data-testid="box" data-case={caseName}>
       {box ? (
-        <Shown box={box} busy={busy} onRecreate={() => void ask()} />
+        <Shown box={box} own={own} busy={busy} onRecreate={() => void ask()} />
       ) : (
         problem === "" && <p>Reading…</p>
       )}

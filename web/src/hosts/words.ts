@@ -131,6 +131,6 @@ export function clientsText({ attached, windows, cols, rows }: FarSession): stri
 /** An error of the service, with what to do about it. */
 export function wayOut(text: string): string {
   if (/ is on it$/.test(text))
-    return `${text}. Close its sessions and remove its cases first; their folders there stay as they are.`;
+    return `${text.charAt(0).toUpperCase()}${text.slice(1)}. Close its sessions and remove its cases first; their folders there stay as they are.`;
   return text;
 }
