@@ -25,6 +25,12 @@ describe("groups", () => {
     expect(shape("c")[0]).toEqual(["api", ["c", "a"]]);
   });
 
+  test("a folder of another machine is none of this one", () => {
+    const far = { ...session("f", "/srv/api"), remote: { hostId: "box", name: "service-f", owned: true } };
+    const found = grouped([session("a", "/srv/api"), far], () => false);
+    expect(found.map(({ name }) => name)).toEqual(["srv/api", "box:/srv/api"]);
+  });
+
   describe("children", () => {
     const family = [
       session("child", "/srv/tree", "agent"),
