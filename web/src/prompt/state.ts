@@ -99,11 +99,19 @@ function showFor(id: string, delivery: Delivery): void {
   }, SHOWN_MS);
 }
 
+/** Counted with what is typed in the terminal, until the session's host is back. */
+async function noteHeld(id: string, chars: number): Promise<void> {
+  try {
+    (await import("../hosts/tell.ts")).hold(id, chars);
+  } catch (error) {
+    console.warn("what is kept is not counted", error);
+  }
+}
+
 function arrived(id: string, text: string, delivery: Delivery): void {
   if (text !== "") writeStored(BOOK_KEY, writeBook(note(readBook(readStored(BOOK_KEY)), id, text)));
   clearTray(id);
-  if (delivery.state === "buffered")
-    void import("../hosts/tell.ts").then(({ hold }) => hold(id, text.length));
+  if (delivery.state === "buffered") void noteHeld(id, text.length);
   change(id, { draft: "", ticket: undefined, walk: undefined, delivery });
   showFor(id, delivery);
 }
