@@ -35,9 +35,7 @@ async function act(deed: Deed): Promise<void> {
   if (deed.kind === "ask") {
     const found = await ask();
     question = typeof found === "string" ? undefined : found;
-    return tell(
-      typeof found === "string" ? found : `Thumb up again: “${found.text}” for ${found.title}`,
-    );
+    return tell(typeof found === "string" ? found : `Thumb up again: “${found.text}” for ${found.title}`);
   }
   const sure = question;
   question = undefined;
