@@ -13,11 +13,15 @@ from tests.integration.agents.played import PlayedSession, played_daemon
 from tests.integration.harness import Daemon
 
 PLAYED = """window.hand = undefined;
+window.looks = 0;
 window.Hands = class {
   setOptions() {}
   onResults(heard) { this.heard = heard; }
   async initialize() {}
-  async send() { this.heard({ multiHandLandmarks: window.hand ? [window.hand] : [] }); }
+  async send() {
+    window.looks += 1;
+    this.heard({ multiHandLandmarks: window.hand ? [window.hand] : [] });
+  }
   async close() {}
 };"""
 
@@ -64,8 +68,12 @@ class GestureTests(BrowserCase):
         if folder is not None:
             page.screenshot(path=f"{folder}/gesture-{name}.png")
 
-    def show(self, page: Page, shown: Any) -> None:
-        page.evaluate("shown => { window.hand = shown ?? undefined; }", shown)
+    def show(self, page: Page, shown: Any, looks: int = 0) -> None:
+        """Hold a hand, or none, before the camera for so many looks, which are 80 ms apart."""
+        before = page.evaluate(
+            "shown => { window.hand = shown ?? undefined; return looks; }", shown
+        )
+        page.wait_for_function("until => looks > until", arg=before + looks)
 
     def switched_on(self, page: Page) -> None:
         page.get_by_test_id("gesture-switch").click()
@@ -94,21 +102,18 @@ class GestureTests(BrowserCase):
         page = self.page(f"{self.running.url}/?session={shell}", context)
         Terminal(page).ready().focus().run("seq 200").wait("200")
         self.switched_on(page)
-        self.show(page, palm(0.8))
-        page.wait_for_timeout(500)
+        self.show(page, palm(0.8), looks=6)
         for step in range(1, 9):
-            self.show(page, palm(0.8 - step * 0.05))
-            page.wait_for_timeout(120)
+            self.show(page, palm(0.8 - step * 0.05), looks=1)
         expect(page.get_by_test_id("to-end")).to_be_visible()
 
         status = page.get_by_test_id("gesture-status")
         self.show(page, THUMB)
         expect(status).to_contain_text("Thumb up again")
         self.shot(page, "asked")
-        page.wait_for_timeout(1_000)
+        self.show(page, THUMB, looks=12)
         self.assertFalse(agent.made("made").exists(), "held however long")
-        self.show(page, None)
-        page.wait_for_timeout(600)
+        self.show(page, None, looks=6)
         self.show(page, THUMB)
         expect(status).to_have_text("Approved")
         agent.until("the file", agent.made("made").exists)

@@ -32,6 +32,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "Terminal": "Typing into sessions, and what they show",
         "Timed runs": "Agents that are kept going until a moment",
         "Users": "Accounts",
+        "Voice": "Speech into text",
         "Waits": "Being told when a session comes to a point",
         "Web tabs": "Pages of other servers beside the sessions",
         "Webhook": "Word to another service",
