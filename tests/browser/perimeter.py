@@ -82,8 +82,12 @@ class PerimeterCase(BrowserCase):
         return found
 
     def open_page(self, page: Page, title: str) -> None:
-        """A page of the menu."""
-        page.get_by_test_id("open-pages").click()
+        """A page of the menu, which a phone has below the name of the session in front."""
+        if not page.get_by_test_id("open-pages").is_visible():
+            page.get_by_test_id("current").click()
+            page.get_by_test_id("drawer-pages").click()
+        else:
+            page.get_by_test_id("open-pages").click()
         page.get_by_role("menuitem", name=re.compile(f"^{title}")).click()
         expect(page.get_by_role("dialog", name=title)).to_be_visible()
 

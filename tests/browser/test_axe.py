@@ -86,7 +86,7 @@ class AxeTests(BrowserCase):
                 self.check(page, f"{look} {name}, {clicks[-1]}", faults)
             self.check_around(page, daemon, look, faults)
         page = self.page(daemon.url, **PHONE)
-        page.get_by_test_id("open-drawer").click()
+        page.get_by_test_id("current").click()
         page.get_by_test_id("drawer").wait_for()
         self.check(page, "phone drawer", faults)
         self.assertEqual([], faults, "\n".join(faults))

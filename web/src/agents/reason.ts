@@ -26,7 +26,7 @@ export function saidIn(evidence: string | undefined): string | undefined {
 }
 
 function reasonOf(session: Session, look: Look, item: Item | undefined): string | undefined {
-  if (look === "attention" && item) return wantOf(item);
+  if ((look === "attention" || look === "done") && item) return wantOf(item);
   if (look === "ended" && !session.paneExit) return undefined;
   if (ENDED.has(look)) return endingText(session);
   if (look === "idle") return session.statusReason === PAUSED ? session.statusReason : undefined;
@@ -37,7 +37,8 @@ const ENDED: ReadonlySet<Look> = new Set(["ended", "stopped", "error", "detached
 
 /** @param item what the session waits for, if the inbox holds it. */
 export function standingOf(session: Session, attention: boolean, item?: Item): Standing {
-  const look = lookOf(session, attention);
+  const seen = lookOf(session, attention);
+  const look = seen === "attention" && item?.kind === "idle" ? "done" : seen;
   return { look, word: wordOf(look), reason: reasonOf(session, look, item) };
 }
 

@@ -1,7 +1,5 @@
 import { PlanChips } from "../agents/PlanChips.tsx";
 import { Bell } from "../approvals/Bell.tsx";
-import { me } from "../auth/me.ts";
-import { canSignOut, leave } from "../auth/state.ts";
 import { FILES_PAGE } from "../files/page.ts";
 import { GitMark } from "../git/Badge.tsx";
 import { PlaceMark } from "../hosts/slots.tsx";
@@ -9,42 +7,20 @@ import { drawerOpen } from "../sessions/Drawer.tsx";
 import { shortPath } from "../lib/format.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
-import { openSessionMenu } from "../sessions/menu.ts";
 import { Tabs } from "../sessions/Tabs.tsx";
 import { sidebarShown, toggleSidebar } from "../sidebar/state.ts";
 import { activeSession, sessionList } from "../store/state.ts";
 import { searchOpen } from "../terminal/current.ts";
 import { Brand } from "../ui/Brand.tsx";
+import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
-import { type MenuItem, menuUnder } from "../ui/menu.ts";
 import { besidePage, togglePanel } from "./panel.ts";
 import { WebStrip } from "../webtabs/WebStrip.tsx";
-import { availablePages, openPage } from "./registry.ts";
+import { openPagesMenu } from "./pagesmenu.ts";
 
 const openNew = () => (newSessionOpen.value = true);
 
-function leaveItem(): MenuItem[] {
-  if (!canSignOut.value) return [];
-  const name = me.value?.username;
-  return [
-    { label: name ? `Sign out · ${name}` : "Sign out", icon: "leave", group: true, act: () => void leave() },
-  ];
-}
-
-function pageItems(): MenuItem[] {
-  const pages = availablePages().map((page) => {
-    const count = page.count?.() ?? 0;
-    return {
-      label: count > 0 ? `${page.title} (${count})` : page.title,
-      icon: page.icon,
-      keys: page.keys,
-      act: () => void (openPage.value = page.id),
-    };
-  });
-  return [...pages, ...leaveItem()];
-}
-
-/** On a phone the row of tabs gives way to the name of the one session and the list behind it. */
+/** On a phone the row of tabs gives way to the name of the one session; all else is behind it. */
 function Current() {
   const session = activeSession.value;
   return (
@@ -60,6 +36,7 @@ function Current() {
       {session && <PlaceMark session={session} />}
       {session && <GitMark session={session} />}
       <span class="count">{sessionList.value.byId.size}</span>
+      <Icon name="down" size={16} />
     </button>
   );
 }
@@ -78,19 +55,8 @@ function Front() {
 
 export function TopBar() {
   const session = activeSession.value;
-  const actions = (event: MouseEvent) => {
-    const box = (event.currentTarget as Element).getBoundingClientRect();
-    if (session) openSessionMenu(session, box.left, box.bottom + 4);
-  };
   return (
     <header class="topbar">
-      <IconButton
-        icon="menu"
-        class="phone-only"
-        label="List of sessions"
-        testid="open-drawer"
-        onClick={() => (drawerOpen.value = true)}
-      />
       <span class="brand-box desk-only">
         <Brand />
       </span>
@@ -107,7 +73,7 @@ export function TopBar() {
       {sidebarShown.value ? <Front /> : <Tabs />}
       <IconButton
         icon="plus"
-        class="new"
+        class="new desk-only"
         label="New session"
         keys="Alt+Shift+N"
         testid="new-session-button"
@@ -140,20 +106,12 @@ export function TopBar() {
         />
       )}
       <Bell />
-      {session && (
-        <IconButton
-          icon="more"
-          class="phone-only"
-          label={`Actions for ${session.name}`}
-          testid="session-actions"
-          onClick={actions}
-        />
-      )}
       <IconButton
         icon="settings"
+        class="desk-only"
         label="Pages and settings"
         testid="open-pages"
-        onClick={(event) => menuUnder("Pages", pageItems(), event.currentTarget as Element)}
+        onClick={(event) => openPagesMenu(event.currentTarget as Element)}
       />
     </header>
   );

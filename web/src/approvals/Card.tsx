@@ -2,11 +2,12 @@
 import { openPage } from "../app/registry.ts";
 import { select } from "../sessions/actions.ts";
 import { sessionList } from "../store/state.ts";
+import { Command } from "../ui/Command.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { answer, answering, dismiss, troubles } from "./actions.ts";
 import { Blind, Multiple, Single } from "./Choices.tsx";
 import { Context } from "./Context.tsx";
-import { type Answer, formOf, type Item, takesText } from "./item.ts";
+import { type Answer, formOf, type Item, riskOf, takesText } from "./item.ts";
 import { TextAnswer } from "./TextAnswer.tsx";
 import { ageText, kindWord, messageOf } from "./words.ts";
 
@@ -47,12 +48,25 @@ function Head({ item, now }: { item: Item; now: number }) {
   );
 }
 
+/** Tools whose summary is a command line; of the others it is a path or a title. */
+const SHELLS = /bash|shell|command|exec|terminal|run/i;
+
 function Tool({ item }: { item: Item }) {
   if (!item.toolName || item.kind === "question") return null;
   return (
     <p class="approval-tool">
       <span class="badge">{item.toolName}</span>
-      {item.toolSummary && <code>{item.toolSummary}</code>}
+      {item.toolSummary && <Command text={item.toolSummary} plain={!SHELLS.test(item.toolName)} />}
+    </p>
+  );
+}
+
+function Risk({ item }: { item: Item }) {
+  const risk = riskOf(item);
+  if (risk === undefined) return null;
+  return (
+    <p class="approval-risk" data-testid="approval-risk">
+      <Icon name="alert" size={16} /> {risk}
     </p>
   );
 }
@@ -119,6 +133,7 @@ export function Card({ item, now }: { item: Item; now: number }) {
     >
       <Head item={item} now={now} />
       <Tool item={item} />
+      <Risk item={item} />
       {message && <p class="approval-message">{message}</p>}
       {item.context && <Shown item={item} text={item.context} />}
       {trouble && (

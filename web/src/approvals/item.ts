@@ -54,13 +54,26 @@ export function takesText(item: Item): boolean {
 /** Whether an option is answered in the field for own words. */
 export const opensField = (item: Item, option: ItemOption): boolean => takesText(item) && isFreeText(option);
 
-/** Commands that take away what nobody brings back, or reach beyond the workspace. */
-const GRAVE =
-  /\brm\s+-\w*[rf]|\bsudo\b|\bmkfs|\bdd\s+if=|\bchmod\s+-R|\bchown\s+-R|\bgit\s+(?:push\s.*(?:-f\b|--force)|reset\s+--hard|clean\s+-\w*f)|\b(?:curl|wget)\b.*\|\s*\w*sh\b|>\s*\/dev\/sd|\bdrop\s+(?:table|database)\b|\bkubectl\s+delete\b|\bterraform\s+(?:apply|destroy)\b/i;
+/** Commands that take away what nobody brings back, or reach beyond the workspace, and what they do. */
+const GRAVE: readonly (readonly [RegExp, string])[] = [
+  [/\brm\s+(?:\S+\s+)*?-\w*[rf]|\bgit\s+clean\s+-\w*f|\bfind\b.*\s-delete\b/i, "Deletes files for good"],
+  [/\bsudo\b|\bdoas\b/i, "Runs with the rights of root"],
+  [/\bmkfs|\bdd\s+if=|>\s*\/dev\/(?:sd|nvme|disk)/i, "Writes over a disk"],
+  [/\bgit\s+push\s.*(?:-f\b|--force)|\bgit\s+reset\s+--hard/i, "Throws commits or changes away"],
+  [/\b(?:curl|wget)\b.*\|\s*(?:sudo\s+)?\w*sh\b/i, "Runs a program from the network"],
+  [/\bchmod\s+-\w*R|\bchown\s+-\w*R/i, "Changes the rights of many files"],
+  [/\bdrop\s+(?:table|database)\b|\btruncate\s+table\b/i, "Deletes data of a database"],
+  [/\bkubectl\s+delete\b|\bterraform\s+(?:apply|destroy)\b/i, "Changes what runs elsewhere"],
+];
 
-/** Whether agreeing deserves a second look; a hint for the eye and no protection. */
-export const isGrave = (item: Item): boolean =>
-  item.kind === "permission" && GRAVE.test(`${item.toolSummary ?? ""}\n${item.message ?? ""}`);
+/** What makes agreeing worth a second look; a hint for the eye and no protection. */
+export function riskOf(item: Item): string | undefined {
+  if (item.kind !== "permission") return undefined;
+  const said = `${item.toolSummary ?? ""}\n${item.message ?? ""}`;
+  return GRAVE.find(([pattern]) => pattern.test(said))?.[1];
+}
+
+export const isGrave = (item: Item): boolean => riskOf(item) !== undefined;
 
 export type Leaning = "yes" | "no" | "other";
 

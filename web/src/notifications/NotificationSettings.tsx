@@ -1,7 +1,7 @@
 /** When and where a person is told. */
-import { writeSettings } from "../api/calls.ts";
 import { textOf } from "../api/errors.ts";
-import { Field, Switch } from "../settings/fields.tsx";
+import { Field, SaveMark, Switch } from "../settings/fields.tsx";
+import { saveSetting } from "../settings/saving.ts";
 import { settings } from "../store/state.ts";
 import { failed, say } from "../ui/toasts.ts";
 import { type NotifiedEvent, type Preferences, readPreferences } from "./arrivals.ts";
@@ -24,13 +24,7 @@ const DEVICE: Record<Device, string> = {
   push: "on, also when no page is open",
 };
 
-async function save(change: Partial<Preferences>): Promise<void> {
-  try {
-    settings.value = await writeSettings({ notificationPreferences: change });
-  } catch (error) {
-    failed("Not saved", error);
-  }
-}
+const save = (part: Partial<Preferences>) => saveSetting("notificationPreferences", part);
 
 async function setDevice(on: boolean): Promise<void> {
   try {
@@ -87,6 +81,7 @@ export function NotificationSettings() {
           </label>
         ))}
       </fieldset>
+      <SaveMark name="notificationPreferences" />
     </section>
   );
 }

@@ -5,6 +5,8 @@ import { PlanChips } from "../agents/PlanChips.tsx";
 import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
+import { openPage } from "../app/registry.ts";
+import { openPagesMenu } from "../app/pagesmenu.ts";
 import { GitRow } from "../git/Badge.tsx";
 import { PlaceMark } from "../hosts/slots.tsx";
 import { isAway } from "../hosts/state.ts";
@@ -69,6 +71,10 @@ function Panel() {
   const ref = useRef<HTMLDialogElement>(null);
   const close = () => (drawerOpen.value = false);
   useEffect(() => ref.current?.showModal(), []);
+  const page = openPage.value;
+  useEffect(() => {
+    if (page !== undefined) close();
+  }, [page]);
   const backdrop = (event: MouseEvent) => {
     if (event.target === ref.current) close();
   };
@@ -98,9 +104,17 @@ function Panel() {
             <Row key={session.id} session={session} />
           ))}
         </ul>
-        <button type="button" class="button primary wide" onClick={create}>
-          <Icon name="plus" /> New session
-        </button>
+        <footer class="drawer-foot">
+          <button type="button" class="button primary" onClick={create} data-testid="drawer-new">
+            <Icon name="plus" /> New session
+          </button>
+          <IconButton
+            icon="settings"
+            label="Pages and settings"
+            testid="drawer-pages"
+            onClick={(event) => openPagesMenu(event.currentTarget as Element)}
+          />
+        </footer>
       </div>
     </dialog>
   );

@@ -5,7 +5,9 @@ import type { Session } from "../api/types.ts";
 export const livePid = (session: Session | undefined): number | null =>
   session && !session.detached ? session.pid : null;
 
-export type Look = "busy" | "idle" | "attention" | "ended" | "detached" | "stopped" | "error" | "paused";
+/** `done`: an agent's turn is over and nobody has looked since. */
+export type Look =
+  "busy" | "done" | "idle" | "attention" | "ended" | "detached" | "stopped" | "error" | "paused";
 
 export function lookOf(session: Session, attention: boolean): Look {
   if (session.status === "error") return "error";
@@ -19,6 +21,7 @@ export function lookOf(session: Session, attention: boolean): Look {
 
 const WORDS: Record<Look, string> = {
   busy: "working",
+  done: "done",
   idle: "idle",
   attention: "waits for you",
   ended: "not running",

@@ -10,6 +10,12 @@ export interface Prefs {
   theme: ThemeChoice;
   sessionList: SessionList;
   fontSize: number;
+  /** A family that stands before those that every system has; "" is none. */
+  fontFamily: string;
+  /** Height of a row, in percent of the text's size. */
+  lineHeight: number;
+  /** `page` goes with the page's own theme; else the id of a palette (terminal/theme). */
+  terminalTheme: string;
   scrollback: number;
   cursorBlink: boolean;
   copyOnSelect: boolean;
@@ -26,6 +32,9 @@ export const DEFAULTS: Prefs = {
   theme: "system",
   sessionList: "auto",
   fontSize: 14,
+  fontFamily: "",
+  lineHeight: 115,
+  terminalTheme: "page",
   scrollback: 10_000,
   cursorBlink: true,
   copyOnSelect: false,
@@ -46,6 +55,8 @@ export const defaultsFor = (coarsePointer: boolean): Prefs => ({
 
 export const FONT_LEAST = 8;
 export const FONT_MOST = 32;
+export const LINE_LEAST = 100;
+export const LINE_MOST = 200;
 export const SCROLLBACK_LEAST = 500;
 export const SCROLLBACK_MOST = 100_000;
 
@@ -66,6 +77,16 @@ function listOf(value: unknown): SessionList {
   return value === "sidebar" || value === "tabs" ? value : "auto";
 }
 
+/** A family's bare name: it is put into a list of families in quotes. */
+const FAMILY = /^[\p{L}\p{N} _-]{1,60}$/u;
+
+export const isFamily = (text: string): boolean => text === "" || FAMILY.test(text);
+
+const familyOf = (value: unknown): string => (typeof value === "string" && isFamily(value) ? value : "");
+
+const paletteId = (value: unknown): string =>
+  typeof value === "string" && /^[a-z0-9-]{1,40}$/.test(value) ? value : "page";
+
 /** Stored values may be of an older page or edited: each is checked, the rest are defaults. */
 export function parsePrefs(text: string | null, defaults = DEFAULTS): Prefs {
   let stored: Record<string, unknown> = {};
@@ -79,6 +100,9 @@ export function parsePrefs(text: string | null, defaults = DEFAULTS): Prefs {
     theme: themeOf(stored["theme"]),
     sessionList: listOf(stored["sessionList"]),
     fontSize: within(stored["fontSize"], FONT_LEAST, FONT_MOST, defaults.fontSize),
+    fontFamily: familyOf(stored["fontFamily"]),
+    lineHeight: within(stored["lineHeight"], LINE_LEAST, LINE_MOST, defaults.lineHeight),
+    terminalTheme: paletteId(stored["terminalTheme"]),
     scrollback: within(stored["scrollback"], SCROLLBACK_LEAST, SCROLLBACK_MOST, defaults.scrollback),
     cursorBlink: flag(stored["cursorBlink"], defaults.cursorBlink),
     copyOnSelect: flag(stored["copyOnSelect"], defaults.copyOnSelect),

@@ -5,7 +5,8 @@ import { darkSystem, isDark, prefs } from "../settings/prefs.ts";
 import { IconButton } from "../ui/IconButton.tsx";
 import { currentView, historyOpen, searchOpen } from "./current.ts";
 import { focusActiveTerminal } from "./focus.ts";
-import { matchesOf } from "./themes.ts";
+import { chosenPalette } from "./theme/kept.ts";
+import { isDarkGround, matchesOf } from "./theme/themes.ts";
 import type { TerminalView } from "./view.ts";
 
 interface Found {
@@ -23,7 +24,7 @@ function useSearch(view: TerminalView | undefined) {
   const [query, setQuery] = useState("");
   const [exact, setExact] = useState(false);
   const [found, setFound] = useState<Found>({ at: -1, count: 0 });
-  const dark = isDark(prefs.value.theme, darkSystem.value);
+  const dark = isDarkGround(chosenPalette.value, isDark(prefs.value.theme, darkSystem.value));
   useEffect(() => {
     const seen = view?.screen.search.onDidChangeResults(({ resultIndex, resultCount }) =>
       setFound({ at: resultIndex, count: resultCount }),

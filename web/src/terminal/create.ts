@@ -10,7 +10,8 @@ import {
 import { isDark, type Prefs } from "../settings/prefs.ts";
 import { addLinks } from "./text/links.ts";
 import { silenceReports } from "./text/reports.ts";
-import { contrastOf, FONT, themeOf } from "./themes.ts";
+import { chosenPalette } from "./theme/kept.ts";
+import { contrastOf, fontsOf, isDarkGround, themeOf } from "./theme/themes.ts";
 import { registerWidths } from "./text/widths.ts";
 
 /** Pixels that the scroll bar and the marks of a search take at the right. */
@@ -22,14 +23,17 @@ export interface Screen {
 }
 
 export function optionsOf(prefs: Prefs, darkSystem: boolean, searching: boolean): ITerminalOptions {
-  const dark = isDark(prefs.theme, darkSystem);
+  const palette = chosenPalette.value;
+  const dark = isDarkGround(palette, isDark(prefs.theme, darkSystem));
   return {
     fontSize: prefs.fontSize,
+    fontFamily: fontsOf(prefs.fontFamily),
+    lineHeight: prefs.lineHeight / 100,
     scrollback: prefs.scrollback,
     cursorBlink: prefs.cursorBlink,
     macOptionIsMeta: prefs.optionIsMeta,
     screenReaderMode: prefs.screenReader,
-    theme: themeOf(dark, searching),
+    theme: themeOf(palette, dark, searching),
     minimumContrastRatio: contrastOf(dark),
   };
 }
@@ -51,8 +55,6 @@ export function createScreen(prefs: Prefs, darkSystem: boolean, searching = fals
   const terminal = new Terminal({
     ...optionsOf(prefs, darkSystem, searching),
     allowProposedApi: true,
-    fontFamily: FONT,
-    lineHeight: 1.15,
     customGlyphs: true,
     rescaleOverlappingGlyphs: true,
     cursorInactiveStyle: "outline",

@@ -1,5 +1,5 @@
 /** Keeps one terminal, its window and the session's size in step. */
-import type { Terminal } from "@xterm/xterm";
+import type { ITerminalOptions, Terminal } from "@xterm/xterm";
 import { SCROLLBAR } from "./create.ts";
 import type { ClientFrame } from "./link/frames.ts";
 import { type Area, fitGrid, type Grid, sameGrid, scaleFor, SizeClaim, viewportOf } from "./sizing.ts";
@@ -7,6 +7,10 @@ import { type Area, fitGrid, type Grid, sameGrid, scaleFor, SizeClaim, viewportO
 /** Window changes come in bursts; the program should redraw once. */
 const SETTLE_MS = 120;
 const LEAST_FONT = 6;
+
+/** Family and row height, which change a cell like the size does. */
+export const shapeOf = (options: ITerminalOptions): string =>
+  `${options.fontFamily ?? ""} ${options.lineHeight ?? 1}`;
 
 export interface FitterListener {
   send(frame: ClientFrame): void;
@@ -22,6 +26,7 @@ export class Fitter {
   private readonly observer: ResizeObserver;
   private settle: ReturnType<typeof setTimeout> | undefined;
   private fontSize: number;
+  private shape: string;
   /** One cell at the chosen font size. */
   private cell: Area | undefined;
 
@@ -30,6 +35,7 @@ export class Fitter {
     this.terminal = terminal;
     this.listener = listener;
     this.fontSize = terminal.options.fontSize ?? 14;
+    this.shape = shapeOf(terminal.options);
     this.observer = new ResizeObserver(() => this.soon());
   }
 
@@ -43,8 +49,10 @@ export class Fitter {
     this.observer.disconnect();
   }
 
-  setFont(fontSize: number): void {
-    if (fontSize === this.fontSize) return;
+  /** @param shape whatever else makes a cell larger or smaller. */
+  setFont(fontSize: number, shape: string): void {
+    if (fontSize === this.fontSize && shape === this.shape) return;
+    this.shape = shape;
     this.fontSize = fontSize;
     this.terminal.options.fontSize = fontSize;
     this.cell = undefined;

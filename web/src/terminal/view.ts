@@ -6,15 +6,17 @@ import { inputErrorText } from "../api/errors.ts";
 import { isAway } from "../hosts/state.ts";
 import { hold, tellAway } from "../hosts/tell.ts";
 import { darkSystem, type Prefs, prefs } from "../settings/prefs.ts";
+import { selectNext } from "../sessions/actions.ts";
 import { TouchScroll } from "../touch/scroll.ts";
 import { throughModifiers } from "../touch/state.ts";
+import { dragged } from "../touch/swipe.ts";
 import { failed, say } from "../ui/toasts.ts";
 import { cidFor } from "./link/cid.ts";
 import { Clipping } from "./text/clipping.ts";
 import { searchOpen } from "./current.ts";
 import { accelerate, createScreen, optionsOf, type Screen } from "./create.ts";
 import { addFileLinks } from "./text/filelinks.ts";
-import { Fitter } from "./fitter.ts";
+import { Fitter, shapeOf } from "./fitter.ts";
 import type { Hello, Snapshot } from "./link/frames.ts";
 import { type LinkListener, type LinkState, TerminalLink } from "./link/link.ts";
 import { answerReads, linesOf } from "./readhook.ts";
@@ -58,6 +60,7 @@ export class TerminalView implements LinkListener {
     this.element = hostElement(sessionId);
     holder.append(this.element);
     this.screen = createScreen(prefs.value, darkSystem.value, searchOpen.peek());
+    this.element.style.backgroundColor = this.screen.terminal.options.theme?.background ?? "";
     addFileLinks(this.screen.terminal, sessionId);
     this.screen.terminal.open(this.element);
     void this.accelerate();
@@ -103,6 +106,8 @@ export class TerminalView implements LinkListener {
     new TouchScroll({
       lineHeight: () => (terminal.element?.clientHeight ?? 0) / terminal.rows || 16,
       scroll: (lines, at) => this.scroll(lines, at),
+      drag: (pixels) => this.drag(pixels),
+      swipe: selectNext,
     }).attach(this.element);
     answerReads(this.element, terminal);
   }
@@ -135,7 +140,8 @@ export class TerminalView implements LinkListener {
   applyPrefs(next: Prefs, dark: boolean, searching: boolean): void {
     const { fontSize, ...options } = optionsOf(next, dark, searching);
     Object.assign(this.terminal.options, options);
-    this.fitter.setFont(fontSize ?? next.fontSize);
+    this.element.style.backgroundColor = options.theme?.background ?? "";
+    this.fitter.setFont(fontSize ?? next.fontSize, shapeOf(options));
   }
 
   /** Use this window's size, whoever holds the session's. */
@@ -186,6 +192,11 @@ export class TerminalView implements LinkListener {
       cancelable: true,
     };
     for (let n = 0; n < Math.abs(lines); n++) target?.dispatchEvent(new WheelEvent("wheel", event));
+  }
+
+  private drag(pixels: number): void {
+    const still = pixels === 0 || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.element.style.translate = still ? "" : `${dragged(pixels)}px`;
   }
 
   private scrolled(): void {

@@ -34,26 +34,52 @@ function useRepeat(act: () => void) {
   return { onPointerDown: begin, onPointerUp: stop, onPointerCancel: stop, onPointerLeave: stop };
 }
 
-interface KeyProps {
-  send: BarKey;
-  label: string;
-  face?: string;
-  icon?: IconName;
-}
-
 /** A click without a pointer is a screen reader's or a switch's. */
 const byPointer = (event: MouseEvent): boolean => event.detail !== 0;
 
-function Key({ send, label, face, icon }: KeyProps) {
+const keepFocus = (event: PointerEvent): void => event.preventDefault();
+
+interface ArrowProps {
+  send: BarKey;
+  icon: IconName;
+}
+
+/** It does not scroll away, so it acts the moment that it is touched. */
+function Arrow({ send, icon }: ArrowProps) {
   const repeat = useRepeat(() => sendKey(send));
   return (
     <button
       type="button"
-      class="key"
-      aria-label={label}
+      class="key arrow"
+      aria-label={send}
+      data-arrow={send}
       data-testid={`key-${send}`}
       {...repeat}
       onClick={(event) => byPointer(event) || sendKey(send)}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+interface KeyProps {
+  label: string;
+  testid: string;
+  act: (event: MouseEvent) => void;
+  face?: string;
+  icon?: IconName;
+}
+
+/** A key of the row: a finger that begins to scroll on it presses nothing. */
+function Key({ label, testid, act, face, icon }: KeyProps) {
+  return (
+    <button
+      type="button"
+      class={icon ? "key tool" : "key"}
+      aria-label={label}
+      data-testid={testid}
+      onPointerDown={keepFocus}
+      onClick={act}
     >
       {icon ? <Icon name={icon} /> : face}
     </button>
@@ -62,10 +88,6 @@ function Key({ send, label, face, icon }: KeyProps) {
 
 function Modifier({ name, face }: { name: keyof Sticky; face: string }) {
   const state = sticky.value[name];
-  const down = (event: PointerEvent) => {
-    event.preventDefault();
-    pressModifier(name);
-  };
   return (
     <button
       type="button"
@@ -74,8 +96,8 @@ function Modifier({ name, face }: { name: keyof Sticky; face: string }) {
       aria-pressed={state !== "off"}
       aria-label={state === "locked" ? `${face} locked` : face}
       data-testid={`key-${face}`}
-      onPointerDown={down}
-      onClick={(event) => byPointer(event) || pressModifier(name)}
+      onPointerDown={keepFocus}
+      onClick={() => pressModifier(name)}
     >
       {face}
     </button>
@@ -93,26 +115,39 @@ function more(event: MouseEvent): void {
   if (view) menuUnder("Terminal", terminalItems(view), event.currentTarget as Element);
 }
 
-interface ToolProps {
-  label: string;
-  icon: IconName;
-  testid: string;
-  act: (event: MouseEvent) => void;
-}
+const paste = (): void => void currentView.peek()?.clipping.pasteFromClipboard();
 
-function Tool({ label, icon, testid, act }: ToolProps) {
-  const keepFocus = (event: PointerEvent) => event.preventDefault();
+/** Faces of keys that send something, in two parts of the row. */
+const FIRST: readonly (readonly [BarKey, string, string])[] = [
+  ["Escape", "Escape", "Esc"],
+  ["Enter", "Enter", "⏎"],
+  ["Tab", "Tab", "Tab"],
+];
+const OTHERS: readonly (readonly [BarKey, string, string])[] = [
+  ["Interrupt", "Control C", "^C"],
+  ["BackTab", "Shift Tab", "⇤"],
+];
+const FAR: readonly (readonly [BarKey, string, string])[] = [
+  ["PageUp", "Page up", "PgUp"],
+  ["PageDown", "Page down", "PgDn"],
+  ["Home", "Home", "Home"],
+  ["End", "End", "End"],
+];
+
+const senders = (keys: typeof FIRST) =>
+  keys.map(([send, label, face]) => (
+    <Key key={send} label={label} face={face} testid={`key-${send}`} act={() => sendKey(send)} />
+  ));
+
+/** Laid out as on a small keyboard: an inverted T whose upper half is Up and lower half Down. */
+function Arrows() {
   return (
-    <button
-      type="button"
-      class="key tool"
-      aria-label={label}
-      data-testid={testid}
-      onPointerDown={keepFocus}
-      onClick={act}
-    >
-      <Icon name={icon} />
-    </button>
+    <div class="arrows" role="group" aria-label="Arrows">
+      <Arrow send="Left" icon="left" />
+      <Arrow send="Up" icon="up" />
+      <Arrow send="Down" icon="down" />
+      <Arrow send="Right" icon="right" />
+    </div>
   );
 }
 
@@ -120,25 +155,17 @@ export function KeyBar() {
   if (!coarse.value || !currentView.value) return null;
   return (
     <div class="keybar" role="toolbar" aria-label="Terminal keys" data-testid="keybar">
-      <Key send="Escape" label="Escape" face="Esc" />
-      <Key send="Tab" label="Tab" face="Tab" />
-      <Key send="BackTab" label="Shift Tab" face="⇤" />
-      <Modifier name="ctrl" face="Ctrl" />
-      <Key send="Up" label="Up" icon="up" />
-      <Tool
-        label="Paste"
-        icon="paste"
-        testid="key-paste"
-        act={() => void currentView.peek()?.clipping.pasteFromClipboard()}
-      />
-      <Tool label="Show or hide the keyboard" icon="keyboard" testid="key-keyboard" act={hideKeyboard} />
-      <Modifier name="alt" face="Alt" />
-      <Key send="Interrupt" label="Control C" face="^C" />
-      <Key send="Enter" label="Enter" face="⏎" />
-      <Key send="Left" label="Left" icon="left" />
-      <Key send="Down" label="Down" icon="down" />
-      <Key send="Right" label="Right" icon="right" />
-      <Tool label="More" icon="more" testid="key-more" act={more} />
+      <div class="keyrow" data-testid="keyrow">
+        {senders(FIRST)}
+        <Modifier name="ctrl" face="Ctrl" />
+        {senders(OTHERS)}
+        <Key label="Show or hide the keyboard" icon="keyboard" testid="key-keyboard" act={hideKeyboard} />
+        <Key label="Paste" icon="paste" testid="key-paste" act={paste} />
+        <Modifier name="alt" face="Alt" />
+        {senders(FAR)}
+        <Key label="More" icon="more" testid="key-more" act={more} />
+      </div>
+      <Arrows />
     </div>
   );
 }

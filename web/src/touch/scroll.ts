@@ -1,4 +1,5 @@
-/** Scrolling a terminal by finger, with the momentum people expect. */
+/** A finger on a terminal: up and down scrolls, with the momentum people expect; aside is a swipe. */
+import { isAside, stepOf } from "./swipe.ts";
 
 /** Movement below this many pixels is a tap. */
 const SLOP = 8;
@@ -29,14 +30,19 @@ export interface ScrollTarget {
   lineHeight(): number;
   /** @param lines positive towards the newest. */
   scroll(lines: number, at: { x: number; y: number }): void;
+  /** The finger is so many pixels aside; 0: it is gone. */
+  drag?(pixels: number): void;
+  /** @param step 1 to the next session, -1 to the one before; absent, aside is nothing special. */
+  swipe?(step: 1 | -1): void;
 }
 
 export class TouchScroll {
   private readonly target: ScrollTarget;
   private readonly counter = new LineCounter();
   private last: { y: number; time: number } | undefined;
-  private startY = 0;
+  private from = { x: 0, y: 0, time: 0 };
   private moved = false;
+  private aside = false;
   private speed = 0;
   private frame = 0;
 
@@ -55,7 +61,7 @@ export class TouchScroll {
     this.stop();
     const touch = event.touches[0];
     if (event.touches.length !== 1 || !touch) return;
-    this.startY = touch.clientY;
+    this.from = { x: touch.clientX, y: touch.clientY, time: event.timeStamp };
     this.last = { y: touch.clientY, time: event.timeStamp };
     this.moved = false;
     this.speed = 0;
@@ -65,10 +71,13 @@ export class TouchScroll {
   private move(event: TouchEvent): void {
     const touch = event.touches[0];
     if (!this.last || event.touches.length !== 1 || !touch) return;
-    if (!this.moved && Math.abs(touch.clientY - this.startY) < SLOP) return;
+    const away = { x: touch.clientX - this.from.x, y: touch.clientY - this.from.y };
+    if (!this.moved && Math.hypot(away.x, away.y) < SLOP) return;
+    if (!this.moved) this.aside = this.target.swipe !== undefined && isAside(away);
     this.moved = true;
     event.preventDefault();
     event.stopPropagation();
+    if (this.aside) return this.target.drag?.(away.x);
     const pixels = this.last.y - touch.clientY;
     this.speed = pixels / Math.max(1, event.timeStamp - this.last.time);
     this.last = { y: touch.clientY, time: event.timeStamp };
@@ -81,9 +90,18 @@ export class TouchScroll {
     if (!moved) return;
     // Without this the browser makes a click of it, which would open the keyboard.
     event.preventDefault();
+    if (this.aside) return this.swiped(event);
     const held = last ? event.timeStamp - last.time > 80 : true;
     if (!held && !matchMedia("(prefers-reduced-motion: reduce)").matches)
       this.throwOn(event.changedTouches[0]);
+  }
+
+  private swiped(event: TouchEvent): void {
+    const touch = event.changedTouches[0];
+    this.aside = false;
+    this.target.drag?.(0);
+    const step = touch ? stepOf(touch.clientX - this.from.x, event.timeStamp - this.from.time) : 0;
+    if (step !== 0) this.target.swipe?.(step);
   }
 
   private throwOn(touch: Touch | undefined): void {
@@ -106,6 +124,8 @@ export class TouchScroll {
 
   private stop(): void {
     cancelAnimationFrame(this.frame);
+    if (this.aside) this.target.drag?.(0);
+    this.aside = false;
     this.last = undefined;
   }
 }

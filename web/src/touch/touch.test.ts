@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bytesOf, controlOf, LOOSE, modified, press, release, type Sticky } from "./modifiers.ts";
+import { dragged, isAside, stepOf } from "./swipe.ts";
 import { LineCounter, slowed } from "./scroll.ts";
 
 const held = (ctrl: Sticky["ctrl"], alt: Sticky["alt"] = "off"): Sticky => ({ ctrl, alt });
@@ -65,5 +66,27 @@ describe("scrolling", () => {
   test("a throw slows down whatever the frame rate", () => {
     expect(slowed(slowed(1, 8), 8)).toBeCloseTo(slowed(1, 16));
     expect(slowed(1, 1000)).toBeLessThan(0.03);
+  });
+});
+
+describe("swiping aside", () => {
+  test("a slanted finger scrolls", () => {
+    expect(isAside({ x: 30, y: 4 })).toBe(true);
+    expect(isAside({ x: 30, y: -22 })).toBe(false);
+    expect(isAside({ x: 2, y: 30 })).toBe(false);
+  });
+
+  test.each([
+    [-120, 900, 1],
+    [120, 900, -1],
+    [-60, 100, 1],
+    [-60, 900, 0],
+    [40, 10, 0],
+  ])("%d pixels in %d ms", (pixels, elapsed, step) => {
+    expect(stepOf(pixels, elapsed)).toBe(step);
+  });
+
+  test("what is dragged stays in sight", () => {
+    expect([dragged(40), dragged(-900), dragged(900)]).toEqual([20, -80, 80]);
   });
 });

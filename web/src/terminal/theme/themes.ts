@@ -1,6 +1,7 @@
 /** Terminal colours, one palette a theme; every foreground has at least 4.5:1 on its ground. */
 import type { ISearchDecorationOptions } from "@xterm/addon-search";
 import type { ITheme } from "@xterm/xterm";
+import { isDarkColour, type Palette, themeOfPalette } from "./palette.ts";
 
 const DARK: ITheme = {
   background: "#0a0d10",
@@ -72,12 +73,18 @@ const OTHERS = {
 
 const nameOf = (dark: boolean) => (dark ? "dark" : "light");
 
+/** Whether a terminal's ground is dark: its own palette's, or else the page's. */
+export const isDarkGround = (palette: Palette | undefined, page: boolean): boolean =>
+  palette ? isDarkColour(palette.background) : page;
+
 /**
+ * @param palette its own; without, it goes with the page.
+ * @param dark whether its ground is.
  * @param searching while text is looked for, the current match is the selection, which is drawn over
  *   the match's own decoration: it takes its colours, also without the focus.
  */
-export function themeOf(dark: boolean, searching = false): ITheme {
-  const theme = dark ? DARK : LIGHT;
+export function themeOf(palette: Palette | undefined, dark: boolean, searching = false): ITheme {
+  const theme = palette ? themeOfPalette(palette) : dark ? DARK : LIGHT;
   if (!searching) return theme;
   const { ground, text } = CURRENT[nameOf(dark)];
   return {
@@ -100,5 +107,8 @@ export function matchesOf(dark: boolean): ISearchDecorationOptions {
 /** Programs choose colours for a dark ground; on a light one they are darkened until readable. */
 export const contrastOf = (dark: boolean): number => (dark ? 1 : 4.5);
 
-export const FONT =
+const FONTS =
   'ui-monospace, "SF Mono", "Cascadia Code", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';
+
+/** @param family a person's choice, before what every system has. */
+export const fontsOf = (family: string): string => (family === "" ? FONTS : `"${family}", ${FONTS}`);

@@ -1,0 +1,102 @@
+/** How the page and its terminals look on this device. */
+import { ThemeSettings } from "../terminal/theme/ThemeSettings.tsx";
+import { NumberField, Segments, Switch, TextField } from "./fields.tsx";
+import {
+  change,
+  FONT_LEAST,
+  FONT_MOST,
+  isFamily,
+  LINE_LEAST,
+  LINE_MOST,
+  prefs,
+  type SessionList,
+  type ThemeChoice,
+} from "./prefs.ts";
+
+const THEMES: [ThemeChoice, string][] = [
+  ["system", "System"],
+  ["dark", "Dark"],
+  ["light", "Light"],
+];
+
+const LISTS: [SessionList, string][] = [
+  ["auto", "When many"],
+  ["sidebar", "At the side"],
+  ["tabs", "Tabs"],
+];
+
+/** Faces for programs that many people have; any other can be typed. */
+const FAMILIES = ["JetBrains Mono", "Cascadia Code", "Fira Code", "IBM Plex Mono", "Source Code Pro"];
+
+const familyProblem = (text: string): string | undefined =>
+  isFamily(text) ? undefined : "One font's name: letters, digits, blanks and hyphens.";
+
+function Type() {
+  return (
+    <>
+      <TextField
+        label="Font"
+        hint="one that this device has; else the next best"
+        value={prefs.value.fontFamily}
+        placeholder="the system's"
+        list="font-families"
+        problemOf={familyProblem}
+        onChange={(fontFamily) => change({ fontFamily })}
+        testid="font-family"
+      />
+      <datalist id="font-families">
+        {FAMILIES.map((family) => (
+          <option key={family} value={family} />
+        ))}
+      </datalist>
+      <NumberField
+        label="Text size"
+        unit="px"
+        value={prefs.value.fontSize}
+        least={FONT_LEAST}
+        most={FONT_MOST}
+        onChange={(fontSize) => change({ fontSize })}
+        testid="font-size"
+      />
+      <NumberField
+        label="Line height"
+        unit="%"
+        value={prefs.value.lineHeight}
+        least={LINE_LEAST}
+        most={LINE_MOST}
+        step={5}
+        onChange={(lineHeight) => change({ lineHeight })}
+        testid="line-height"
+      />
+    </>
+  );
+}
+
+export function Look() {
+  return (
+    <section data-testid="look-settings">
+      <h3>Look</h3>
+      <Segments
+        label="Theme"
+        name="theme"
+        choices={THEMES}
+        value={prefs.value.theme}
+        onChange={(theme) => change({ theme })}
+      />
+      <Segments
+        label="Sessions"
+        name="sessions"
+        choices={LISTS}
+        value={prefs.value.sessionList}
+        onChange={(sessionList) => change({ sessionList })}
+      />
+      <ThemeSettings />
+      <Type />
+      <Switch
+        label="Blinking caret"
+        value={prefs.value.cursorBlink}
+        onChange={(cursorBlink) => change({ cursorBlink })}
+      />
+    </section>
+  );
+}

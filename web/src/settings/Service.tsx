@@ -1,0 +1,70 @@
+/** What the service keeps for all its clients. */
+import { canLaunch } from "../sessions/newsession.ts";
+import { cliOf, clis, settings } from "../store/state.ts";
+import { Field, marked, NumberField, TextField } from "./fields.tsx";
+import { saveSetting } from "./saving.ts";
+
+const HISTORY_USUAL = 100_000;
+
+function missingMode(mode: string | null | undefined): string {
+  if (!mode) return "no choice";
+  return `${cliOf(mode)?.label ?? mode} (not installed)`;
+}
+
+function ModeField() {
+  const mode = settings.value.defaultMode ?? "";
+  const modes = clis.value.filter(canLaunch);
+  return (
+    <Field label="New sessions run" name="defaultMode">
+      <select
+        class="field"
+        value={mode}
+        onChange={(event) => void saveSetting("defaultMode", event.currentTarget.value)}
+        data-testid="setting-defaultMode"
+        {...marked("defaultMode")}
+      >
+        {!modes.some((entry) => entry.id === mode) && <option value={mode}>{missingMode(mode)}</option>}
+        {modes.map((entry) => (
+          <option key={entry.id} value={entry.id}>
+            {entry.label}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+export function Service() {
+  const now = settings.value;
+  return (
+    <section data-testid="service-settings">
+      <h3>Service</h3>
+      <TextField
+        label="Name of this service"
+        hint="in the page's title"
+        name="displayName"
+        value={now.displayName ?? ""}
+        onChange={(name) => void saveSetting("displayName", name)}
+        testid="setting-displayName"
+      />
+      <ModeField />
+      <TextField
+        label="Folder of new sessions"
+        name="defaultWorkingDir"
+        value={now.defaultWorkingDir ?? ""}
+        placeholder="the home folder"
+        onChange={(folder) => void saveSetting("defaultWorkingDir", folder)}
+        testid="setting-defaultWorkingDir"
+      />
+      <NumberField
+        label="History kept"
+        name="historyLimit"
+        unit="lines"
+        value={now.historyLimit ?? HISTORY_USUAL}
+        least={1_000}
+        most={1_000_000}
+        onChange={(lines) => void saveSetting("historyLimit", lines)}
+      />
+    </section>
+  );
+}

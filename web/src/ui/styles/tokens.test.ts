@@ -1,0 +1,39 @@
+/** Colours and sizes of type have one home; what is written elsewhere drifts from it. */
+import { globSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+
+const SOURCE = new URL("../../", import.meta.url).pathname;
+const SHEETS = globSync("**/*.css", { cwd: SOURCE }).filter((name) => !name.endsWith("tokens.css"));
+
+/** A field of less than 16 pixels makes phones zoom in; one that is on no screen has no scale. */
+const ALLOWED = /font-size: 16px/;
+
+const lines = (name: string): string[] => readFileSync(`${SOURCE}${name}`, "utf-8").split("\n");
+
+const found = (pattern: RegExp): string[] =>
+  SHEETS.flatMap((name) =>
+    lines(name)
+      .filter((line) => pattern.test(line) && !ALLOWED.test(line))
+      .map((line) => `${name}: ${line.trim()}`),
+  );
+
+describe("style sheets", () => {
+  test("take their colours from the tokens", () => {
+    expect(SHEETS.length).toBeGreaterThan(20);
+    expect(found(/#[0-9a-f]{3,8}\b(?=[;\s,)])|\brgba?\(|\bhsla?\(/i)).toEqual([]);
+  });
+
+  test("take the size of type from the scale", () => {
+    expect(found(/font(?:-size)?:(?: \d+)? [\d.]+(?:px|rem)/)).toEqual([]);
+  });
+
+  test("move within 150 milliseconds, but for what goes round", () => {
+    const tokens = readFileSync(`${SOURCE}ui/styles/tokens.css`, "utf-8");
+    const times = [...tokens.matchAll(/--(?:quick|slow): (\d+)ms/g)].map((match) => Number(match[1]));
+    expect(Math.max(...times)).toBeLessThan(150);
+    const still = found(/(?:animation|transition):.*\d(?:\.\d+)?m?s\b/).filter(
+      (line) => !/infinite/.test(line),
+    );
+    expect(still).toEqual([]);
+  });
+});
