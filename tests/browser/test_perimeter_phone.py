@@ -15,7 +15,7 @@ OVERFLOWING = """() => {
   const box = document.querySelector("dialog[open] .dialog-content");
   const wide = [...box.querySelectorAll("*")].filter((each) => {
     const { right, width } = each.getBoundingClientRect();
-    const hidden = each.closest(".offscreen, .sr-only");
+    const hidden = each.closest(".offscreen, .sr-only, .settings-nav > *");
     return !hidden && width > 0 && right > innerWidth + 0.5;
   });
   return wide.map((each) => `${each.tagName}.${each.className}`);

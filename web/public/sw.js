@@ -1,6 +1,9 @@
 /* Shows what the service pushes while no page is in sight, and leads to the session. */
 "use strict";
 
+/* What shares the page's rules: things that other apps share, and answers in notifications. */
+importScripts("sw-parts.js");
+
 const TEXTS = {
   permission_prompt: "asks for permission",
   elicitation_dialog: "asks a question",
@@ -27,16 +30,27 @@ async function pushed(event) {
   const open = await pages();
   if (open.some((page) => page.visibilityState === "visible")) return;
   const scope = self.registration.scope;
+  const { data, ...asked } = (await self.parts.asked(sessionId)) || {};
   await self.registration.showNotification(title, {
     body,
+    ...asked,
     tag: `tservice-${sessionId || "any"}`,
     icon: new URL("icons/icon-192.png", scope).href,
-    data: { sessionId },
+    data: data || { sessionId },
   });
+}
+
+/* An answer that was not taken says so; a press on that leads to the session. */
+async function refused({ title, tag, icon, data }) {
+  const body = "Not answered: look at it again";
+  await self.registration.showNotification(title, { body, tag, icon, data: { sessionId: data.sessionId } });
 }
 
 async function clicked(event) {
   const { sessionId } = event.notification.data || {};
+  const outcome = await self.parts.answered(event.action, event.notification.data);
+  if (outcome === "taken") return;
+  if (outcome === "refused") return refused(event.notification);
   const open = (await pages()).filter((page) => page.url.startsWith(self.registration.scope));
   const page = open.find((each) => each.visibilityState === "visible") || open[0];
   if (page) {

@@ -16,6 +16,7 @@ import { registerModels } from "../models/page.ts";
 import { registerTimedRuns } from "../legacy/page.ts";
 import { registerMcp } from "../mcp/page.ts";
 import { registerRestore } from "../restore/page.ts";
+import { registerShared } from "../share/page.ts";
 import { registerHelp } from "../shortcuts/page.ts";
 import { registerSettings } from "../settings/page.ts";
 import { registerTokens } from "../tokens/page.ts";
@@ -43,6 +44,7 @@ const FEATURES = [
   registerTokens,
   registerUsers,
   registerAudit,
+  registerShared,
   registerSettings,
   registerHelp,
 ];

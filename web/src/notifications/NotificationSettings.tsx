@@ -5,7 +5,7 @@ import { saveSetting } from "../settings/saving.ts";
 import { settings } from "../store/state.ts";
 import { failed, say } from "../ui/toasts.ts";
 import { type NotifiedEvent, type Preferences, readPreferences } from "./arrivals.ts";
-import { type Device, device, isOn, switchOff, switchOn } from "./device.ts";
+import { answers, type Device, device, isOn, setAnswers, switchOff, switchOn } from "./device.ts";
 
 const EVENTS: [NotifiedEvent, string][] = [
   ["permission_prompt", "An agent asks for permission"],
@@ -38,6 +38,14 @@ async function setDevice(on: boolean): Promise<void> {
   }
 }
 
+async function switchAnswers(on: boolean): Promise<void> {
+  try {
+    await setAnswers(on);
+  } catch (error) {
+    failed("Not switched", error);
+  }
+}
+
 export function NotificationSettings() {
   const now = readPreferences(settings.value["notificationPreferences"]);
   const here = device.value;
@@ -57,6 +65,20 @@ export function NotificationSettings() {
           disabled={here === "unsupported" || here === "denied"}
           onChange={(event) => void setDevice(event.currentTarget.checked)}
           data-testid="notify-here"
+        />
+      </Field>
+      <Field
+        label="Answers in notifications"
+        hint="they show what is asked, also on a locked screen; risky commands can only be declined there"
+      >
+        <input
+          type="checkbox"
+          role="switch"
+          class="switch"
+          checked={answers.value}
+          disabled={here !== "push" && here !== "page"}
+          onChange={(event) => void switchAnswers(event.currentTarget.checked)}
+          data-testid="notify-answers"
         />
       </Field>
       <Switch

@@ -1,8 +1,10 @@
 /** Whether this browser may show notifications, and how it is switched on and off. */
 import { signal } from "@preact/signals";
 import { request } from "../api/client.ts";
+import { pageKey } from "../api/key.ts";
 import { serviceUrl } from "../api/paths.ts";
 import { readStored, writeStored } from "../settings/prefs.ts";
+import { giveAccess, takeAccess } from "../worker/access.ts";
 import { keyBytes } from "./key.ts";
 
 const KEY = "tservice.notify";
@@ -17,6 +19,21 @@ export const device = signal<Device>("off");
 
 const supported = (): boolean =>
   "Notification" in window && "serviceWorker" in navigator && window.isSecureContext;
+
+const scope = (): string => serviceUrl("./", document.baseURI);
+
+/** Whether notifications show what is asked, and take the answer. */
+export const answers = signal(false);
+
+const ANSWERS_KEY = "tservice.notify.answers";
+
+/** The worker is handed the page's key, or it is taken from it. */
+export async function setAnswers(on: boolean): Promise<void> {
+  writeStored(ANSWERS_KEY, on ? "on" : "off");
+  answers.value = on;
+  if (on) await giveAccess(scope(), pageKey());
+  else await takeAccess(scope());
+}
 
 /** Its folder is its scope: it works under any base path. */
 const register = (): Promise<ServiceWorkerRegistration> =>
@@ -92,11 +109,13 @@ async function unsubscribe(): Promise<void> {
 export async function switchOff(): Promise<void> {
   writeStored(KEY, "off");
   device.value = "off";
+  if (answers.peek()) await setAnswers(false);
   await unsubscribe();
 }
 
 /** Whoever signs out wants no more names of sessions on this screen. */
 export async function leaveDevice(): Promise<void> {
+  if (answers.peek()) await takeAccess(scope());
   if (supported() && device.value === "push") await unsubscribe();
 }
 
@@ -113,6 +132,8 @@ export async function resume(): Promise<void> {
   if (!on) return;
   const missing = await connect();
   if (missing !== undefined) console.warn("push is not available", missing);
+  // The key is another one after each sign-in.
+  if (readStored(ANSWERS_KEY) === "on") await setAnswers(true);
 }
 
 /** @returns false where this browser is not to show any. */

@@ -19,7 +19,7 @@ import { type Box, boxOf, send, walk, write } from "./state.ts";
 const ROWS_MAX = 10;
 
 /** A mode that the page cannot look up is an agent unless it is the plain shell. */
-const isAgent = (session: Session): boolean =>
+export const isAgent = (session: Session): boolean =>
   (cliOf(session.mode)?.kind ?? (session.mode === "shell" ? "shell" : "agent")) === "agent";
 
 const rowsOf = (text: string): number => Math.min(ROWS_MAX, text.split("\n").length);

@@ -1,0 +1,125 @@
+"""The page's service worker: what other apps share, and answers in notifications."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from playwright.sync_api import Page, Worker, expect
+
+from tests.browser.harness import BrowserCase, until
+from tests.browser.mockservice import MockService
+
+AGENT = "hexadecimal floats"
+SHARE = """([url, text]) => {
+  const form = document.createElement("form");
+  Object.assign(form, { method: "post", enctype: "multipart/form-data", action: url });
+  const field = (tag, fields) => Object.assign(document.createElement(tag), fields);
+  const add = (name, value) => form.append(field("textarea", { name, value }));
+  add("title", "A bug");
+  add("text", text);
+  const files = new DataTransfer();
+  for (const [name, type] of [["a picture.png", "image/png"], ["b.html", "text/html"]])
+    files.items.add(new File([new Uint8Array(9)], name, { type }));
+  const input = field("input", { type: "file", name: "files", multiple: true });
+  input.files = files.files;
+  form.append(input);
+  document.body.append(form);
+  form.submit();
+}"""
+SHOWN = """async () => (await self.registration.getNotifications())
+  .map(({ body, actions, data }) =>
+    ({ body, data, actions: actions.map((each) => each.action) }))"""
+PRESS = """async (action) => {
+  const [notification] = await self.registration.getNotifications();
+  self.dispatchEvent(new NotificationEvent("notificationclick", { notification, action }));
+}"""
+
+
+class WorkerTests(BrowserCase):
+    expected = (
+        r"responded with a status of (4|5)\d\d",
+        r"does not support the Push API in incognito mode",
+    )
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.mock = MockService()
+        cls.addClassCleanup(cls.mock.close)
+
+    def open(self) -> tuple[Page, Worker]:
+        """A page whose worker is at work, with notifications switched on."""
+        page = self.page(f"{self.mock.url}/?page=settings", permissions=["notifications"])
+        page.get_by_test_id("notify-here").check()
+        expect(page.get_by_test_id("notify-answers")).to_be_enabled()
+        page.evaluate("navigator.serviceWorker.ready.then((one) => one.scope)")
+        until(page, "control", lambda: page.evaluate("!!navigator.serviceWorker.controller"))
+        [worker] = page.context.service_workers
+        return page, worker
+
+    def test_what_is_shared_is_shown_before_it_becomes_a_prompt(self) -> None:
+        page, _ = self.open()
+        for text, ends in (("look at \x1b[31mthis", "shared-put"), ("no thanks", "shared-discard")):
+            page.evaluate(SHARE, [f"{self.mock.url}/share", text])
+            page.get_by_test_id("page-shared").wait_for()
+            expect(page.get_by_test_id("shared-text")).to_contain_text(text.replace("\x1b", ""))
+            expect(page.locator(".shared-pictures img")).to_have_count(1)
+            page.get_by_test_id("shared-session").select_option(label=AGENT)
+            page.get_by_test_id(ends).click()
+            page.get_by_test_id("page-shared").wait_for(state="detached")
+        field = page.locator("#prompt-field")
+        expect(field).to_have_value("A bug\nlook at [31mthis")
+        page.goto(f"{self.mock.url}/?page=shared")
+        page.get_by_test_id("shared-none").wait_for()
+
+    def push(self, page: Page, note: dict[str, Any]) -> None:
+        """What a push service would bring."""
+        browser = page.context.new_cdp_session(page)
+        found: list[dict[str, Any]] = []
+        browser.on(
+            "ServiceWorker.workerRegistrationUpdated",
+            lambda told: found.extend(told["registrations"]),
+        )
+        browser.send("ServiceWorker.enable")
+        until(page, "the registration", lambda: found)
+        browser.send(
+            "ServiceWorker.deliverPushMessage",
+            {
+                "origin": self.mock.url,
+                "registrationId": found[-1]["registrationId"],
+                "data": json.dumps(note),
+            },
+        )
+        browser.detach()
+
+    def test_an_answer_in_the_notification(self) -> None:
+        """Off, it tells what happened alone; on, what is asked, with the answers to it."""
+        page, worker = self.open()
+        session = self.mock.session(AGENT)
+        note = {"kind": "permission_prompt", "sessionId": session, "sessionName": AGENT}
+        for answers in (False, True):
+            page.goto(f"{self.mock.url}/?page=settings")
+            page.get_by_test_id("notify-answers").set_checked(answers)
+            expect(page.get_by_test_id("notify-answers")).to_be_checked(checked=answers)
+            # A page in sight tells by itself.
+            page.goto("about:blank")
+            self.push(page, note)
+            [shown] = until(page, "a notification", lambda: worker.evaluate(SHOWN))
+            if not answers:
+                self.assertEqual(("asks for permission", []), (shown["body"], shown["actions"]))
+                worker.evaluate("self.registration.getNotifications().then(([one]) => one.close())")
+        self.assertIn("wants to use", shown["body"])
+        self.assertEqual(["option-1", "deny"], shown["actions"])
+        waiting = {item["id"] for item in self.mock.get("/api/approvals")["approvals"]}
+        self.assertIn(shown["data"]["approvalId"], waiting)
+        worker.evaluate(PRESS, "option-1")
+        until(
+            page,
+            "the answer",
+            lambda: (
+                shown["data"]["approvalId"]
+                not in {item["id"] for item in self.mock.get("/api/approvals")["approvals"]}
+            ),
+        )
+        self.assertEqual([], worker.evaluate(SHOWN))

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import type { Item } from "../approvals/item.ts";
+import { actionsOf, answerOf, keptOf, noticeOf } from "./answers.ts";
+import { answered, asked, type Asking, type Fetch } from "./asking.ts";
+import { FILE_MOST, FILES_MOST, sharedOf, TEXT_MOST } from "./shared.ts";
+
+const item = (part: Partial<Item> = {}): Item => ({
+  id: "a1",
+  sessionId: "s1",
+  sessionName: "one",
+  kind: "permission",
+  createdAt: 0,
+  toolName: "Bash",
+  toolSummary: "make test",
+  frame: "f1",
+  options: [
+    { n: 1, label: "Yes", selected: false },
+    { n: 2, label: "No, tell Claude what to do", selected: false },
+  ],
+  ...part,
+});
+
+const ids = (part?: Partial<Item>): string[] => actionsOf(item(part)).map(({ action }) => action);
+
+describe("buttons of a notification", () => {
+  test("agreeing and declining; of a risky command declining alone", () => {
+    expect(ids()).toEqual(["option-1", "deny"]);
+    expect(ids({ options: [] })).toEqual(["approve", "deny"]);
+    expect(ids({ toolSummary: "rm -rf build" })).toEqual(["deny"]);
+    expect(noticeOf(item({ toolSummary: "sudo rm x" })).body).toMatch(/^Runs with the rights of root: wants/);
+  });
+
+  test("what wants more than a press has none", () => {
+    expect(ids({ kind: "question" })).toEqual([]);
+    expect(ids({ kind: "idle" })).toEqual([]);
+    expect(ids({ options: [{ n: 1, label: "a", selected: false, checked: false }] })).toEqual(["deny"]);
+  });
+
+  test("texts are bounded", () => {
+    const long = item({
+      toolSummary: "x".repeat(2000),
+      options: [{ n: 1, label: "y".repeat(200), selected: false }],
+    });
+    expect(noticeOf(long).body.length).toBe(240);
+    expect(actionsOf(long)[0]?.title.length).toBe(40);
+  });
+
+  test("their names lead back to answers", () => {
+    expect(answerOf("option-2")).toEqual({ action: "option", option: 2 });
+    expect(answerOf("deny")).toEqual({ action: "deny" });
+    expect([answerOf(""), answerOf("option-0"), answerOf("option-12")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(keptOf({ sessionId: "s" })).toBeUndefined();
+  });
+});
+
+interface Sent {
+  url: string;
+  init: RequestInit;
+}
+
+function by(answer: () => Response, key: string | undefined = "k"): { asking: Asking; sent: Sent[] } {
+  const sent: Sent[] = [];
+  const fetch = (async (url: URL, init: RequestInit) => {
+    sent.push({ url: String(url), init });
+    return answer();
+  }) as unknown as Fetch;
+  return { asking: { scope: "https://x.example/base/", fetch, key: async () => key }, sent };
+}
+
+const listed = (): Response => Response.json({ success: true, data: { approvals: [item()] } });
+
+describe("the worker's requests", () => {
+  test("what is asked is read with the page's key, below its path", async () => {
+    const { asking, sent } = by(listed);
+    expect(await asked(asking, "s1")).toEqual(noticeOf(item()));
+    expect(await asked(asking, "s2")).toBeUndefined();
+    expect(sent[0]?.url).toBe("https://x.example/base/api/approvals");
+    expect(sent[0]?.init.headers).toMatchObject({ "X-Service-Key": "k" });
+  });
+
+  test("without a key nothing is asked or answered", async () => {
+    const { asking, sent } = by(listed);
+    const off = { ...asking, key: async () => undefined };
+    expect(await asked(off, "s1")).toBeUndefined();
+    expect(await answered(off, "deny", noticeOf(item()).data)).toBe("none");
+    expect(sent).toEqual([]);
+  });
+
+  test("an answer names the dialog that was shown", async () => {
+    const { asking, sent } = by(() => Response.json({ success: true }));
+    expect(await answered(asking, "option-1", noticeOf(item()).data)).toBe("taken");
+    expect(sent[0]?.url).toBe("https://x.example/base/api/approvals/a1/answer");
+    expect(JSON.parse(String(sent[0]?.init.body))).toEqual({
+      action: "option",
+      option: 1,
+      expectFrame: "f1",
+    });
+    expect(await answered(asking, "", noticeOf(item()).data)).toBe("none");
+    expect(await answered(asking, "deny", { sessionId: "s1" })).toBe("none");
+  });
+
+  test("what is refused or does not arrive is no answer", async () => {
+    const refused = by(() => new Response("", { status: 409 }));
+    expect(await answered(refused.asking, "deny", noticeOf(item()).data)).toBe("refused");
+    const cut = by(() => {
+      throw new TypeError("no network");
+    });
+    expect(await answered(cut.asking, "deny", noticeOf(item()).data)).toBe("refused");
+    expect(await asked(cut.asking, "s1")).toBeUndefined();
+    expect(await asked(by(() => new Response("<html>")).asking, "s1")).toBeUndefined();
+  });
+});
+
+function form(fields: Record<string, string>, files: File[] = []): FormData {
+  const made = new FormData();
+  for (const [name, value] of Object.entries(fields)) made.append(name, value);
+  for (const file of files) made.append("files", file);
+  return made;
+}
+
+describe("what is shared", () => {
+  test("each thing once, without keys of a terminal", () => {
+    const text = "see https://a.example/ \x1b[A\u202e";
+    expect(sharedOf(form({ title: "t", text, url: "https://a.example/" })).text).toBe(
+      "t\nsee https://a.example/ [A",
+    );
+    expect(sharedOf(form({ title: "same", text: "same" })).text).toBe("same");
+    expect(sharedOf(form({ text: "x".repeat(TEXT_MOST + 5) })).text.length).toBe(TEXT_MOST);
+  });
+
+  test("pictures alone, and only so many", () => {
+    const picture = (size = 1): File => new File([new Uint8Array(size)], "a.png", { type: "image/png" });
+    const many = Array.from({ length: FILES_MOST + 2 }, () => picture());
+    expect(sharedOf(form({}, many)).files.length).toBe(FILES_MOST);
+    const others = [new File(["x"], "a.html", { type: "text/html" }), picture(FILE_MOST + 1)];
+    expect(sharedOf(form({ files: "text" }, others)).files).toEqual([]);
+  });
+});
