@@ -12,7 +12,7 @@ TEST_NEEDS := $(RUN_NEEDS) build-essential=cc chromium openssh-client=ssh openss
 	nginx-light=nginx caddy
 
 .DELETE_ON_ERROR:
-.PHONY: help run test check bench stress web docs docs-html clean
+.PHONY: help run test check bench stress web gallery docs docs-html clean
 
 help:
 	@echo "make run      start the service on http://127.0.0.1:8770/ (ARGS='--listen ...')"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench    benchmarks, as ratios against peers"
 	@echo "make stress   long-running checks: crashes, soaks"
 	@echo "make web      build the browser UI into tservice/static"
+	@echo "make gallery  show every component of the browser UI on one page, without a service"
 	@echo "make docs     write what the program declares into README, docs, man, etc and the web types"
 	@echo "make docs-html  build the pages of docs into build/docs"
 	@echo "make clean    remove what was built, .venv included"
@@ -50,6 +51,9 @@ stress: .venv/.test
 
 web: .venv/.test
 	$(BIN)/python setup.py -q build_web
+
+gallery: .venv/.test
+	$(BIN)/python setup.py -q gallery
 
 docs: .venv/.test
 	$(BIN)/python docs/generate.py

@@ -68,6 +68,17 @@ class TestWeb(BuildWeb):
         npm("test")
 
 
+class Gallery(BuildWeb):
+    """Open every component of C{web/} on one page, until it is interrupted."""
+
+    description = "show the components of the browser UI"
+
+    def run(self) -> None:
+        """@raise ExecError: npm failed; its output stands above."""
+        install_packages()
+        npm("run", "gallery")
+
+
 class BuildKeeper(Command):
     """Compile C{keeper.c}, unless that was done.  Without a compiler C{keeper.py} does its work."""
 
@@ -191,6 +202,7 @@ if __name__ == "__main__":
             "build_web": BuildWeb,
             "build_keeper": BuildKeeper,
             "bdist_wheel": Wheel,
+            "gallery": Gallery,
             "test_web": TestWeb,
             "build_py": BuildPy,
             "sdist": SourceDistribution,

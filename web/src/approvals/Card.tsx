@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { answer, answering, dismiss, troubles } from "./actions.ts";
 import { Blind, Multiple, Single } from "./Choices.tsx";
 import { Context } from "./Context.tsx";
-import { type Answer, formOf, type Item, riskOf, takesText } from "./item.ts";
+import { type Answer, formOf, isShell, type Item, riskOf, takesText } from "./item.ts";
 import { TextAnswer } from "./TextAnswer.tsx";
 import { ageText, kindWord, messageOf } from "./words.ts";
 
@@ -48,20 +48,17 @@ function Head({ item, now }: { item: Item; now: number }) {
   );
 }
 
-/** Tools whose summary is a command line; of the others it is a path or a title. */
-const SHELLS = /bash|shell|command|exec|terminal|run/i;
-
 function Tool({ item }: { item: Item }) {
   if (!item.toolName || item.kind === "question") return null;
   return (
     <p class="approval-tool">
       <span class="badge">{item.toolName}</span>
-      {item.toolSummary && <Command text={item.toolSummary} plain={!SHELLS.test(item.toolName)} />}
+      {item.toolSummary && <Command text={item.toolSummary} plain={!isShell(item)} />}
     </p>
   );
 }
 
-function Risk({ item }: { item: Item }) {
+export function Risk({ item }: { item: Item }) {
   const risk = riskOf(item);
   if (risk === undefined) return null;
   return (

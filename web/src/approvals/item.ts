@@ -54,6 +54,11 @@ export function takesText(item: Item): boolean {
 /** Whether an option is answered in the field for own words. */
 export const opensField = (item: Item, option: ItemOption): boolean => takesText(item) && isFreeText(option);
 
+/** Tools whose summary is a command line; of the others it is a path or a title. */
+const SHELLS = /bash|shell|command|exec|terminal|run/i;
+
+export const isShell = (item: Item): boolean => SHELLS.test(item.toolName ?? "");
+
 /** Commands that take away what nobody brings back, or reach beyond the workspace, and what they do. */
 const GRAVE: readonly (readonly [RegExp, string])[] = [
   [/\brm\s+(?:\S+\s+)*?-\w*[rf]|\bgit\s+clean\s+-\w*f|\bfind\b.*\s-delete\b/i, "Deletes files for good"],

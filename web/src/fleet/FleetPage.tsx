@@ -5,9 +5,10 @@ import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
-import { Ways } from "../approvals/Card.tsx";
+import { Risk, Ways } from "../approvals/Card.tsx";
 import { answering, troubles } from "../approvals/actions.ts";
 import { isUrgent } from "../approvals/inbox.ts";
+import { isShell } from "../approvals/item.ts";
 import { approvalOf, needsYou } from "../approvals/state.ts";
 import { messageOf } from "../approvals/words.ts";
 import { GitMark } from "../git/Badge.tsx";
@@ -18,6 +19,7 @@ import { newSessionOpen } from "../sessions/newsession.ts";
 import { livePid } from "../sessions/status.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { cliOf, sessions } from "../store/state.ts";
+import { Command } from "../ui/Command.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import "./fleet.css";
@@ -38,9 +40,10 @@ function Question({ session }: { session: Session }) {
       {item.toolName && item.kind !== "question" && (
         <p class="approval-tool">
           <span class="badge">{item.toolName}</span>
-          {item.toolSummary && <code>{item.toolSummary}</code>}
+          {item.toolSummary && <Command text={item.toolSummary} plain={!isShell(item)} />}
         </p>
       )}
+      <Risk item={item} />
       {message && <p class="approval-message">{message}</p>}
       {trouble && (
         <p class="problem" role="alert">

@@ -50,6 +50,8 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
+export const ICONS = Object.keys(PATHS) as readonly IconName[];
+
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg class="icon" width={size} height={size} viewBox="0 0 20 20" aria-hidden="true">

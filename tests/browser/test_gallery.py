@@ -1,0 +1,112 @@
+"""Every component on one page, in both themes: photographed, and judged by what browsers compute.
+
+Pictures are no measure: the same page differs by its fonts from machine to machine.  They are put
+into C{build/gallery} to be looked at; what is compared is the scale of type, contrast and names,
+what a finger can hit, and what is left where colours or motion are taken away.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import ClassVar
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, Route
+
+from tests.browser.harness import BrowserCase
+from tests.browser.mockservice import WEB, node
+from tests.integration.harness import ROOT
+
+HOST = "http://gallery.test/"
+PICTURES = ROOT / "build" / "gallery"
+SCALE = {"12px", "13px", "15px", "20px", "28px"}
+SIZES = """() => [...document.querySelectorAll(".gallery *")]
+  .filter((each) => [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+  .filter((each) => !each.matches("option, .sr-only"))
+  .map((each) => [getComputedStyle(each).fontSize, each.className || each.tagName])"""
+SMALL = """() => [...document.querySelectorAll(".gallery button, .choice-check")]
+  .filter((each) => each.checkVisibility() && !["Up", "Down"].includes(each.dataset.arrow))
+  .map((each) => [each.matches(".approval-name") ? each.closest(".approval-head") : each, each])
+  .map(([area, each]) => [area.getBoundingClientRect(), each.outerHTML.slice(0, 80)])
+  .filter(([box]) => Math.min(box.width, box.height) < 43.5)
+  .map(([box, html]) => `${box.width} x ${box.height} ${html}`)"""
+DOTS = """() => [...document.querySelectorAll("[data-part='Status marks'] .dot")].map((each) => {
+  const style = getComputedStyle(each);
+  return [each.dataset.look, style.backgroundColor, style.backgroundImage, style.borderTopWidth,
+    style.borderTopStyle, style.borderRightColor, style.borderRadius, style.rotate, style.outlineStyle].join(" ");
+})"""
+MOVING = "() => document.getAnimations().filter((each) => each.playState === 'running').length"
+
+
+class GalleryTests(BrowserCase):
+    built: ClassVar[Path]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        program = node()
+        cls.built = WEB / "dist" / "gallery"
+        vite = WEB / "node_modules" / "vite" / "bin" / "vite.js"
+        command = [str(program), str(vite), "build", "--config", "vite.gallery.config.ts"]
+        path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            command, cwd=WEB, env={**os.environ, "PATH": path}, capture_output=True, text=True
+        )
+        if done.returncode != 0:
+            raise AssertionError(done.stdout + done.stderr)
+
+    def answer(self, route: Route) -> None:
+        """A file of what was built."""
+        name = route.request.url.removeprefix(HOST) or "index.html"
+        route.fulfill(path=str(self.built / name))
+
+    def open(self, **options: object) -> Page:
+        context = self.context(viewport={"width": 1000, "height": 900}, **options)
+        context.route(f"{HOST}**", self.answer)
+        page = self.page(HOST, context)
+        page.locator("[data-part='Nothing yet'] button").wait_for()
+        return page
+
+    def faults(self, page: Page, where: str) -> list[str]:
+        """What axe finds."""
+        return [
+            f"{where}: {each['id']}: {node['target'][0]} {node['failureSummary']}"
+            for each in Axe().run(page).response["violations"]
+            for node in each["nodes"]
+        ]
+
+    def test_in_both_themes(self) -> None:
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        faults: list[str] = []
+        for look in ("dark", "light"):
+            page = self.open(color_scheme=look, reduced_motion="reduce")
+            self.assertEqual(0, page.evaluate(MOVING))
+            page.screenshot(path=PICTURES / f"{look}.png", full_page=True)
+            faults += self.faults(page, look)
+            wrong = [each for each in page.evaluate(SIZES) if each[0] not in SCALE]
+            self.assertEqual([], wrong)
+            for name, shown in (("menu", "menu"), ("ask", "ask")):
+                page.get_by_test_id(f"open-{name}").click()
+                page.get_by_test_id(shown).wait_for()
+                faults += self.faults(page, f"{look} {name}")
+                page.screenshot(path=PICTURES / f"{look}-{name}.png")
+                page.keyboard.press("Escape")
+                page.get_by_test_id(shown).wait_for(state="detached")
+            page.get_by_test_id("open-toasts").click()
+            page.get_by_test_id("toast").nth(1).wait_for()
+            faults += self.faults(page, f"{look} toasts")
+            page.screenshot(path=PICTURES / f"{look}-toasts.png")
+        self.assertEqual([], faults, "\n".join(faults))
+
+    def test_colours_of_ones_own_leave_every_mark_apart(self) -> None:
+        page = self.open(forced_colors="active")
+        marks = page.evaluate(DOTS)
+        self.assertEqual(len(marks), len({mark.partition(" ")[2] for mark in marks}), marks)
+
+    def test_a_finger_finds_every_target(self) -> None:
+        page = self.open(has_touch=True, is_mobile=True)
+        found = page.evaluate(SMALL)
+        self.assertEqual([], found, "\n".join(found))
+        page.screenshot(path=PICTURES / "touch.png", full_page=True)
