@@ -35,7 +35,8 @@ SMALL = """() => [...document.querySelectorAll(".gallery button, .choice-check")
 DOTS = """() => [...document.querySelectorAll("[data-part='Status marks'] .dot")].map((each) => {
   const style = getComputedStyle(each);
   return [each.dataset.look, style.backgroundColor, style.backgroundImage, style.borderTopWidth,
-    style.borderTopStyle, style.borderRightColor, style.borderRadius, style.rotate, style.outlineStyle].join(" ");
+    style.borderTopStyle, style.borderRightColor, style.borderRadius, style.rotate,
+    style.outlineStyle].join(" ");
 })"""
 MOVING = "() => document.getAnimations().filter((each) => each.playState === 'running').length"
 

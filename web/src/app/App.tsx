@@ -23,6 +23,7 @@ import { WebHost } from "../webtabs/WebHost.tsx";
 import { Banner } from "./Banner.tsx";
 import { Empty } from "./Empty.tsx";
 import { PageHost, PanelHost } from "./PageHost.tsx";
+import { ScreenReaderOffer } from "./ScreenReaderOffer.tsx";
 import { StatusBar } from "./StatusBar.tsx";
 import { TopBar } from "./TopBar.tsx";
 
@@ -34,6 +35,7 @@ function Main() {
 function Shell() {
   return (
     <div class="shell">
+      <ScreenReaderOffer />
       <TopBar />
       <div class="middle">
         {sidebarShown.value && <Sidebar />}

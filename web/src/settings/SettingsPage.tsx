@@ -46,6 +46,13 @@ function partInSight(scroller: Element, parts: readonly Part[]): string | undefi
   return (passed.at(-1) ?? parts[0])?.id;
 }
 
+/** Whether its head is where the person looks. */
+function isInSight(scroller: Element, id: string): boolean {
+  const box = document.getElementById(partId(id))?.getBoundingClientRect();
+  const seen = scroller.getBoundingClientRect();
+  return box !== undefined && box.top >= seen.top - 2 && box.top < seen.bottom - 40;
+}
+
 function goTo(id: string): void {
   const part = document.getElementById(partId(id));
   part?.scrollIntoView({ block: "start" });
@@ -78,10 +85,16 @@ export function SettingsPage() {
   const parts = PARTS.filter(({ id }) => id !== "account" || (me.value && canSignOut.value));
   const [here, setHere] = useState(parts[0]?.id ?? "");
   useEffect(() => forgetMarks, []);
+  /** A short part at the end cannot be scrolled to the top: what was asked for holds while it shows. */
+  const asked = useRef<string | undefined>(undefined);
   const look = () => {
-    if (scroller.current) setHere(partInSight(scroller.current, parts) ?? here);
+    const box = scroller.current;
+    if (!box) return;
+    if (asked.current !== undefined && !isInSight(box, asked.current)) asked.current = undefined;
+    setHere(asked.current ?? partInSight(box, parts) ?? here);
   };
   const go = (id: string) => {
+    asked.current = id;
     goTo(id);
     setHere(id);
   };
