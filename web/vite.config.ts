@@ -2,6 +2,7 @@ import { defineConfig } from "vite";
 import { blockFirstPaint } from "./build/blocking.ts";
 import { compress } from "./build/compress.ts";
 import { gestureOverlay } from "./build/gesture.ts";
+import { licences } from "./build/licences.ts";
 import { workerParts } from "./build/worker.ts";
 
 /** The mock or a real daemon that `npm run dev` talks to. */
@@ -21,5 +22,5 @@ export default defineConfig({
     host: "127.0.0.1",
     proxy: { "/api": backend, "/ws": { target: backend, ws: true } },
   },
-  plugins: [blockFirstPaint(), gestureOverlay(), workerParts(), compress()],
+  plugins: [blockFirstPaint(), gestureOverlay(), workerParts(), licences(), compress()],
 });

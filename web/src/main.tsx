@@ -22,10 +22,12 @@ import { startStream } from "./stream/connection.ts";
 import { followServerTime } from "./stream/servertime.ts";
 import { startTouch } from "./touch/state.ts";
 import { followViewport } from "./touch/viewport.ts";
+import { startFaces } from "./ui/faces/faces.ts";
 import "@xterm/xterm/css/xterm.css";
 import "./ui/styles/index.css";
 
 startPrefs();
+startFaces();
 startAuth();
 startTouch();
 followWidth();

@@ -1,5 +1,6 @@
 /** How the page and its terminals look on this device. */
 import { ThemeSettings } from "../terminal/theme/ThemeSettings.tsx";
+import { SHIPPED_MONO } from "../ui/faces/faces.ts";
 import { NumberField, Segments, Switch, TextField } from "./fields.tsx";
 import {
   change,
@@ -25,8 +26,8 @@ const LISTS: [SessionList, string][] = [
   ["tabs", "Tabs"],
 ];
 
-/** Faces for programs that many people have; any other can be typed. */
-const FAMILIES = ["JetBrains Mono", "Cascadia Code", "Fira Code", "IBM Plex Mono", "Source Code Pro"];
+/** The one that comes with the page, and faces that many people have; any other can be typed. */
+const FAMILIES = [SHIPPED_MONO, "Cascadia Code", "Fira Code", "IBM Plex Mono", "Source Code Pro"];
 
 const familyProblem = (text: string): string | undefined =>
   isFamily(text) ? undefined : "One font's name: letters, digits, blanks and hyphens.";
@@ -36,7 +37,7 @@ function Type() {
     <>
       <TextField
         label="Font"
-        hint="one that this device has; else the next best"
+        hint={`${SHIPPED_MONO} comes along; others that this device has`}
         value={prefs.value.fontFamily}
         placeholder="the system's"
         list="font-families"

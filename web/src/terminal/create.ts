@@ -8,6 +8,7 @@ import {
   Terminal,
 } from "@xterm/xterm";
 import { isDark, type Prefs } from "../settings/prefs.ts";
+import { monoFamily } from "../ui/faces/faces.ts";
 import { addLinks } from "./text/links.ts";
 import { silenceReports } from "./text/reports.ts";
 import { chosenPalette } from "./theme/kept.ts";
@@ -27,7 +28,7 @@ export function optionsOf(prefs: Prefs, darkSystem: boolean, searching: boolean)
   const dark = isDarkGround(palette, isDark(prefs.theme, darkSystem));
   return {
     fontSize: prefs.fontSize,
-    fontFamily: fontsOf(prefs.fontFamily),
+    fontFamily: fontsOf(monoFamily.value),
     lineHeight: prefs.lineHeight / 100,
     scrollback: prefs.scrollback,
     cursorBlink: prefs.cursorBlink,

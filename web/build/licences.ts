@@ -1,0 +1,19 @@
+/** Puts the licences of what is shipped as it is (fonts) beside the page. */
+import { readFile } from "node:fs/promises";
+import type { Plugin } from "vite";
+
+const FONTS = ["@fontsource-variable/inter", "@fontsource-variable/jetbrains-mono"];
+
+export function licences(): Plugin {
+  return {
+    name: "licences",
+    apply: "build",
+    async generateBundle() {
+      const texts = await Promise.all(
+        FONTS.map((name) => readFile(new URL(`../node_modules/${name}/LICENSE`, import.meta.url), "utf8")),
+      );
+      const source = texts.map((text, at) => `${FONTS[at]}\n\n${text.trim()}\n`).join("\n\n");
+      this.emitFile({ type: "asset", fileName: "fonts-licenses.txt", source });
+    },
+  };
+}
