@@ -56,12 +56,26 @@ class NewSessionTests(BrowserCase):
             if not entry["installed"] and entry.get("installCommand")
         ]
         self.assertTrue(missing)
+        page.get_by_test_id("modes-missing").click()
         for entry in missing:
             choice = page.get_by_test_id(f"mode-{entry['id']}")
             self.assertEqual("false", choice.get_attribute("data-ready"))
             self.assertIn(entry["installCommand"], choice.inner_text())
             self.assertTrue(choice.get_by_role("radio").is_disabled())
         self.assertEqual("true", page.get_by_test_id("mode-shell").get_attribute("data-ready"))
+
+    def test_an_agent_begins_with_its_first_prompt(self) -> None:
+        daemon = self.daemon()
+        body = {"id": "echo", "label": "Echo", "shortBadge": "EC", "binaries": ["cat"]}
+        daemon.request("PUT", "/api/settings", {"cliManagementEnabled": True}).data()
+        daemon.request("POST", "/api/clis", {**body, "argv": ["cat"]}).data()
+        page = self.open(daemon)
+        page.get_by_test_id("mode-shell").locator("label").click()
+        self.assertEqual(0, page.get_by_test_id("new-prompt").count())
+        page.get_by_test_id("mode-echo").locator("label").click()
+        page.get_by_test_id("new-prompt").fill("say it again")
+        page.get_by_test_id("new-start").click()
+        Terminal(page).ready().wait("say it again")
 
     def test_a_wrong_folder_gives_the_service_s_words(self) -> None:
         daemon = self.daemon()

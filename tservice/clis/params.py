@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Self
 
@@ -93,3 +94,10 @@ class Param(Record):
         if isinstance(self.privileged, bool):
             return self.privileged and value != self.clamp_to
         return value in self.privileged
+
+
+def offered(params: Mapping[str, Param]) -> dict[str, list[str]]:
+    """What is chosen by words, each with those that it takes; none where it takes any
+    (protocol-clis)."""
+    words = (ParamType.ENUM, ParamType.TOKEN)
+    return {name: list(one.values or ()) for name, one in params.items() if one.type in words}

@@ -18,6 +18,7 @@ from tservice.clis.install import PREFIX, Installer
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.model import CliEntry, CliKind, Install
+from tservice.clis.params import offered
 from tservice.clis.registry import merge_registry, read_file, write_file
 from tservice.clis.shown import CliFile, CliItem, FaultyEntry, InstalledItem, InstallPlan
 from tservice.clis.versions import Versions
@@ -148,6 +149,7 @@ class CliService:
             version=version,
             install_command=None if install is None else " ".join(install.command),
             custom_model=entry.capabilities.custom_model.style is not CustomModelStyle.NONE or None,
+            params=offered(entry.params) or None,
             binaries=None if entry.stock else list(entry.binaries),
             argv=None if entry.stock else list(entry.argv),
         )

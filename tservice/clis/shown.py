@@ -23,6 +23,9 @@ class CliItem(Payload):
     version: str | None = absent(description="With versions=true, where it tells")
     install_command: str | None = absent()
     custom_model: bool | None = absent(description="It takes models of custom endpoints")
+    params: dict[str, list[str]] | None = absent(
+        description="What C{params} of a new session may choose, each with its words; none: any word"
+    )
     binaries: list[str] | None = absent(description="Of a custom entry, as C{argv}: what it runs")
     argv: list[str] | None = absent()
 

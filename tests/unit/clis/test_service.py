@@ -65,8 +65,15 @@ class ListTests(ServiceCase):
             "installed": False,
             "installCommand": "npm install -g @openai/codex",
             "customModel": True,
+            "params": {
+                "model": [],
+                "sandbox": ["read-only", "workspace-write", "danger-full-access"],
+                "approvalPolicy": ["on-request", "never"],
+                "effort": ["minimal", "low", "medium", "high", "xhigh"],
+            },
         }
         self.assertEqual(want, self.item("codex"))
+        self.assertNotIn("params", self.item("shell"))
         make_program(self.root / "bin", "codex")
         self.clock.advance(30)
         self.assertTrue(self.item("codex")["installed"])

@@ -46,6 +46,7 @@ class CliItem(TypedDict):
     version: NotRequired[str]
     installCommand: NotRequired[str]
     customModel: NotRequired[bool]
+    params: NotRequired[dict[str, list[str]]]
     binaries: NotRequired[list[str]]
     argv: NotRequired[list[str]]
 
@@ -80,6 +81,7 @@ class InstalledItem(TypedDict):
     version: NotRequired[str]
     installCommand: NotRequired[str]
     customModel: NotRequired[bool]
+    params: NotRequired[dict[str, list[str]]]
     binaries: NotRequired[list[str]]
     argv: NotRequired[list[str]]
     output: str

@@ -72,7 +72,7 @@ const FIELDS: Record<string, string> = table({
 const NOT_LOADED = /preload CSS|dynamically imported module|module script/i;
 const FIELD = /^([a-z][A-Za-z]*)([.[][^:]*)?: (.+)$/s;
 
-const titled = (name: string): string => {
+export const titled = (name: string): string => {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 };

@@ -184,6 +184,7 @@ export interface CliItem {
   version?: string;
   installCommand?: string;
   customModel?: boolean;
+  params?: Record<string, string[]>;
   binaries?: string[];
   argv?: string[];
 }
@@ -688,6 +689,7 @@ export interface InstalledItem {
   version?: string;
   installCommand?: string;
   customModel?: boolean;
+  params?: Record<string, string[]>;
   binaries?: string[];
   argv?: string[];
   output: string;

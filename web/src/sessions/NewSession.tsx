@@ -13,7 +13,10 @@ import { Dialog } from "../ui/Dialog.tsx";
 import { focusHome } from "../ui/focushome.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { failed, say } from "../ui/toasts.ts";
+import { plural } from "../lib/format.ts";
+import { send, write } from "../prompt/state.ts";
 import { create } from "./actions.ts";
+import { FirstPrompt, Params } from "./FirstPrompt.tsx";
 import {
   bodyOf,
   canLaunch,
@@ -106,6 +109,47 @@ function TextField({ label, hint, value, placeholder, testid, onInput }: FieldPr
   );
 }
 
+/** Should it not arrive, it stands in the session's prompt box. */
+function begin(id: string, prompt: string): void {
+  write(id, prompt);
+  void send(id);
+}
+
+interface ModesProps {
+  chosen: string;
+  /** The session is to run on another machine, of whose programs nothing is known here. */
+  elsewhere: boolean;
+  onChoose: (mode: string) => void;
+}
+
+/** Those that are here in a row; the rest behind one line, with how to get them. */
+function Modes({ chosen, elsewhere, onChoose }: ModesProps) {
+  const offered = choices(clis.value);
+  const there = (entry: CliItem) => elsewhere || canLaunch(entry);
+  const [here, missing] = [offered.filter(there), offered.filter((entry) => !there(entry))];
+  const show = (entry: CliItem) => (
+    <Choice
+      key={entry.id}
+      entry={entry}
+      chosen={chosen === entry.id}
+      elsewhere={elsewhere}
+      onChoose={() => onChoose(entry.id)}
+    />
+  );
+  return (
+    <fieldset class="choices">
+      <legend>What should run?</legend>
+      {here.map(show)}
+      {missing.length > 0 && (
+        <details class="choices-missing" open={here.length === 0}>
+          <summary data-testid="modes-missing">{plural(missing.length, "other")} can be installed</summary>
+          <div class="choices">{missing.map(show)}</div>
+        </details>
+      )}
+    </fieldset>
+  );
+}
+
 function useDraft() {
   const kept = parseRemembered(readStored(REMEMBERED_KEY));
   const first = firstDraft(clis.value, kept, settings.value);
@@ -121,7 +165,10 @@ function useDraft() {
   const submit = async () => {
     setBusy(true);
     try {
-      if (!(await create(bodyOf(draft, currentView.peek()?.grid)))) return setBusy(false);
+      const made = await create(bodyOf(draft, currentView.peek()?.grid));
+      if (!made) return setBusy(false);
+      const prompt = cliOf(made.mode)?.kind === "agent" ? draft.prompt?.trim() : "";
+      if (prompt) begin(made.id, prompt);
       writeStored(REMEMBERED_KEY, JSON.stringify(remember(kept, draft)));
       newSessionOpen.value = false;
       // Behind the dialog's own return of the focus: whoever makes a session wants to type there.
@@ -167,26 +214,22 @@ function Model({ mode, ...props }: { mode: string } & ModelProps) {
 function Form() {
   useEffect(() => () => void (newSessionPlace.value = undefined), []);
   const { draft, set, submit, problem, busy, folders } = useDraft();
+  const entry = cliOf(draft.mode);
+  const agent = entry?.kind === "agent" ? entry : undefined;
   const close = () => (newSessionOpen.value = false);
-  const send = (event: Event) => {
+  const submitted = (event: Event) => {
     event.preventDefault();
     if (!busy && draft.mode !== "") void submit();
   };
   return (
     <Dialog title="New session" onClose={close} class="new-session" testid="new-session">
-      <form onSubmit={send}>
-        <fieldset class="choices">
-          <legend>What should run?</legend>
-          {choices(clis.value).map((entry) => (
-            <Choice
-              key={entry.id}
-              entry={entry}
-              chosen={draft.mode === entry.id}
-              elsewhere={draft.elsewhere !== undefined}
-              onChoose={() => set({ mode: entry.id, customModel: undefined })}
-            />
-          ))}
-        </fieldset>
+      <form onSubmit={submitted}>
+        <Modes
+          chosen={draft.mode}
+          elsewhere={draft.elsewhere !== undefined}
+          onChoose={(mode) => set({ mode, customModel: undefined, params: {} })}
+        />
+        {agent && <FirstPrompt prompt={draft.prompt ?? ""} onPrompt={(prompt) => set({ prompt })} />}
         <TextField
           label="Folder"
           hint={draft.elsewhere ?? "on the service's machine"}
@@ -209,6 +252,7 @@ function Form() {
           chosen={draft.customModel}
           onChoose={(customModel) => set({ customModel })}
         />
+        {agent && <Params entry={agent} params={draft.params ?? {}} onChange={(params) => set({ params })} />}
         <TextField
           label="Name"
           hint="optional"

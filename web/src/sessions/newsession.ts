@@ -19,6 +19,10 @@ export interface Draft {
   /** A worktree of that case, on this branch; absent or empty: the case's own folder. */
   branch?: string;
   name: string;
+  /** Sent to an agent once it is ready; a shell has none. */
+  prompt?: string;
+  /** Launch parameters by name; an empty one is what the agent has by itself. */
+  params?: Record<string, string>;
   /** A model of an endpoint; absent: the agent's own. */
   customModel?: { endpointId: string; modelId: string } | undefined;
 }
@@ -107,6 +111,9 @@ export function bodyOf(draft: Draft, grid?: { cols: number; rows: number }): Cre
   else if (folder !== "") body.workingDir = folder;
   if (draft.caseName && branch) body.worktree = { branch };
   if (name !== "") body.name = name;
+  const params = Object.entries(draft.params ?? {}).filter(([, value]) => value.trim() !== "");
+  if (params.length > 0)
+    body.params = Object.fromEntries(params.map(([name, value]) => [name, value.trim()]));
   if (draft.customModel) body.customModel = draft.customModel;
   return body;
 }

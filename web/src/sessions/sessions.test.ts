@@ -78,6 +78,12 @@ describe("new session", () => {
     expect(bodyOf({ mode: "shell", workingDir: " ", name: "" })).toEqual({ start: true, mode: "shell" });
     const ofCase = { mode: "shell", workingDir: "/c", caseName: "c", name: "" };
     expect(bodyOf(ofCase)).toEqual({ start: true, mode: "shell", caseName: "c" });
+    expect(bodyOf({ ...ofCase, prompt: "x", params: { model: " m ", effort: "" } })).toEqual({
+      start: true,
+      mode: "shell",
+      caseName: "c",
+      params: { model: "m" },
+    });
     expect(bodyOf({ ...ofCase, branch: " fix/x " })).toMatchObject({ worktree: { branch: "fix/x" } });
     expect(bodyOf({ ...ofCase, caseName: "", branch: "fix/x" })).toEqual({
       start: true,
