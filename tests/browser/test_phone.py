@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+from functools import partial
+
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.harness import PHONE, BrowserCase, Terminal, until
 
@@ -27,6 +29,12 @@ def finger(page: Page, begin: tuple[int, int], end: tuple[int, int]) -> None:
         touch("touchMove", (x, y))
     touch("touchEnd")
     session.detach()
+
+
+def box(element: Locator) -> dict[str, float]:
+    """Where an element is, in pixels of the page."""
+    found: dict[str, float] = element.evaluate("each => each.getBoundingClientRect().toJSON()")
+    return found
 
 
 class PhoneTests(BrowserCase):
@@ -111,10 +119,10 @@ class PhoneTests(BrowserCase):
 
     def targets(self, page: Page) -> None:
         for button in page.locator("button:visible").all():
-            box = button.bounding_box() or {"width": 0, "height": 0}
             shared = button.get_attribute("data-arrow") in ("Up", "Down")
+            area = box(button)
             least = 24 if shared else 44
-            self.assertGreaterEqual(min(box["width"], box["height"]), least, button.inner_html())
+            self.assertGreaterEqual(min(area["width"], area["height"]), least, button.inner_html())
 
     def test_a_swipe_leads_to_the_next_session_and_a_scroll_does_not(self) -> None:
         daemon = self.daemon()
@@ -126,9 +134,12 @@ class PhoneTests(BrowserCase):
             until(
                 terminal.page,
                 "the session",
-                lambda then=then: terminal.attribute("session") == then,
+                partial(self.shows, terminal, then),
             )
             Terminal(terminal.page).ready()
+
+    def shows(self, terminal: Terminal, session: str) -> bool:
+        return terminal.attribute("session") == session
 
     def test_the_top_has_the_name_and_the_bell_and_the_keys_one_row_that_scrolls(self) -> None:
         daemon = self.daemon()
@@ -138,11 +149,11 @@ class PhoneTests(BrowserCase):
         names = [button.get_attribute("data-testid") for button in shown.all()]
         self.assertEqual(["current", "approvals-bell"], names)
         row = page.get_by_test_id("keyrow")
-        tops = {round((key.bounding_box() or {})["y"]) for key in row.locator("button").all()}
+        tops = {round(box(key)["y"]) for key in row.locator("button").all()}
         self.assertEqual(1, len(tops))
         self.assertTrue(row.evaluate("each => each.scrollWidth > each.clientWidth"))
         keys = [page.get_by_test_id(f"key-{name}") for name in ("Up", "Down", "Left")]
-        up, down, left = (key.bounding_box() or {} for key in keys)
+        up, down, left = (box(key) for key in keys)
         self.assertEqual(up["x"], down["x"])
         self.assertLess(up["y"], down["y"])
         self.assertLess(left["x"], up["x"])

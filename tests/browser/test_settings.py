@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import partial
+from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -69,7 +71,8 @@ class SettingsTests(BrowserCase):
         self.assertNotEqual(before, self.kept("showPlanUsageLimits"))
 
     def test_its_parts_are_one_press_away(self) -> None:
-        for options in ({}, PHONE):
+        ways: tuple[dict[str, Any], ...] = ({}, PHONE)
+        for options in ways:
             page = self.page(f"{self.service.url}/?page=settings", **options)
             nav = page.get_by_test_id("settings-nav-service")
             nav.click()
@@ -91,7 +94,7 @@ class SettingsTests(BrowserCase):
             ("Paper.json", CODE, "rgb(250, 250, 250)"),
         ):
             choose.set_input_files({"name": name, "mimeType": "", "buffer": text.encode()})
-            until(page, ground, lambda ground=ground: self.ground(terminal) == ground)
+            until(page, ground, partial(self.has_ground, terminal, ground))
         choose.set_input_files({"name": "x.json", "mimeType": "", "buffer": b"{}"})
         expect(page.get_by_test_id("palette-problem")).to_contain_text("no background colour")
         self.assertEqual("rgb(250, 250, 250)", self.ground(terminal))
@@ -114,6 +117,9 @@ class SettingsTests(BrowserCase):
         page.keyboard.press("Alt+Shift+S")
         page.get_by_test_id("palette-remove").click()
         until(page, "the page's own", lambda: self.ground(terminal) == "rgb(10, 13, 16)")
+
+    def has_ground(self, terminal: Terminal, colour: str) -> bool:
+        return self.ground(terminal) == colour
 
     def ground(self, terminal: Terminal) -> str:
         found: str = terminal.element.evaluate("each => getComputedStyle(each).backgroundColor")

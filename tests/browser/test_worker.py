@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 from playwright.sync_api import Page, Worker, expect
 
@@ -37,6 +37,7 @@ PRESS = """async (action) => {
 
 
 class WorkerTests(BrowserCase):
+    mock: ClassVar[MockService]
     expected = (
         r"responded with a status of (4|5)\d\d",
         r"does not support the Push API in incognito mode",

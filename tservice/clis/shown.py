@@ -24,7 +24,7 @@ class CliItem(Payload):
     install_command: str | None = absent()
     custom_model: bool | None = absent(description="It takes models of custom endpoints")
     params: dict[str, list[str]] | None = absent(
-        description="What C{params} of a new session may choose, each with its words; none: any word"
+        description="What C{params} of a new session may choose, with the words; none: any"
     )
     binaries: list[str] | None = absent(description="Of a custom entry, as C{argv}: what it runs")
     argv: list[str] | None = absent()
