@@ -11,7 +11,7 @@ from tests.unit.agents.transcripts.written import ID, prompt, said, write
 
 PAGES = ("approvals", "cases", "files", "git", "cron", "timed", "webtabs", "clis", "models", "mcp",
          "doctor", "devices", "tokens", "audit", "settings", "help", "fleet",
-         "conversations")  # fmt: skip
+         "conversations", "shared")  # fmt: skip
 
 NOTES = "[data-path='notes.md']"
 EYE, TEXT = "[data-testid=file-preview]", "[data-testid=text] .cm-content"
@@ -89,6 +89,13 @@ class AxeTests(BrowserCase):
         page.get_by_test_id("current").click()
         page.get_by_test_id("drawer").wait_for()
         self.check(page, "phone drawer", faults)
+        page.get_by_test_id("drawer-new").click()
+        page.get_by_test_id("mode-mine").locator("label").click()
+        page.get_by_test_id("new-prompt").wait_for()
+        self.check(page, "phone new session", faults)
+        page.goto(f"{daemon.url}/?page=settings")
+        page.get_by_test_id("look-settings").wait_for()
+        self.check(page, "phone settings", faults)
         self.assertEqual([], faults, "\n".join(faults))
 
     def check_around(self, page: Page, daemon: Daemon, look: str, faults: list[str]) -> None:
