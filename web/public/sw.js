@@ -48,7 +48,7 @@ async function refused({ title, tag, icon, data }) {
 
 async function clicked(event) {
   const { sessionId } = event.notification.data || {};
-  const outcome = await self.parts.answered(event.action, event.notification.data);
+  const outcome = event.action ? await self.parts.answered(event.action, event.notification.data) : "none";
   if (outcome === "taken") return;
   if (outcome === "refused") return refused(event.notification);
   const open = (await pages()).filter((page) => page.url.startsWith(self.registration.scope));

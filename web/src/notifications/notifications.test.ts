@@ -62,21 +62,30 @@ interface Page {
   postMessage: (message: unknown) => void;
 }
 
+/** What is built from src/worker. */
+interface Parts {
+  asked: (sessionId: unknown) => Promise<object | undefined>;
+  answered: (action: string, data: unknown) => Promise<string>;
+}
+
 const SCOPE = "https://host.example/base/";
 
 /** The worker as the browser would run it: a classic script with `self` as its world. */
-function worker(pages: Page[]) {
+function worker(pages: Page[], parts: Partial<Parts> = {}) {
   const listeners = new Map<string, (event: unknown) => void>();
   const shown = vi.fn();
   const opened = vi.fn();
+  const loaded = vi.fn();
   const self = {
+    parts: { asked: async () => undefined, answered: async () => "none", ...parts },
     clients: { matchAll: async () => pages, openWindow: opened, claim: async () => undefined },
     registration: { scope: SCOPE, showNotification: shown },
     skipWaiting: vi.fn(),
     addEventListener: (name: string, listener: (event: unknown) => void) => listeners.set(name, listener),
   };
   const source = readFileSync(new URL("../../public/sw.js", import.meta.url), "utf8");
-  new Function("self", source)(self);
+  new Function("self", "importScripts", source)(self, loaded);
+  expect(loaded).toHaveBeenCalledWith("sw-parts.js");
   const tell = async (name: string, event: object) => {
     let work: Promise<unknown> = Promise.resolve();
     listeners.get(name)?.({ ...event, waitUntil: (promise: Promise<unknown>) => (work = promise) });
@@ -127,7 +136,44 @@ describe("service worker", () => {
     },
   );
 
-  const click = (sessionId?: string) => ({ notification: { close: vi.fn(), data: { sessionId } } });
+  test("what is asked takes the place of the short word, with its answers", async () => {
+    const asked = {
+      body: "wants to use Bash: ls",
+      actions: [{ action: "deny", title: "Deny" }],
+      data: { frame: "f" },
+    };
+    const { tell, shown } = worker([], { asked: async () => asked });
+    await tell("push", { data: data(PUSH) });
+    expect(shown).toHaveBeenCalledWith("build", expect.objectContaining({ ...asked, tag: "tservice-s1" }));
+  });
+
+  const pressed = {
+    action: "deny",
+    notification: {
+      title: "build",
+      tag: "t",
+      icon: "i",
+      close: vi.fn(),
+      data: { sessionId: "s1", frame: "f" },
+    },
+  };
+
+  test.each([
+    ["taken", 0],
+    ["refused", 1],
+  ])("an answer that was %s leads nowhere, and says what went wrong", async (outcome, said) => {
+    const answered = vi.fn(async () => outcome);
+    const { tell, shown, opened } = worker([], { answered });
+    await tell("notificationclick", pressed);
+    expect(answered).toHaveBeenCalledWith("deny", pressed.notification.data);
+    expect(shown).toHaveBeenCalledTimes(said);
+    expect(opened).not.toHaveBeenCalled();
+  });
+
+  const click = (sessionId?: string) => ({
+    action: "",
+    notification: { close: vi.fn(), data: { sessionId } },
+  });
 
   test("a click without a page opens the session's", async () => {
     const { tell, opened } = worker([page({ url: "https://host.example/other/" })]);
