@@ -1,6 +1,8 @@
 import { PlanChips } from "../agents/PlanChips.tsx";
 import { Bell } from "../approvals/Bell.tsx";
 import { FILES_PAGE } from "../files/page.ts";
+import { layoutItems } from "../grid/menu.ts";
+import { gridOn, roomy } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
 import { PlaceMark } from "../hosts/slots.tsx";
 import { drawerOpen } from "../sessions/Drawer.tsx";
@@ -92,6 +94,16 @@ export function TopBar() {
           keys="Ctrl+Shift+F"
           testid="open-search"
           onClick={() => (searchOpen.value = true)}
+        />
+      )}
+      {session && roomy.value && (
+        <IconButton
+          icon="cells"
+          class="desk-only"
+          label="Terminals side by side"
+          testid="open-layout"
+          pressed={gridOn.value}
+          onClick={(event) => menuUnder("Terminals", layoutItems(), event.currentTarget as Element)}
         />
       )}
       {session && (

@@ -3,6 +3,7 @@ import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { needsYou } from "../approvals/state.ts";
 import { availablePages, openPage } from "../app/registry.ts";
+import { layoutItems } from "../grid/menu.ts";
 import { select } from "../sessions/actions.ts";
 import { sessionItems } from "../sessions/menu.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
@@ -93,6 +94,7 @@ function places(): Entry[] {
     keys: "Alt+Shift+N",
     act: () => (newSessionOpen.value = true),
   };
+  const cells = layoutItems().map((item): Entry => ({ ...itemEntry(item), group: "Go to", icon: "cells" }));
   const pages = availablePages().map((page): Entry => ({
     key: `page-${page.id}`,
     group: "Go to",
@@ -101,7 +103,7 @@ function places(): Entry[] {
     keys: page.keys,
     act: () => (openPage.value = page.id),
   }));
-  return [create, ...pages];
+  return [create, ...pages, ...cells];
 }
 
 /** Everything, as it is now; reads signals. */

@@ -1,6 +1,7 @@
 /** One session along the top. */
 import { useRef, useState } from "preact/hooks";
 import type { Session } from "../api/types.ts";
+import { dragSession } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
 import { PlaceMark } from "../hosts/slots.tsx";
 import { activeId, cliOf } from "../store/state.ts";
@@ -97,7 +98,10 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
       data-session={session.id}
       role="presentation"
       draggable={!editing}
-      onDragStart={() => onDrag(session.id)}
+      onDragStart={(event) => {
+        dragSession(event, session.id);
+        onDrag(session.id);
+      }}
       onDragEnd={() => onDrag(undefined)}
       onDragOver={(event) => event.preventDefault()}
       onDrop={drop}

@@ -7,6 +7,9 @@ import { CRON_PAGE } from "../cron/page.ts";
 import { FILES_PAGE } from "../files/page.ts";
 import { FLEET_PAGE } from "../fleet/page.ts";
 import { GIT_PAGE } from "../git/page.ts";
+import type { Count, Way } from "../grid/layout.ts";
+import { closeCell, setCount } from "../grid/menu.ts";
+import { go, gridOn, zoom } from "../grid/state.ts";
 import { togglePalette } from "../palette/state.ts";
 import { togglePromptFocus } from "../prompt/focus.ts";
 import { close, select, selectNext } from "../sessions/actions.ts";
@@ -35,6 +38,19 @@ function goTo(id: string): void {
   else select(id);
 }
 
+const WAYS: Partial<Record<string, Way>> = {
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  ArrowUp: "up",
+  ArrowDown: "down",
+};
+
+/** Without several cells these keys are the program's, and elsewhere they move tabs and select text. */
+function isFree(action: Action, inTerminal: boolean): boolean {
+  if (action === "cell") return gridOn.peek() && (inTerminal || document.activeElement === document.body);
+  return gridOn.peek() || !action.endsWith("-cell");
+}
+
 const DEEDS: Deeds = {
   new: () => (newSessionOpen.value = true),
   previous: () => selectNext(-1),
@@ -57,6 +73,10 @@ const DEEDS: Deeds = {
   "zoom-in": () => zoomFont(1),
   "zoom-out": () => zoomFont(-1),
   "zoom-reset": () => zoomFont(0),
+  cells: (event) => setCount(Number(event.code.slice(-1)) as Count),
+  cell: (event) => go(WAYS[event.code] ?? "right"),
+  "maximise-cell": zoom,
+  "close-cell": () => closeCell(),
   goto: (event) => {
     const session = sessions.value[digitOf(event.code)];
     if (session) goTo(session.id);
@@ -76,7 +96,7 @@ function pressed(event: KeyboardEvent): void {
   const inTerminal = focused?.closest(".terminal-host") != null;
   const mac = platformOf(navigator.userAgent) === "mac";
   const shortcut = actionFor(event, mac, inTerminal, isField(focused) && !inTerminal);
-  const deed = shortcut && DEEDS[shortcut.action];
+  const deed = shortcut && isFree(shortcut.action, inTerminal) && DEEDS[shortcut.action];
   const modal = document.querySelector("dialog[open]") !== null;
   if (!deed || (modal && !shortcut.action.startsWith("zoom"))) return;
   event.preventDefault();

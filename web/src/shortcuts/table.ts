@@ -21,6 +21,10 @@ export type Action =
   | "palette"
   | "fleet"
   | "sidebar"
+  | "cells"
+  | "cell"
+  | "maximise-cell"
+  | "close-cell"
   | "panel"
   | "zoom-in"
   | "zoom-out"
@@ -125,6 +129,42 @@ export const SHORTCUTS: readonly Shortcut[] = [
     shift: true,
     keys: "Alt+Shift+B",
     text: "Sessions at the side, or as tabs",
+    group: "Sessions",
+  },
+  {
+    action: "cells",
+    codes: ["Digit1", "Digit2", "Digit3", "Digit4", "Digit6", "Digit9"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+1 2 3 4 6 9",
+    text: "So many terminals side by side",
+    group: "Sessions",
+  },
+  {
+    action: "cell",
+    codes: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"],
+    ctrl: true,
+    shift: true,
+    keys: "Ctrl+Shift+← → ↑ ↓",
+    text: "To the terminal beside this one",
+    group: "Sessions",
+  },
+  {
+    action: "maximise-cell",
+    codes: ["KeyM"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+M",
+    text: "One of several terminals as large as all, and back",
+    group: "Sessions",
+  },
+  {
+    action: "close-cell",
+    codes: ["KeyX"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+X",
+    text: "Close the cell; its session goes on",
     group: "Sessions",
   },
   {

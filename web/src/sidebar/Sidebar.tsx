@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { needsYou } from "../approvals/state.ts";
+import { dragSession } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
 import { PlaceMark } from "../hosts/slots.tsx";
 import { isAway } from "../hosts/state.ts";
@@ -73,7 +74,10 @@ function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
       data-depth={Math.min(depth, DEEPEST)}
       aria-level={depth + 1}
       draggable
-      onDragStart={() => onDrag(session.id)}
+      onDragStart={(event) => {
+        dragSession(event, session.id);
+        onDrag(session.id);
+      }}
       onDragEnd={() => onDrag(undefined)}
       onDragOver={(event) => event.preventDefault()}
       onDrop={() => onDrop(session.id)}

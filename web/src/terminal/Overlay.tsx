@@ -2,11 +2,11 @@
 import { lost } from "../app/lost.ts";
 import { close, start } from "../sessions/actions.ts";
 import { endingText, livePid } from "../sessions/status.ts";
-import { activeSession } from "../store/state.ts";
+import { sessionList } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { plural } from "../lib/format.ts";
 import { type Notice, NOTICES } from "./link/closecodes.ts";
-import { currentView, historyOpen } from "./current.ts";
+import { historyOpen } from "./current.ts";
 import type { LinkState } from "./link/link.ts";
 import type { TerminalView } from "./view.ts";
 
@@ -42,8 +42,8 @@ function LinkNotice({ view, notice }: { view: TerminalView; notice: Notice }) {
   );
 }
 
-function Ended() {
-  const session = activeSession.value;
+function Ended({ id }: { id: string }) {
+  const session = sessionList.value.byId.get(id);
   if (!session || livePid(session) !== null) return null;
   const held = session.status === "error" || session.respawnBlocked === true;
   return (
@@ -76,7 +76,10 @@ function Floating({ view }: { view: TerminalView }) {
     <div class="floating">
       {foreign && (
         <button type="button" class="pill" onClick={() => view.forceSize()} data-testid="foreign-size">
-          Sized {foreign.cols}×{foreign.rows} by another window · <b>fit here</b>
+          {view.cramped.value
+            ? `${foreign.cols}×${foreign.rows}, made smaller`
+            : `Sized ${foreign.cols}×${foreign.rows} by another window`}{" "}
+          · <b>fit here</b>
         </button>
       )}
       {view.atTop.value && (
@@ -97,15 +100,14 @@ function Floating({ view }: { view: TerminalView }) {
   );
 }
 
-export function Overlay() {
-  const view = currentView.value;
+export function Overlay({ view }: { view: TerminalView | undefined }) {
   if (!view) return null;
   const notice = noticeOf(view.linkState.value);
   return (
     <div class="overlay">
       <LinkPill view={view} />
       <Floating view={view} />
-      {notice ? <LinkNotice view={view} notice={notice} /> : <Ended />}
+      {notice ? <LinkNotice view={view} notice={notice} /> : <Ended id={view.sessionId} />}
     </div>
   );
 }

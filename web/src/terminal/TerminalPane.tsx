@@ -1,6 +1,9 @@
 /** Where the terminals live. Their code comes with the first session that is shown. */
-import { useEffect, useRef } from "preact/hooks";
+import type { ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { filesIn, take } from "../attach/tray.ts";
+import { put, resized } from "../grid/layout.ts";
+import { arrange, DRAGGED, gridOn, layout, roomy, tall } from "../grid/state.ts";
 import { activeId, activeSession } from "../store/state.ts";
 import { failed } from "../ui/toasts.ts";
 import { setFocusHome } from "../ui/focushome.ts";
@@ -11,10 +14,11 @@ import type { TerminalPool } from "./pool.ts";
 import { SearchBar } from "./SearchBar.tsx";
 import { terminalItems } from "./terminalmenu.ts";
 import { coarse } from "../touch/state.ts";
+import type { TerminalView } from "./view.ts";
 
 const modalOpen = (): boolean => document.querySelector("dialog[open]") !== null;
 
-const KEPT = "[role=tablist], :is(input, textarea, select):not(.terminal-host *)";
+const KEPT = "[role=tablist], .cell-head, :is(input, textarea, select):not(.terminal-host *)";
 
 /**
  * Taking the focus on a phone would open its keyboard, from a tab it would break walking, and from
@@ -24,7 +28,7 @@ function mayFocus(): boolean {
   return !coarse.value && !modalOpen() && !document.activeElement?.closest(KEPT);
 }
 
-function takeFocus(): void {
+export function takeFocus(): void {
   if (mayFocus()) currentView.peek()?.focus();
 }
 
@@ -35,30 +39,32 @@ function takeFocusOfNobody(): void {
 
 function usePool() {
   const holder = useRef<HTMLDivElement>(null);
-  const pool = useRef<TerminalPool | undefined>(undefined);
+  const [pool, setPool] = useState<TerminalPool>();
   useEffect(() => {
     let alive = true;
+    let made: TerminalPool | undefined;
     setFocusHome(takeFocus);
     import("./pool.ts").then(
       ({ TerminalPool }) => {
         if (!alive || !holder.current) return;
-        pool.current = new TerminalPool(holder.current);
-        pool.current.show(activeId.peek());
+        made = new TerminalPool(holder.current);
+        setPool(made);
+        if (gridOn.peek()) return;
+        made.show(activeId.peek());
         takeFocusOfNobody();
       },
       (error: unknown) => failed("The terminal could not be loaded", error),
     );
     return () => {
       alive = false;
-      pool.current?.close();
+      made?.close();
     };
   }, []);
   return { holder, pool };
 }
 
 /** A program that uses the mouse gets the right button too, unless Shift is held. */
-function contextMenu(event: MouseEvent): void {
-  const view = currentView.value;
+export function contextMenu(event: MouseEvent, view: TerminalView | undefined): void {
   if (!view) return;
   event.preventDefault();
   const mouse = view.screen.terminal.modes.mouseTrackingMode !== "none";
@@ -67,8 +73,7 @@ function contextMenu(event: MouseEvent): void {
 }
 
 /** A browser would leave the page for a file that is dropped on it. */
-function drop(event: DragEvent): void {
-  const view = currentView.peek();
+export function drop(event: DragEvent, view: TerminalView | undefined): void {
   event.preventDefault();
   if (!view) return;
   const files = filesIn(event.dataTransfer);
@@ -76,29 +81,73 @@ function drop(event: DragEvent): void {
   else void view.clipping.paste(event.dataTransfer?.getData("text/plain") ?? "");
 }
 
-const allowDrop = (event: DragEvent): void => event.preventDefault();
+export const allowDrop = (event: DragEvent): void => event.preventDefault();
+
+/** A session that is dropped on the only terminal stands beside it from then on. */
+function dropAlone(event: DragEvent): void {
+  const id = event.dataTransfer?.getData(DRAGGED);
+  if (!id || !roomy.peek()) return drop(event, currentView.peek());
+  event.preventDefault();
+  const box = (event.currentTarget as Element).getBoundingClientRect();
+  const two = resized(layout.peek(), 2, []);
+  const first = tall.peek()
+    ? event.clientY < box.top + box.height / 2
+    : event.clientX < box.left + box.width / 2;
+  const beside =
+    two.front === id ? two : put(first ? { ...two, cells: two.cells.toReversed() } : two, id, first ? 0 : 1);
+  arrange(beside);
+}
+
+/** Its code comes when there is first more than one cell. */
+function useGrid(): ComponentType<{ pool: TerminalPool }> | undefined {
+  const [Grid, setGrid] = useState<ComponentType<{ pool: TerminalPool }>>();
+  const on = gridOn.value;
+  useEffect(() => {
+    if (!on || Grid) return;
+    import("../grid/Grid.tsx").then(
+      ({ Grid: loaded }) => setGrid(() => loaded),
+      (error: unknown) => {
+        arrange(resized(layout.peek(), 1, []));
+        failed("The cells could not be loaded", error);
+      },
+    );
+  }, [on]);
+  return on ? Grid : undefined;
+}
 
 export function TerminalPane() {
   const { holder, pool } = usePool();
+  const Grid = useGrid();
   const id = activeId.value;
   const name = activeSession.value?.name ?? "";
+  const several = Grid !== undefined && pool !== undefined;
   useEffect(() => {
     searchOpen.value = false;
     historyOpen.value = undefined;
-    pool.current?.show(id);
-    takeFocus();
   }, [id]);
+  useEffect(() => {
+    if (gridOn.peek()) return;
+    pool?.show(id);
+    takeFocus();
+  }, [id, gridOn.value]);
   return (
     <section
       class="pane"
       id="terminal-panel"
       role="tabpanel"
-      aria-label={`Terminal of ${name}`}
+      aria-label={several ? `${layout.value.count} terminals` : `Terminal of ${name}`}
       data-testid="pane"
     >
-      {searchOpen.value && <SearchBar />}
-      <div ref={holder} class="holder" onContextMenu={contextMenu} onDragOver={allowDrop} onDrop={drop} />
-      <Overlay />
+      {!several && searchOpen.value && <SearchBar />}
+      <div
+        ref={holder}
+        class="holder"
+        hidden={several}
+        onContextMenu={(event) => contextMenu(event, currentView.peek())}
+        onDragOver={allowDrop}
+        onDrop={dropAlone}
+      />
+      {several ? <Grid pool={pool} /> : <Overlay view={currentView.value} />}
     </section>
   );
 }

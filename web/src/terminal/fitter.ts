@@ -2,11 +2,22 @@
 import type { ITerminalOptions, Terminal } from "@xterm/xterm";
 import { SCROLLBAR } from "./create.ts";
 import type { ClientFrame } from "./link/frames.ts";
-import { type Area, fitGrid, type Grid, sameGrid, scaleFor, SizeClaim, viewportOf } from "./sizing.ts";
+import {
+  type Area,
+  fitGrid,
+  type Grid,
+  isCramped,
+  sameGrid,
+  scaleFor,
+  SizeClaim,
+  viewportOf,
+} from "./sizing.ts";
 
 /** Window changes come in bursts; the program should redraw once. */
 const SETTLE_MS = 120;
 const LEAST_FONT = 6;
+/** A cramped cell that has not the keyboard is for a glance: there the whole screen counts more than its letters. */
+const LEAST_GLANCE = 3;
 
 /** Family and row height, which change a cell like the size does. */
 export const shapeOf = (options: ITerminalOptions): string =>
@@ -14,6 +25,8 @@ export const shapeOf = (options: ITerminalOptions): string =>
 
 export interface FitterListener {
   send(frame: ClientFrame): void;
+  /** It is known whether the host is large enough to be read. */
+  fitted(): void;
   /** The size shown is another viewer's, or undefined when it is this window's. */
   foreign(grid: Grid | undefined): void;
 }
@@ -29,6 +42,14 @@ export class Fitter {
   private shape: string;
   /** One cell at the chosen font size. */
   private cell: Area | undefined;
+  /** Other terminals stand beside this one. */
+  beside = false;
+  /** The keyboard is its. */
+  front = true;
+  /** Too small to be read; it then claims no size. */
+  cramped = false;
+  /** The person wants the size of this window all the same. */
+  private insisted = false;
 
   constructor(host: HTMLElement, terminal: Terminal, listener: FitterListener) {
     this.host = host;
@@ -44,9 +65,17 @@ export class Fitter {
     this.fit();
   }
 
+  /** Take this size for the session, however small it is. */
+  insist(): void {
+    this.insisted = true;
+    this.fit();
+    this.reclaim(true);
+  }
+
   stop(): void {
     clearTimeout(this.settle);
     this.observer.disconnect();
+    this.insisted = false;
   }
 
   /** @param shape whatever else makes a cell larger or smaller. */
@@ -64,7 +93,7 @@ export class Fitter {
     this.resize(grid);
     this.claim.answered(grid);
     // Also when it fits: the service gives a size that was left to whoever asked for one.
-    if (this.visible) this.demand();
+    if (this.visible && !this.cramped) this.demand();
     this.layout();
   }
 
@@ -77,7 +106,7 @@ export class Fitter {
 
   /** The person turned to this window: its size should hold. */
   reclaim(force = false): void {
-    if (this.visible && (force || this.claim.due)) this.demand(force);
+    if (this.visible && (force || (!this.cramped && this.claim.due))) this.demand(force);
   }
 
   fit(): void {
@@ -85,8 +114,10 @@ export class Fitter {
     const cell = this.measure();
     if (!this.visible || !cell) return;
     const grid = fitGrid(area, cell);
-    if (grid && this.claim.want(grid)) this.demand();
+    this.cramped = grid !== undefined && this.beside && !this.insisted && isCramped(grid);
+    if (grid && !this.cramped && this.claim.want(grid)) this.demand();
     this.layout();
+    this.listener.fitted();
   }
 
   private get visible(): boolean {
@@ -132,13 +163,17 @@ export class Fitter {
   /** Another viewer's grid is made smaller until it fits, then scrolls; ours is never touched. */
   private layout(): void {
     const { applied, foreign } = this.claim;
-    const shown = foreign && applied ? applied : undefined;
+    const shown = this.cramped || foreign ? applied : undefined;
     const cell = this.measure();
+    const glance = this.cramped && !this.front;
+    const least = glance ? LEAST_GLANCE : LEAST_FONT;
+    const scale = glance ? 0 : undefined;
     let size = this.fontSize;
-    if (shown && cell) size = Math.floor(this.fontSize * scaleFor(shown, this.area(), cell) * 2) / 2;
-    size = Math.max(Math.min(LEAST_FONT, this.fontSize), size);
+    if (shown && cell) size = Math.floor(this.fontSize * scaleFor(shown, this.area(), cell, scale) * 2) / 2;
+    size = Math.max(Math.min(least, this.fontSize), size);
     if (this.terminal.options.fontSize !== size) this.terminal.options.fontSize = size;
     this.host.toggleAttribute("data-foreign", shown !== undefined);
+    this.host.toggleAttribute("data-glance", glance);
     this.listener.foreign(shown);
   }
 }

@@ -8,10 +8,15 @@ import { sessionList } from "../store/state.ts";
 import { onWake } from "../stream/connection.ts";
 import { currentView, searchOpen } from "./current.ts";
 import { surplus } from "./surplus.ts";
-import { TerminalView } from "./view.ts";
+import { type Standing, TerminalView } from "./view.ts";
 
 /** Each live terminal costs a socket, a GPU context and its scrollback. */
 export const ALIVE_MAX = 5;
+
+/** Where it stands already it is left: what is taken out of the page loses its focus and its place. */
+function move(element: HTMLElement, holder: HTMLElement): void {
+  if (element.parentElement !== holder) holder.append(element);
+}
 
 const pidOf = (id: string): number | null => livePid(sessionList.peek().byId.get(id));
 
@@ -24,7 +29,7 @@ export class TerminalPool {
   constructor(holder: HTMLElement) {
     this.holder = holder;
     this.ends = [
-      onWake((wake) => this.each(({ link }) => (wake === "doubt" ? link.refresh() : link.hurry()))),
+      onWake((wake) => this.each((view) => view.awake(wake))),
       effect(() => {
         const [next, dark, searching] = [prefs.value, darkSystem.value, searchOpen.value];
         this.each((view) => view.applyPrefs(next, dark, searching));
@@ -34,17 +39,36 @@ export class TerminalPool {
   }
 
   show(id: string | undefined): void {
-    for (const [other, { view }] of this.views) if (other !== id) view.hide();
-    if (id === undefined || !sessionList.peek().byId.has(id)) {
-      currentView.value = undefined;
-      return;
+    this.place(new Map(id === undefined ? [] : [[id, this.holder]]), id);
+  }
+
+  /**
+   * Show exactly these sessions.
+   * @param places where each is shown.
+   * @param front the one whose view has the keyboard.
+   */
+  place(places: ReadonlyMap<string, HTMLElement>, front: string | undefined): void {
+    for (const [id, { view }] of this.views) {
+      if (places.has(id)) continue;
+      view.hide();
+      move(view.element, this.holder);
     }
-    for (const old of surplus([...this.views.keys()], id, ALIVE_MAX)) this.discard(old);
-    const entry = this.views.get(id) ?? { view: this.make(id), pid: pidOf(id) };
-    this.views.delete(id);
-    this.views.set(id, entry);
-    entry.view.show();
-    currentView.value = entry.view;
+    const wanted = [...places.keys()].filter((id) => sessionList.peek().byId.has(id));
+    for (const old of surplus([...this.views.keys()], wanted, ALIVE_MAX)) this.discard(old);
+    for (const id of wanted) {
+      const holder = places.get(id) ?? this.holder;
+      const standing = { beside: places.size > 1, front: id === front };
+      const entry = this.views.get(id) ?? { view: this.make(id, holder, standing), pid: pidOf(id) };
+      this.views.delete(id);
+      this.views.set(id, entry);
+      move(entry.view.element, holder);
+      entry.view.show(standing);
+    }
+    currentView.value = this.viewOf(front);
+  }
+
+  viewOf(id: string | undefined): TerminalView | undefined {
+    return id === undefined ? undefined : this.views.get(id)?.view;
   }
 
   close(): void {
@@ -53,8 +77,8 @@ export class TerminalPool {
     currentView.value = undefined;
   }
 
-  private make(id: string): TerminalView {
-    return new TerminalView(id, this.holder, {
+  private make(id: string, holder: HTMLElement, standing: Standing): TerminalView {
+    return new TerminalView(id, holder, standing, {
       wantStart: () => void start(id),
       running: () => pidOf(id) !== null,
     });
@@ -77,7 +101,7 @@ export class TerminalPool {
       if (!session) this.discard(id);
       else if (pid !== entry.pid) {
         entry.pid = pid;
-        if (pid !== null) entry.view.link.connect();
+        if (pid !== null) entry.view.renew();
       }
     }
   }

@@ -26,13 +26,22 @@ export function fitGrid(area: Area, cell: Area): Grid | undefined {
   };
 }
 
+/**
+ * A cell beside others takes the size of its session when at least this fits: smaller, programs would
+ * draw anew for a glance, and their lines would stay broken.
+ */
+export const CELL_LEAST: Grid = { cols: 60, rows: 12 };
+
+/** Whether a cell is too small to be read at the chosen font size, and shows its session made smaller. */
+export const isCramped = (grid: Grid): boolean => grid.cols < CELL_LEAST.cols || grid.rows < CELL_LEAST.rows;
+
 /** A foreign grid's text is not made smaller than this share; beyond it the view scrolls. */
 const LEAST_SCALE = 0.55;
 
 /** The share of the chosen font size at which `grid` fits into `area`; never above 1. */
-export function scaleFor(grid: Grid, area: Area, cell: Area): number {
+export function scaleFor(grid: Grid, area: Area, cell: Area, least = LEAST_SCALE): number {
   const fits = Math.min(area.width / (grid.cols * cell.width), area.height / (grid.rows * cell.height));
-  return clamp(fits, LEAST_SCALE, 1);
+  return clamp(fits, least, 1);
 }
 
 export const sameGrid = (a: Grid | undefined, b: Grid | undefined): boolean =>

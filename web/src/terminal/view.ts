@@ -2,11 +2,15 @@
 import { signal } from "@preact/signals";
 import type { IDisposable } from "@xterm/xterm";
 import { take } from "../attach/tray.ts";
+import { readScreen } from "../api/calls.ts";
 import { inputErrorText } from "../api/errors.ts";
+import type { Terminal } from "../api/types.ts";
+import { asLines, withoutBlankEnd } from "../history/capture.ts";
 import { isAway } from "../hosts/state.ts";
 import { hold, tellAway } from "../hosts/tell.ts";
 import { darkSystem, type Prefs, prefs } from "../settings/prefs.ts";
 import { selectNext } from "../sessions/actions.ts";
+import type { Wake } from "../stream/connection.ts";
 import { TouchScroll } from "../touch/scroll.ts";
 import { throughModifiers } from "../touch/state.ts";
 import { dragged } from "../touch/swipe.ts";
@@ -20,6 +24,7 @@ import { Fitter, shapeOf } from "./fitter.ts";
 import type { Hello, Snapshot } from "./link/frames.ts";
 import { type LinkListener, type LinkState, TerminalLink } from "./link/link.ts";
 import { answerReads, linesOf } from "./readhook.ts";
+import { Sampler } from "./sampler.ts";
 import type { Grid } from "./sizing.ts";
 import { openSocket } from "./link/socket.ts";
 
@@ -35,6 +40,13 @@ export interface ViewListener {
   running(): boolean;
 }
 
+export interface Standing {
+  /** Other terminals stand beside it. */
+  beside: boolean;
+  /** The keyboard is its. */
+  front: boolean;
+}
+
 export class TerminalView implements LinkListener {
   readonly sessionId: string;
   readonly element: HTMLElement;
@@ -44,19 +56,24 @@ export class TerminalView implements LinkListener {
   readonly waiting = signal(0);
   readonly scrolledUp = signal(false);
   readonly atTop = signal(false);
+  /** Its cell is too small to be read. */
+  readonly cramped = signal(false);
 
   readonly link: TerminalLink;
   readonly screen: Screen;
   readonly clipping: Clipping;
   private readonly fitter: Fitter;
+  private readonly sampler: Sampler;
   private readonly listener: ViewListener;
   private readonly ends: IDisposable[] = [];
   /** The renderer is chosen. */
   private settled = false;
+  private standing: Standing;
 
-  constructor(sessionId: string, holder: HTMLElement, listener: ViewListener) {
+  constructor(sessionId: string, holder: HTMLElement, standing: Standing, listener: ViewListener) {
     this.sessionId = sessionId;
     this.listener = listener;
+    this.standing = standing;
     this.element = hostElement(sessionId);
     holder.append(this.element);
     this.screen = createScreen(prefs.value, darkSystem.value, searchOpen.peek());
@@ -74,9 +91,17 @@ export class TerminalView implements LinkListener {
     this.fitter = new Fitter(this.element, this.screen.terminal, {
       send: (frame) => this.link.send(frame),
       foreign: (grid) => (this.foreignSize.value = grid),
+      fitted: () => this.pace(),
+    });
+    this.sampler = new Sampler({
+      read: () => readScreen(sessionId),
+      draw: (screen) => this.sampled(screen),
+      hidden: () => document.hidden,
     });
     this.wire();
-    this.link.connect();
+    // A cell beside others waits until it knows whether it is large enough to be followed.
+    if (standing.front || !standing.beside) this.link.connect();
+    else this.link.rest();
   }
 
   private get terminal() {
@@ -112,8 +137,12 @@ export class TerminalView implements LinkListener {
     answerReads(this.element, terminal);
   }
 
-  show(): void {
+  show(standing = this.standing): void {
     this.element.hidden = false;
+    this.standing = standing;
+    this.fitter.beside = standing.beside;
+    this.fitter.front = standing.front;
+    if (standing.front) this.pace();
     // The renderers round a cell's width differently: a size is claimed once it is known which draws.
     if (!this.settled || !this.element.isConnected) return;
     this.fitter.start();
@@ -123,10 +152,36 @@ export class TerminalView implements LinkListener {
   hide(): void {
     this.element.hidden = true;
     this.fitter.stop();
+    this.sampler.stop();
+  }
+
+  /** What nobody can read needs no stream: it is sampled, until the keyboard goes there. */
+  private pace(): void {
+    this.cramped.value = this.fitter.cramped;
+    if (this.fitter.cramped && !this.standing.front) {
+      if (!this.sampler.on) this.link.rest();
+      this.sampler.start();
+      return;
+    }
+    this.sampler.stop();
+    if (this.link.state === "resting") this.link.connect();
+  }
+
+  awake(wake: Wake): void {
+    if (this.sampler.on) this.sampler.again();
+    else if (wake === "doubt") this.link.refresh();
+    else this.link.hurry();
+  }
+
+  /** Another program runs. */
+  renew(): void {
+    if (this.sampler.on) this.sampler.again();
+    else this.link.connect();
   }
 
   dispose(): void {
     this.fitter.stop();
+    this.sampler.stop();
     this.link.close();
     for (const end of this.ends) end.dispose();
     this.terminal.dispose();
@@ -146,8 +201,7 @@ export class TerminalView implements LinkListener {
 
   /** Use this window's size, whoever holds the session's. */
   forceSize(): void {
-    this.fitter.fit();
-    this.fitter.reclaim(true);
+    this.fitter.insist();
   }
 
   /** Bytes of a key that is not on the device's own keyboard. */
@@ -222,6 +276,14 @@ export class TerminalView implements LinkListener {
     this.terminal.write(snapshot.data, () => {
       this.element.dataset["painted"] = "true";
       drawn();
+    });
+  }
+
+  private sampled({ captureCols, captureRows, cursor, terminalBuffer }: Terminal): void {
+    const caret = `\x1b[${cursor.y + 1};${cursor.x + 1}H`;
+    this.terminal.write(RESET, () => this.fitter.applied({ cols: captureCols, rows: captureRows }));
+    this.terminal.write(asLines(withoutBlankEnd(terminalBuffer)) + caret, () => {
+      this.element.dataset["painted"] = "true";
     });
   }
 

@@ -24,7 +24,9 @@ const PATIENCE_MOST_MS = 60_000;
 const GOT_MS = 100;
 const GOT_BYTES = 256 * 1024;
 
-export type LinkState = "connecting" | "open" | "retrying" | Exclude<Ending, "retry" | "retry-clean">;
+/** `resting`: nobody wants the stream; it begins afresh with the next `connect`. */
+export type LinkState =
+  "connecting" | "open" | "retrying" | "resting" | Exclude<Ending, "retry" | "retry-clean">;
 
 export interface Socket {
   /** @returns false where it is not open (any more): nothing was sent. */
@@ -129,6 +131,14 @@ export class TerminalLink {
   close(): void {
     this.drop();
     clearTimeout(this.gotTimer);
+  }
+
+  /** Give the connection back; what is shown meanwhile comes from elsewhere. */
+  rest(): void {
+    this.close();
+    this.gotTimer = undefined;
+    this.painted = false;
+    this.enter("resting");
   }
 
   /** Type into the session; while the connection is away the input waits. */

@@ -78,9 +78,10 @@ test("a colour is asked for where a value is a question mark", () => {
 });
 
 test("the oldest terminals go, the wanted one stays", () => {
-  expect(surplus(["a", "b", "c"], "d", 3)).toEqual(["a"]);
-  expect(surplus(["a", "b", "c"], "a", 3)).toEqual([]);
-  expect(surplus([], "a", 3)).toEqual([]);
+  expect(surplus(["a", "b", "c"], ["d"], 3)).toEqual(["a"]);
+  expect(surplus(["a", "b", "c"], ["a"], 3)).toEqual([]);
+  expect(surplus([], ["a"], 3)).toEqual([]);
+  expect(surplus(["a", "b", "c"], ["b", "d", "e", "f"], 3)).toEqual(["a", "c"]);
 });
 
 describe("tab id", () => {

@@ -1,0 +1,68 @@
+/** The terminals that this browser shows side by side. */
+import { computed, effect, signal } from "@preact/signals";
+import { readStored, writeStored } from "../settings/prefs.ts";
+import { activeId, sessionList } from "../store/state.ts";
+import { seeded } from "../stream/connection.ts";
+import { ALONE, beyond, chosen, type Layout, living, parseLayout, type Way } from "./layout.ts";
+
+const KEY = "tservice.grid";
+/** On anything narrower one terminal is all that can be read (CSS pixels). */
+const LEAST_WIDTH = 701;
+
+/** Of a session that is dragged. */
+export const DRAGGED = "application/x-tservice-session";
+
+export const layout = signal<Layout>(ALONE);
+export const roomy = signal(false);
+/** The window is higher than wide. */
+export const tall = signal(false);
+
+/** Several cells, of which one may be as large as all. */
+export const gridOn = computed(() => roomy.value && layout.value.count > 1);
+
+/** Puts `next` in place, and its session in front. */
+export function arrange(next: Layout): void {
+  layout.value = next;
+  if (next.front !== undefined) activeId.value = next.front;
+}
+
+export function go(way: Way): void {
+  const id = beyond(layout.peek(), tall.peek(), way);
+  if (id !== undefined) arrange({ ...layout.peek(), front: id });
+}
+
+export function zoom(): void {
+  if (gridOn.peek()) layout.value = { ...layout.peek(), zoomed: !layout.peek().zoomed };
+}
+
+function track(query: string, told: (matches: boolean) => void): void {
+  const media = matchMedia(query);
+  told(media.matches);
+  media.addEventListener("change", (event) => told(event.matches));
+}
+
+/** The session in front is always in a cell. */
+function follow(): void {
+  const id = activeId.value;
+  const alive = sessionList.value.byId;
+  if (!seeded.value || !roomy.value) return;
+  const now = living(layout.peek(), (each) => alive.has(each));
+  layout.value = id !== undefined && alive.has(id) ? chosen(now, id) : now;
+}
+
+/** Before the address is read, which knows better what is to be in front. */
+export function startGrid(): void {
+  layout.value = parseLayout(readStored(KEY));
+  track(`(min-width: ${LEAST_WIDTH}px)`, (matches) => (roomy.value = matches));
+  track("(max-aspect-ratio: 1/1)", (matches) => (tall.value = matches));
+  if (gridOn.peek()) activeId.value = layout.peek().front;
+  effect(follow);
+  effect(() => writeStored(KEY, JSON.stringify(layout.value)));
+}
+
+/** Begins to drag a session: to a cell, or within the list it stands in. */
+export function dragSession(event: DragEvent, id: string): void {
+  event.dataTransfer?.setData(DRAGGED, id);
+}
+
+export const drags = (event: DragEvent): boolean => event.dataTransfer?.types.includes(DRAGGED) ?? false;
