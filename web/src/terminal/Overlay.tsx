@@ -6,7 +6,7 @@ import { sessionList } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { plural } from "../lib/format.ts";
 import { type Notice, NOTICES } from "./link/closecodes.ts";
-import { historyOpen } from "./current.ts";
+import { currentView, historyOpen } from "./current.ts";
 import type { LinkState } from "./link/link.ts";
 import type { TerminalView } from "./view.ts";
 
@@ -68,13 +68,14 @@ function Ended({ id }: { id: string }) {
 
 function Floating({ view }: { view: TerminalView }) {
   const foreign = view.foreignSize.value;
+  const front = currentView.value === view;
   const toEnd = () => {
     view.screen.terminal.scrollToBottom();
     view.focus();
   };
   return (
     <div class="floating">
-      {foreign && (
+      {foreign && front && (
         <button type="button" class="pill" onClick={() => view.forceSize()} data-testid="foreign-size">
           {view.cramped.value
             ? `${foreign.cols}×${foreign.rows}, made smaller`
