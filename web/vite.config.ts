@@ -3,6 +3,8 @@ import { blockFirstPaint } from "./build/blocking.ts";
 import { compress } from "./build/compress.ts";
 import { gestureOverlay } from "./build/gesture.ts";
 import { licences } from "./build/licences.ts";
+import { pictures } from "./build/pictures.ts";
+import { shell } from "./build/shell.ts";
 import { workerParts } from "./build/worker.ts";
 
 /** The mock or a real daemon that `npm run dev` talks to. */
@@ -22,5 +24,5 @@ export default defineConfig({
     host: "127.0.0.1",
     proxy: { "/api": backend, "/ws": { target: backend, ws: true } },
   },
-  plugins: [blockFirstPaint(), gestureOverlay(), workerParts(), licences(), compress()],
+  plugins: [blockFirstPaint(), gestureOverlay(), workerParts(), licences(), pictures(), shell(), compress()],
 });

@@ -1,4 +1,4 @@
-"""Several live terminals side by side: one has the keyboard, those too small to read are sampled."""
+"""Several live terminals side by side: one has the keyboard, small ones are sampled."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class GridTests(BrowserCase):
         page.get_by_test_id("cell-zoom").click()
         self.drawn(page, 3)
         self.assertEqual(["four", "two", "three"], self.names(page))
-        # A session chosen elsewhere takes the place of the one in front; a closed cell ends nothing.
+        # One chosen elsewhere takes the place of the one in front; a closed cell ends nothing.
         page.keyboard.press("Alt+1")
         until(page, "replaced", lambda: self.names(page) == ["one", "two", "three"])
         page.get_by_test_id("cell-close").nth(0).click()

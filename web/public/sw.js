@@ -1,8 +1,84 @@
-/* Shows what the service pushes while no page is in sight, and leads to the session. */
+/*
+ * Keeps the shell of the page, so that the installed app opens without a network, and shows what the
+ * service pushes while no page is in sight.
+ *
+ * Of what is fetched it answers two things alone: the page itself, from the network where there is one,
+ * and the files whose names tell their content. Everything else goes past it: answers of the service
+ * are never kept, and what a web tab loads is none of its business.
+ */
 "use strict";
 
 /* What shares the page's rules: things that other apps share, and answers in notifications. */
 importScripts("sw-parts.js");
+/* Filled in by the build. */
+const VERSION = "dev";
+const SHELL = [];
+
+const PREFIX = `tservice-shell ${new URL(self.registration.scope).pathname} `;
+const CACHE = `${PREFIX}${VERSION}`;
+const HASHED = /^assets\/[^/]+-[A-Za-z0-9_-]{8,}\.[a-z0-9.]+$/;
+
+/** The path below the scope; undefined for another origin and for what has lost its way. */
+function placeOf(address) {
+  const [url, scope] = [new URL(address), new URL(self.registration.scope)];
+  if (url.origin !== scope.origin || !url.pathname.startsWith(scope.pathname)) return undefined;
+  return url.pathname.slice(scope.pathname.length);
+}
+
+const isPage = (request) => request.mode === "navigate" && ["", "login"].includes(placeOf(request.url));
+
+/** A new release is met at once, for its page comes from the network; the kept one is for want of that. */
+async function page(request) {
+  try {
+    return await fetch(request);
+  } catch (error) {
+    const kept = await (await caches.open(CACHE)).match("login");
+    if (!kept) throw error;
+    return kept;
+  }
+}
+
+async function file(request) {
+  const cache = await caches.open(CACHE);
+  const kept = await cache.match(request.url);
+  if (kept) return kept;
+  const answer = await fetch(request);
+  if (answer.status === 200 && answer.type === "basic" && !answer.redirected)
+    await cache.put(request.url, answer.clone());
+  return answer;
+}
+
+function fetched(event) {
+  const { request } = event;
+  if (request.method !== "GET") return;
+  if (isPage(request)) event.respondWith(page(request));
+  else if (HASHED.test(placeOf(request.url) ?? "")) event.respondWith(file(request));
+}
+
+/** Where a browser can, it does not even ask this worker about calls of the service. */
+async function bypass(event) {
+  if (!event.addRoutes || !self.URLPattern) return;
+  const pathname = `${new URL(self.registration.scope).pathname}api/*`;
+  await event.addRoutes({ condition: { urlPattern: new URLPattern({ pathname }) }, source: "network" });
+}
+
+async function installed(event) {
+  await bypass(event);
+  const cache = await caches.open(CACHE);
+  // Names that tell their content may come from the browser's own cache; the others are asked for.
+  await cache.addAll(
+    SHELL.map((path) => new Request(path, { cache: HASHED.test(path) ? "default" : "no-cache" })),
+  );
+  await self.skipWaiting();
+}
+
+/** Only the files of this release stay. */
+async function activated() {
+  const names = await caches.keys();
+  const old = names.filter((name) => name.startsWith(PREFIX) && name !== CACHE);
+  await Promise.all(old.map((name) => caches.delete(name)));
+  await self.clients.claim();
+}
 
 const TEXTS = {
   permission_prompt: "asks for permission",
@@ -63,8 +139,9 @@ async function clicked(event) {
   await self.clients.openWindow(url.href);
 }
 
-self.addEventListener("install", () => self.skipWaiting());
-self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener("install", (event) => event.waitUntil(installed(event)));
+self.addEventListener("activate", (event) => event.waitUntil(activated()));
+self.addEventListener("fetch", fetched);
 self.addEventListener("push", (event) => event.waitUntil(pushed(event)));
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();

@@ -2,6 +2,7 @@ import { render } from "preact";
 import { App } from "./app/App.tsx";
 import { registerFeatures } from "./app/features.ts";
 import { startNavigation } from "./app/navigate.ts";
+import { startWorker } from "./app/worker.ts";
 import { startPanel } from "./app/panel.ts";
 import { followAgents } from "./agents/state.ts";
 import { followApprovals } from "./approvals/state.ts";
@@ -50,6 +51,7 @@ followMind();
 followGit();
 startNotifications();
 void arrive().then(startStream);
+startWorker();
 
 const root = document.getElementById("app");
 if (!root) throw new Error("the page has no #app");

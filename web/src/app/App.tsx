@@ -21,14 +21,16 @@ import { Tip } from "../ui/Tip.tsx";
 import { Toasts } from "../ui/Toasts.tsx";
 import { WebHost } from "../webtabs/WebHost.tsx";
 import { Banner } from "./Banner.tsx";
-import { Empty } from "./Empty.tsx";
+import { Empty, Unreached } from "./Empty.tsx";
+import { lost } from "./lost.ts";
 import { PageHost, PanelHost } from "./PageHost.tsx";
 import { ScreenReaderOffer } from "./ScreenReaderOffer.tsx";
 import { StatusBar } from "./StatusBar.tsx";
 import { TopBar } from "./TopBar.tsx";
 
 function Main() {
-  if (!seeded.value) return <div class="waiting" aria-busy="true" />;
+  if (!seeded.value)
+    return lost.value === undefined ? <div class="waiting" aria-busy="true" /> : <Unreached />;
   return sessionList.value.byId.size === 0 ? <Empty /> : <TerminalPane />;
 }
 

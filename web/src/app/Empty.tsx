@@ -16,6 +16,17 @@ const TIPS = [
   ],
 ] as const;
 
+/** The page came from this device's own copy, or the service is away; the banner says which. */
+export function Unreached() {
+  return (
+    <section class="empty" data-testid="unreached">
+      <Brand large />
+      <h1>No connection</h1>
+      <p>Your sessions go on at the service. They appear here as soon as it can be reached.</p>
+    </section>
+  );
+}
+
 export function Empty() {
   return (
     <section class="empty" data-testid="empty">

@@ -1,4 +1,5 @@
 /** When and where a person is told. */
+import { useState } from "preact/hooks";
 import { textOf } from "../api/errors.ts";
 import { Field, SaveMark, Switch } from "../settings/fields.tsx";
 import { saveSetting } from "../settings/saving.ts";
@@ -49,6 +50,13 @@ async function switchAnswers(on: boolean): Promise<void> {
 export function NotificationSettings() {
   const now = readPreferences(settings.value["notificationPreferences"]);
   const here = device.value;
+  // What was asked for is shown until it is known what came of it.
+  const [wanted, setWanted] = useState<boolean>();
+  const switchTo = async (on: boolean) => {
+    setWanted(on);
+    await setDevice(on);
+    setWanted(undefined);
+  };
   const toggle = (event: NotifiedEvent, on: boolean) => {
     const others = now.events.filter((other) => other !== event);
     void save({ events: on ? [...others, event] : others });
@@ -61,9 +69,9 @@ export function NotificationSettings() {
           type="checkbox"
           role="switch"
           class="switch"
-          checked={isOn() && now.enabled}
+          checked={wanted ?? (isOn() && now.enabled)}
           disabled={here === "unsupported" || here === "denied"}
-          onChange={(event) => void setDevice(event.currentTarget.checked)}
+          onChange={(event) => void switchTo(event.currentTarget.checked)}
           data-testid="notify-here"
         />
       </Field>

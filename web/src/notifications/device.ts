@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { request } from "../api/client.ts";
 import { pageKey } from "../api/key.ts";
+import { registerWorker } from "../app/worker.ts";
 import { serviceUrl } from "../api/paths.ts";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { giveAccess, takeAccess } from "../worker/access.ts";
@@ -35,10 +36,6 @@ export async function setAnswers(on: boolean): Promise<void> {
   else await takeAccess(scope());
 }
 
-/** Its folder is its scope: it works under any base path. */
-const register = (): Promise<ServiceWorkerRegistration> =>
-  navigator.serviceWorker.register(serviceUrl("sw.js", document.baseURI));
-
 interface SubscriptionBody {
   endpoint: string;
   keys: { p256dh: string; auth: string };
@@ -71,7 +68,7 @@ async function subscribe(registration: ServiceWorkerRegistration): Promise<void>
  * @returns why push is missing, where it is: the page's own notifications work all the same.
  */
 async function connect(): Promise<unknown> {
-  const registration = await register();
+  const registration = await registerWorker();
   device.value = "page";
   try {
     await subscribe(registration);
