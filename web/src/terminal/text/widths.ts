@@ -2,7 +2,8 @@
  * Columns of a character as tmux counts them.
  *
  * Measured with tmux 3.3a: the tables of Unicode 11 hold, but for emoji that came later (two
- * columns) and for sequences joined by U+200D, which stay in the cell of their first character.
+ * columns) and for sequences joined by U+200D, which stay in the cell of their first character, unless
+ * ASCII follows, which is never joined.
  * U+FE0F and skin tones do not change or join a cell there.
  */
 import type { IUnicodeHandling, IUnicodeVersionProvider } from "@xterm/xterm";
@@ -11,6 +12,7 @@ export const VERSION = "tmux";
 
 const JOINER = 0x200d;
 const JOINED = 1;
+const LAST_ASCII = 0x7f;
 
 /** Emoji assigned after Unicode 11. */
 const LATER_WIDE: readonly (readonly [number, number])[] = [
@@ -58,7 +60,7 @@ export class TmuxWidths implements IUnicodeVersionProvider {
   charProperties(codepoint: number, preceding: number): number {
     const before = widthIn(preceding);
     const own = this.wcwidth(codepoint);
-    const joins = before > 0 && (own === 0 || stateIn(preceding) === JOINED);
+    const joins = before > 0 && (own === 0 || (stateIn(preceding) === JOINED && codepoint > LAST_ASCII));
     const state = codepoint === JOINER && before > 0 ? JOINED : 0;
     return pack(state, joins ? before : own, joins);
   }
