@@ -17,6 +17,7 @@ from bench import (
     gitecho,
     gitstatus,
     osusers,
+    page,
     starting,
     tsctl,
     waits,
@@ -25,6 +26,7 @@ from bench.report import Row, table
 from tests.integration.harness import Daemon
 
 BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
+    "page": page.run,
     "against": against.run,
     "bodies": bodies.run,
     "cronzones": cronzones.run,

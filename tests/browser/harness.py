@@ -66,6 +66,15 @@ PHONE: dict[str, Any] = {
 }
 """A phone held upright, for a context's options."""
 
+GRAPHICS = """{
+  const { getParameter } = WebGL2RenderingContext.prototype;
+  const NAME = 0x9246;
+  WebGL2RenderingContext.prototype.getParameter = function (which) {
+    return which === NAME ? "a card" : getParameter.call(this, which);
+  };
+}"""
+"""The page takes this machine for one with a graphics card, and draws with WebGL."""
+
 WATCH_POLICY = """addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));"""
 

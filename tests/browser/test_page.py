@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Request
 
-from tests.browser.harness import ARGUMENTS, BrowserCase, Terminal, chromium, until
+from tests.browser.harness import ARGUMENTS, GRAPHICS, BrowserCase, Terminal, chromium, until
 
 SILENCE_MS = 45_000
 """When the page calls a silent stream dead: three missed heartbeats (protocol-sse)."""
@@ -96,6 +96,7 @@ class DenseScreenTests(BrowserCase):
         )
         self.addCleanup(dense.close)
         page = dense.new_context(no_viewport=True).new_page()
+        page.add_init_script(GRAPHICS)
         page.goto(daemon.url)
         terminal = Terminal(page).ready()
         self.assertEqual("webgl", terminal.attribute("renderer"))

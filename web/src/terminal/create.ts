@@ -102,15 +102,35 @@ function countsDevicePixels(element: HTMLElement): Promise<boolean> {
   });
 }
 
+/** Chromium counts its own as no caveat. */
+const BY_PROCESSOR = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+
+/** Without a graphics card WebGL is worked out by the processor, three times as slowly as text. */
+function hasGraphics(): boolean {
+  const canvas = document.createElement("canvas");
+  const context = canvas.getContext("webgl2", { failIfMajorPerformanceCaveat: true });
+  if (!context) return false;
+  const names = context.getExtension("WEBGL_debug_renderer_info");
+  const name = String(names && context.getParameter(names.UNMASKED_RENDERER_WEBGL));
+  // A browser keeps only some sixteen contexts.
+  context.getExtension("WEBGL_lose_context")?.loseContext();
+  return !BY_PROCESSOR.test(name);
+}
+
+/** Asked once: it takes a context. */
+let graphics: boolean | undefined;
+
 /**
  * Draws with WebGL from the moment its code is there; the DOM renderer draws before, and stays
- * where WebGL is missing, its context gets lost or it could not count the screen's pixels.
+ * where WebGL is missing or slow, its context gets lost or it could not count the screen's pixels.
  */
 export async function accelerate(
   terminal: Terminal,
   element: HTMLElement,
   alive: () => boolean,
 ): Promise<"webgl" | "dom"> {
+  graphics ??= hasGraphics();
+  if (!graphics) return "dom";
   try {
     const [{ WebglAddon }, counts] = await Promise.all([
       import("@xterm/addon-webgl"),

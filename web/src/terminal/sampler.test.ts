@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Terminal } from "../api/types.ts";
-import { REST_MS, SAMPLE_MS, Sampler } from "./sampler.ts";
+import { APART_MS, REST_MS, SAMPLE_MS, Sampler } from "./sampler.ts";
 
 const screen = (offset: number) =>
   ({ terminalBuffer: String(offset), captureCols: 80, captureRows: 24, offset, epoch: "e" }) as Terminal;
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(async () => {
+  await vi.advanceTimersByTimeAsync(9 * APART_MS);
+  vi.useRealTimers();
+});
 
 function sampled(read: () => Promise<Terminal>, hidden = () => false) {
   const drawn: string[] = [];
@@ -39,6 +42,28 @@ test("what does not change is read ever more seldom, and drawn once", async () =
   expect(read.mock.calls.length).toBe(before + 1);
 });
 
+test("several are drawn one after the other", async () => {
+  const drawn: number[] = [];
+  const all = [1, 2, 3].map(
+    (n) =>
+      new Sampler({
+        read: () => Promise.resolve(screen(n)),
+        hidden: () => false,
+        draw: () => drawn.push(n),
+      }),
+  );
+  all.forEach((sampler) => sampler.start());
+  await vi.advanceTimersByTimeAsync(0);
+  const seen = [drawn.length];
+  for (const _ of all) {
+    await vi.advanceTimersByTimeAsync(APART_MS);
+    seen.push(drawn.length);
+  }
+  expect(seen).toEqual([1, 2, 3, 3]);
+  all.forEach((sampler) => sampler.stop());
+  await vi.advanceTimersByTimeAsync(APART_MS);
+});
+
 test("an answer to an earlier start is not drawn", async () => {
   const answers: ((screen: Terminal) => void)[] = [];
   const { sampler, drawn } = sampled(() => new Promise((resolve) => answers.push(resolve)));
@@ -63,6 +88,6 @@ test("a failure and a hidden page end nothing", async () => {
   await vi.advanceTimersByTimeAsync(REST_MS);
   expect(drawn).toEqual([]);
   hidden = false;
-  await vi.advanceTimersByTimeAsync(REST_MS);
+  await vi.advanceTimersByTimeAsync(REST_MS + APART_MS);
   expect(drawn).toEqual(["3"]);
 });

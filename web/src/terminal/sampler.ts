@@ -13,6 +13,17 @@ export interface SamplerEnvironment {
   hidden(): boolean;
 }
 
+/** Samples of several terminals are drawn so long apart (ms), each in a frame of its own. */
+export const APART_MS = 30;
+
+let last: Promise<void> = Promise.resolve();
+
+function apart(): Promise<void> {
+  const mine = last;
+  last = mine.then(() => new Promise((resolve) => setTimeout(resolve, APART_MS)));
+  return mine;
+}
+
 const markOf = ({ epoch, offset, captureCols, captureRows }: Terminal): string =>
   [epoch, offset, captureCols, captureRows].join();
 
@@ -59,6 +70,7 @@ export class Sampler {
   private async sample(turn: number): Promise<void> {
     try {
       const screen = await this.env.read();
+      await apart();
       if (turn !== this.turn) return;
       const mark = markOf(screen);
       this.pause = mark === this.mark ? Math.min(REST_MS, this.pause * 2) : SAMPLE_MS;

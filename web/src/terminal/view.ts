@@ -66,6 +66,8 @@ export class TerminalView implements LinkListener {
   private readonly sampler: Sampler;
   private readonly listener: ViewListener;
   private readonly ends: IDisposable[] = [];
+  /** The DOM renderer blinks by an animation for which the browser makes sixty frames a second. */
+  private still = false;
   /** The renderer is chosen. */
   private settled = false;
   private standing: Standing;
@@ -111,6 +113,8 @@ export class TerminalView implements LinkListener {
   private async accelerate(): Promise<void> {
     const renderer = await accelerate(this.terminal, this.element, () => this.element.isConnected);
     this.element.dataset["renderer"] = renderer;
+    this.still = renderer === "dom";
+    this.terminal.options.cursorBlink = prefs.peek().cursorBlink && !this.still;
     // Its first frame sets the size of the cells.
     await nextFrame();
     await nextFrame();
@@ -194,7 +198,7 @@ export class TerminalView implements LinkListener {
 
   applyPrefs(next: Prefs, dark: boolean, searching: boolean): void {
     const { fontSize, ...options } = optionsOf(next, dark, searching);
-    Object.assign(this.terminal.options, options);
+    Object.assign(this.terminal.options, options, { cursorBlink: next.cursorBlink && !this.still });
     this.element.style.backgroundColor = options.theme?.background ?? "";
     this.fitter.setFont(fontSize ?? next.fontSize, shapeOf(options));
   }

@@ -1,0 +1,237 @@
+"""The browser UI in Chromium: its weight, how soon it is there, a key's way, nine floods.
+
+Slow networks are emulated by the browser, for what it fetches; a WebSocket's own frames it does not
+slow down.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from attrs import frozen
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from bench.client import new_session, run_line, wait_output
+from bench.report import Row, percentile
+from tests.browser.harness import ARGUMENTS, GRAPHICS, READ, SHOWN, Terminal, chromium, until
+from tests.integration.harness import Daemon
+
+DESK: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
+WEIGHT = 190.0
+"""Kilobytes of the first load, compressed, with the terminal."""
+
+KEYS = 60
+KEY_ADDED = 8.0
+"""Milliseconds that the page may add to the socket's echo, p50."""
+
+CELLS = 9
+FLOOD_SECONDS = 8.0
+BLOCKED = 50.0
+"""Milliseconds that nine floods may block the page's main thread at a time."""
+
+FLOOD = "while :; do head -c 60000 /dev/urandom | base64 -w 100; done"
+CATEGORIES = ["disabled-by-default-devtools.timeline", "devtools.timeline", "__metadata"]
+
+WATCH = """(() => {
+  const look = () => {
+    if (document.querySelector("[data-painted]")) window.terminalAt ??= performance.now();
+    else requestAnimationFrame(look);
+  };
+  look();
+})()"""
+
+KEY_WATCH = (
+    """(() => {
+  const Native = WebSocket;
+  const now = { key: 0, sent: 0, heard: 0, column: 0, times: [] };
+  window.keyWatch = now;
+  window.WebSocket = class extends Native {
+    constructor(...all) {
+      super(...all);
+      this.addEventListener("message", ({ data }) => {
+        if (typeof data === "string" || now.heard) return;
+        now.heard = performance.now();
+        soon.port2.postMessage(0);
+      });
+    }
+    send(data) {
+      if (String(data).includes('"t":"i"')) now.sent ||= performance.now();
+      super.send(data);
+    }
+  };
+  const read = """
+    + READ
+    + """;
+  const column = () => read(document.querySelector(".terminal-host:not([hidden])")).cursor.x;
+  const channel = new MessageChannel();
+  // Behind the frame in which the terminal has drawn.
+  channel.port1.onmessage = () =>
+    now.times.push(performance.now() - now.key - (now.heard - now.sent));
+  // A frame that is asked for sooner comes before the terminal has any use of it.
+  const parsed = () => {
+    if (column() === now.column) soon.port2.postMessage(0);
+    else requestAnimationFrame(() => channel.port2.postMessage(0));
+  };
+  const soon = new MessageChannel();
+  soon.port1.onmessage = parsed;
+  addEventListener("keydown", (event) => {
+    Object.assign(now, { key: event.timeStamp, sent: 0, heard: 0, column: column() });
+  }, { capture: true });
+})()"""
+)
+
+
+@frozen(kw_only=True)
+class Network:
+    """A network as it is emulated, and what is promised on it, in seconds."""
+
+    name: str
+    bits: float
+    latency: float
+    paint: float | None = None
+    terminal: float
+
+
+NETWORKS = (
+    Network(name="1.6 Mb/s, 150 ms", bits=1.6e6, latency=150, paint=1.0, terminal=2.5),
+    Network(name="400 kb/s, 400 ms", bits=4e5, latency=400, terminal=6.0),
+)
+
+
+@contextmanager
+def window(browser: Browser, script: str) -> Iterator[Page]:
+    """A page without a past, in which C{script} runs first."""
+    context = browser.new_context(**DESK)
+    try:
+        context.add_init_script(script)
+        yield context.new_page()
+    finally:
+        context.close()
+
+
+def weigh(browser: Browser, daemon: Daemon) -> float:
+    """Kilobytes of all files until a terminal is drawn, as they were sent."""
+    with window(browser, GRAPHICS) as page:
+        cdp = page.context.new_cdp_session(page)
+        files: set[str] = set()
+        sizes: dict[str, float] = {}
+
+        def asked(event: dict[str, Any]) -> None:
+            if "/api/" not in event["request"]["url"]:
+                files.add(event["requestId"])
+
+        def done(event: dict[str, Any]) -> None:
+            sizes[event["requestId"]] = event["encodedDataLength"]
+
+        cdp.on("Network.requestWillBeSent", asked)
+        cdp.on("Network.loadingFinished", done)
+        cdp.send("Network.enable")
+        page.goto(daemon.url)
+        Terminal(page).ready()
+        return sum(sizes.get(each, 0.0) for each in files) / 1000
+
+
+def arrive(browser: Browser, daemon: Daemon, network: Network) -> tuple[float, float]:
+    """Seconds until the first paint and until the terminal."""
+    with window(browser, WATCH) as page:
+        cdp = page.context.new_cdp_session(page)
+        cdp.send("Network.enable")
+        speed = network.bits / 8
+        cdp.send(
+            "Network.emulateNetworkConditions",
+            {
+                "offline": False,
+                "latency": network.latency,
+                "downloadThroughput": speed,
+                "uploadThroughput": speed,
+            },
+        )
+        page.goto(daemon.url, wait_until="commit")
+        terminal = until(page, "a terminal", lambda: page.evaluate("window.terminalAt"))
+        paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        return paint / 1000, terminal / 1000
+
+
+def press(browser: Browser, daemon: Daemon) -> list[float]:
+    """Milliseconds that the page added to each key's echo."""
+    session = new_session(daemon)
+    run_line(daemon, session, "printf 'mark%s' er; cat")
+    wait_output(daemon, session, "marker", "buffer")
+    with window(browser, KEY_WATCH) as page:
+        page.goto(f"{daemon.url}/?session={session}")
+        Terminal(page).ready().focus()
+        for number in range(KEYS):
+            page.keyboard.press("a")
+            until(page, "its echo", lambda n=number: times(page) > n)  # type: ignore[misc]
+        found: list[float] = page.evaluate("keyWatch.times")
+    daemon.request("DELETE", f"/api/sessions/{session}")
+    return found
+
+
+def times(page: Page) -> int:
+    """How many keys were painted."""
+    return int(page.evaluate("keyWatch.times.length"))
+
+
+def flood(browser: Browser, daemon: Daemon) -> list[float]:
+    """Milliseconds of each task of the page's main thread while nine terminals are flooded."""
+    sessions = [new_session(daemon, name=f"flood {number}") for number in range(CELLS)]
+    for each in sessions:
+        run_line(daemon, each, FLOOD)
+    try:
+        with window(browser, "") as page:
+            page.goto(f"{daemon.url}/?session={sessions[0]}")
+            page.wait_for_selector(f"{SHOWN}[data-painted]")
+            page.keyboard.press(f"Alt+Shift+{CELLS}")
+            cells = page.locator(f".cell {SHOWN}[data-painted][data-renderer]")
+            until(page, "all cells", lambda: cells.count() == CELLS)
+            browser.start_tracing(page=page, categories=CATEGORIES)
+            page.wait_for_timeout(FLOOD_SECONDS * 1000)
+            return tasks(json.loads(browser.stop_tracing())["traceEvents"])
+    finally:
+        for each in sessions:
+            daemon.request("DELETE", f"/api/sessions/{each}")
+
+
+def tasks(events: list[dict[str, Any]]) -> list[float]:
+    """Of a trace, the lengths of all tasks of renderers' main threads."""
+    mains = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    return [
+        event["dur"] / 1000
+        for event in events
+        if event["name"] == "RunTask" and (event["pid"], event["tid"]) in mains and "dur" in event
+    ]
+
+
+def limited(name: str, ours: float, limit: float, unit: str) -> Row:
+    """A row of what is promised to stay below a limit."""
+    return Row(name=f"page, {name}", ours=ours, peer=limit, unit=unit, against="limit", at_most=1.0)
+
+
+def run(daemon: Daemon) -> list[Row]:
+    """The rows of this bench."""
+    session = new_session(daemon)
+    rows = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        rows.append(limited("first load", weigh(browser, daemon), WEIGHT, "kB"))
+        for network in NETWORKS:
+            paint, terminal = arrive(browser, daemon, network)
+            if network.paint is not None:
+                rows.append(limited(f"first paint, {network.name}", paint, network.paint, "s"))
+            rows.append(limited(f"terminal, {network.name}", terminal, network.terminal, "s"))
+        added = percentile(press(browser, daemon), 0.5)
+        rows.append(limited("key to paint p50, added to the echo", added, KEY_ADDED, "ms"))
+        blocked = flood(browser, daemon)
+        rows.append(limited("nine floods, longest task", max(blocked), BLOCKED, "ms"))
+        rows.append(limited("nine floods, task p99", percentile(blocked, 0.99), BLOCKED, "ms"))
+        browser.close()
+    daemon.request("DELETE", f"/api/sessions/{session}")
+    return rows
