@@ -19,6 +19,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     sourcemap: false,
     chunkSizeWarningLimit: 600,
+    rolldownOptions: {
+      output: {
+        // With what each imports, in one file: on a slow line every further one waits for its turn.
+        codeSplitting: {
+          groups: [
+            { name: "main", test: /src\/main\.tsx$/, priority: 2 },
+            { name: "terminal", test: /src\/terminal\/pool\.ts$/, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: {
     host: "127.0.0.1",

@@ -142,7 +142,7 @@ class PromptTests(AgentCase):
     def test_a_terminal_that_comes_late_leaves_it_the_focus(self) -> None:
         held: list[Route] = []
         context = self.context()
-        context.route("**/assets/pool-*.js", lambda route: held.append(route))
+        context.route("**/assets/terminal-*.js", lambda route: held.append(route))
         page = self.open(context=context)
         field = page.get_by_test_id("prompt-field")
         field.click()

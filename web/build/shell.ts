@@ -7,25 +7,27 @@ import type { Plugin, Rollup } from "vite";
 /** The page itself, where it is given to everybody, signed in or not. */
 const PAGE = "login";
 
-/** What the entry needs to run: its own code, what that imports, and their styles. */
+const NAMED = /(?:src|href)="\.\/(assets\/[^"]+)"/g;
+
+const textOf = (page: Rollup.OutputBundle[string] | undefined): string =>
+  page?.type === "asset" ? page.source.toString() : "";
+
+/** What the page needs to run: the files that it names, and what these import. */
 export function shellOf(bundle: Rollup.OutputBundle): string[] {
   const found = new Set<string>();
   const add = (name: string): void => {
-    const chunk = bundle[name];
-    if (found.has(name) || chunk?.type !== "chunk") return;
+    const file = bundle[name];
+    if (found.has(name) || !file) return;
     found.add(name);
-    chunk.viteMetadata?.importedCss.forEach((css) => found.add(css));
-    chunk.imports.forEach(add);
+    if (file.type === "chunk") file.imports.forEach(add);
   };
-  for (const each of Object.values(bundle)) if (each.type === "chunk" && each.isEntry) add(each.fileName);
+  for (const [, name] of textOf(bundle["index.html"]).matchAll(NAMED)) add(name ?? "");
   return [PAGE, ...found];
 }
 
 /** Another release has other names of files, another page or another worker. */
 export function versionOf(bundle: Rollup.OutputBundle, worker: string): string {
-  const page = bundle["index.html"];
-  const hash = createHash("sha256").update(worker);
-  hash.update(page?.type === "asset" ? page.source : "");
+  const hash = createHash("sha256").update(worker).update(textOf(bundle["index.html"]));
   for (const name of Object.keys(bundle).toSorted()) hash.update(`\n${name}`);
   return hash.digest("hex").slice(0, 12);
 }
