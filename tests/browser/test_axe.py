@@ -99,7 +99,7 @@ class AxeTests(BrowserCase):
         self.assertEqual([], faults, "\n".join(faults))
 
     def check_around(self, page: Page, daemon: Daemon, look: str, faults: list[str]) -> None:
-        """The dialog of a new session, the palette, the sidebar, and cells of which two are empty."""
+        """The dialog of a new session, the palette, the sidebar, and cells, two of them empty."""
         page.goto(daemon.url)
         page.get_by_test_id("new-session-button").click()
         page.get_by_test_id("picker").wait_for()
