@@ -272,15 +272,21 @@ class BrowserCase(SynchronousTestCase):
 
 def captured(daemon: Daemon, session: str, *options: str) -> list[str]:
     """The rows of a session's screen as tmux has them, without blanks at their ends."""
+    rows = ask_tmux(daemon, session, "capture-pane", "-p", *options).split("\n")[:-1]
+    return [row.rstrip() for row in rows]
+
+
+def ask_tmux(daemon: Daemon, session: str, *words: str) -> str:
+    """What the tmux of a session answers to a command."""
     socket = daemon.data / "mux" / f"{session}.sock"
     found = subprocess.run(
-        ["tmux", "-u", "-S", str(socket), "capture-pane", "-p", *options],
+        ["tmux", "-u", "-S", str(socket), *words],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=True,
     )
-    return [row.rstrip() for row in found.stdout.split("\n")[:-1]]
+    return found.stdout
 
 
 def expect_same(daemon: Daemon, session: str, terminal: Terminal) -> None:

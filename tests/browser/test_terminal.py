@@ -6,8 +6,9 @@ import random
 import re
 from urllib.parse import urlsplit
 
-from tests.browser.harness import LOST, BrowserCase, Terminal, expect_same, until
+from tests.browser.harness import LOST, BrowserCase, Terminal, ask_tmux, expect_same, until
 from tests.browser.proxy import Relay
+from tests.integration.harness import Daemon
 
 # As fast as it goes at first, then with pauses in which a page can come back and be cut again,
 # for as long as it takes to cut it.
@@ -17,6 +18,22 @@ printf 'line %d \e[3%dm%d\e[0m 日本 %d\n' $i $((i % 8)) $RANDOM $RANDOM
 done; echo $((i - 1)) > last; echo end-$((40 + 2))
 """
 CUTS = 6
+
+CELLS = {
+    "👨\u200d👩\u200d👧": 2,
+    "👩🏽\u200d💻=": 5,
+    "🏳\ufe0f\u200d🌈": 1,
+    "👨\u200d👩\u200d👧\u200d👦==": 4,
+    "👩\u200dabc": 5,
+    "🇩🇪====": 6,
+    "1\ufe0f\u20e3======": 7,
+}
+"""Cells of joined emoji in tmux 3.3a; the next one always has others, so that it is told apart."""
+
+SHOW_CELLS = (
+    r"""stty -echo; while read -r each <&3; do printf '\e[2J\e[H%s' "$each"; read -rsn1; """
+    "done 3< samples; stty echo; clear"
+)
 
 
 def numbers(lines: list[str]) -> list[int]:
@@ -52,6 +69,26 @@ class TypingTests(BrowserCase):
         expect_same(daemon, session, terminal)
         terminal.type("q").run("echo back-$((1 + 1))").wait("back-2")
         expect_same(daemon, session, terminal)
+
+    def test_emoji_take_the_cells_that_tmux_gives_them(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        (daemon.home / "samples").write_text("".join(f"{each}\n" for each in CELLS))
+        terminal = self.terminal(daemon.url)
+        terminal.run(SHOW_CELLS)
+        for sample, cells in CELLS.items():
+            until(
+                terminal.page,
+                sample,
+                lambda n=cells: self.columns(daemon, session, terminal) == [n, n],
+            )  # type: ignore[misc]
+            terminal.type("n")
+        terminal.wait(r"\$")
+
+    def columns(self, daemon: Daemon, session: str, terminal: Terminal) -> list[int]:
+        """Where the caret stands for tmux and on the page."""
+        place = ask_tmux(daemon, session, "display", "-p", "#{cursor_x}")
+        return [int(place), terminal.read()["cursor"]["x"]]
 
     def test_a_reload_shows_the_same(self) -> None:
         daemon = self.daemon()
