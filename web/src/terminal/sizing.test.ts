@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fitGrid, scaleFor, SizeClaim, viewportOf } from "./sizing.ts";
+import { CELL_LEAST, fitGrid, isCramped, scaleFor, SizeClaim, viewportOf } from "./sizing.ts";
 
 const CELL = { width: 8, height: 16 };
 
@@ -79,4 +79,12 @@ describe("SizeClaim", () => {
     claim.want(mine);
     expect(claim.frame("mobile", true)).toEqual({ t: "z", c: 100, r: 30, v: "mobile", f: true });
   });
+});
+
+test.each([
+  [0, 0, false],
+  [-1, 0, true],
+  [0, -1, true],
+])("a cell with %i columns and %i rows more than the least", (cols, rows, cramped) => {
+  expect(isCramped({ cols: CELL_LEAST.cols + cols, rows: CELL_LEAST.rows + rows })).toBe(cramped);
 });

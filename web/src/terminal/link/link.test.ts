@@ -366,3 +366,19 @@ describe("flow control", () => {
     expect(last().sent).toEqual([{ t: "got", offset: 100 + 300 * 1024 }]);
   });
 });
+
+describe("a link that rests", () => {
+  test("gives its connection back, and begins afresh with what was typed meanwhile", () => {
+    const { link, last, states, sockets } = opened();
+    link.rest();
+    expect(last().closed).toBe(true);
+    link.refresh();
+    link.hurry();
+    expect([sockets.length, states.at(-1)]).toEqual([1, "resting"]);
+    link.input("ls");
+    link.connect();
+    expect(last().query.has("since")).toBe(false);
+    last().hello(500, false);
+    expect(last().inputs()).toEqual(["ls"]);
+  });
+});
