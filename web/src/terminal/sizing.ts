@@ -30,7 +30,7 @@ export function fitGrid(area: Area, cell: Area): Grid | undefined {
  * A cell beside others takes the size of its session when at least this fits: smaller, programs would
  * draw anew for a glance, and their lines would stay broken.
  */
-export const CELL_LEAST: Grid = { cols: 60, rows: 12 };
+export const CELL_LEAST: Grid = { cols: 50, rows: 12 };
 
 /** Whether a cell is too small to be read at the chosen font size, and shows its session made smaller. */
 export const isCramped = (grid: Grid): boolean => grid.cols < CELL_LEAST.cols || grid.rows < CELL_LEAST.rows;
