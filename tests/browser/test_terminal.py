@@ -77,18 +77,20 @@ class TypingTests(BrowserCase):
         terminal = self.terminal(daemon.url)
         terminal.run(SHOW_CELLS)
         for sample, cells in CELLS.items():
-            until(
-                terminal.page,
-                sample,
-                lambda n=cells: self.columns(daemon, session, terminal) == [n, n],
-            )  # type: ignore[misc]
+            self.expect_columns(daemon, session, terminal, sample, cells)
             terminal.type("n")
         terminal.wait(r"\$")
 
-    def columns(self, daemon: Daemon, session: str, terminal: Terminal) -> list[int]:
-        """Where the caret stands for tmux and on the page."""
-        place = ask_tmux(daemon, session, "display", "-p", "#{cursor_x}")
-        return [int(place), terminal.read()["cursor"]["x"]]
+    def expect_columns(
+        self, daemon: Daemon, session: str, terminal: Terminal, sample: str, cells: int
+    ) -> None:
+        """Wait until the caret stands there for tmux and on the page."""
+
+        def places() -> list[int]:
+            told = ask_tmux(daemon, session, "display", "-p", "#{cursor_x}")
+            return [int(told), terminal.read()["cursor"]["x"]]
+
+        until(terminal.page, f"{sample}: {cells}", lambda: places() == [cells, cells])
 
     def test_a_reload_shows_the_same(self) -> None:
         daemon = self.daemon()
