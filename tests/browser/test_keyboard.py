@@ -99,12 +99,12 @@ class KeyboardTests(BrowserCase):
         page = self.terminal(daemon.url).page
         page.keyboard.press("Alt+Shift+T")
         stops = []
-        for _ in range(6):
+        for _ in range(7):
             self.assertEqual("", page.evaluate(RING))
             stops.append(page.evaluate(FOCUSED))
             page.keyboard.press("Tab")
-        want = ["tab", "new-session-button", "open-search", "toggle-panel", "approvals-bell"]
-        self.assertEqual([*want, "open-pages"], stops)
+        want = ["tab", "new-session-button", "open-search", "open-layout", "toggle-panel"]
+        self.assertEqual([*want, "approvals-bell", "open-pages"], stops)
         self.assertEqual("terminal", page.evaluate(FOCUSED))
 
     def test_the_focus_returns_from_dialogs(self) -> None:

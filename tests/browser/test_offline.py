@@ -74,6 +74,8 @@ class OfflineTests(BrowserCase):
         self.addCleanup(thread.join)
         self.addCleanup(server.shutdown)
         page = self.page(f"http://127.0.0.1:{server.server_port}/")
+        # The page itself waits for its sessions with this.
+        page.evaluate("navigator.serviceWorker.register('sw.js').then(() => true)")
         self.controlled(page)
         [old] = page.evaluate("caches.keys()")
         index, worker = folder / "index.html", folder / "sw.js"

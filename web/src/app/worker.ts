@@ -1,5 +1,7 @@
 /** The page's service worker: it keeps the shell for when there is no network, and shows what is pushed. */
+import { effect } from "@preact/signals";
 import { serviceUrl } from "../api/paths.ts";
+import { seeded } from "../stream/connection.ts";
 
 /** Its folder is its scope: it works under any base path. */
 export const registerWorker = (): Promise<ServiceWorkerRegistration> =>
@@ -8,7 +10,10 @@ export const registerWorker = (): Promise<ServiceWorkerRegistration> =>
 /** Browsers know when nothing else is to be done; one that does not tell waits so long (ms). */
 const LATER_MS = 3_000;
 
-/** Once the page is there and has nothing else to do; `npm run dev` serves files that change. */
+/**
+ * Once the page has its sessions and nothing else to do: its script is given to nobody who is not signed
+ * in. `npm run dev` serves files that change.
+ */
 export function startWorker(): void {
   if (!("serviceWorker" in navigator) || !isSecureContext || import.meta.env.DEV) return;
   const register = () =>
@@ -17,6 +22,10 @@ export function startWorker(): void {
     );
   const later = () =>
     "requestIdleCallback" in window ? requestIdleCallback(register) : setTimeout(register, LATER_MS);
-  if (document.readyState === "complete") later();
-  else addEventListener("load", later, { once: true });
+  let begun = false;
+  effect(() => {
+    if (!seeded.value || begun) return;
+    begun = true;
+    later();
+  });
 }
