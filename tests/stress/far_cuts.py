@@ -29,12 +29,17 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater, react
 
 from tests.sshd import SSH, Sshd, children
+from tservice.core.events import EventHub
+from tservice.core.late import Late
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.core.places.places import Places
+from tservice.hosts.alarm import Alarm, PortProbe
 from tservice.hosts.argv import Ssh, configuration
-from tservice.hosts.connection import CannotConnect
+from tservice.hosts.connection import CannotConnect, Connection
 from tservice.hosts.links import FarsOfHosts, Links
 from tservice.hosts.model import RemoteHost
+from tservice.hosts.told import Told
+from tservice.hosts.waking import Waker
 from tservice.mux.far.setup import FarSetups
 from tservice.mux.interface import Liveness, Mark, MuxError, PaneSpec
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
@@ -165,6 +170,7 @@ class Cuts:
             env={"PATH": os.environ["PATH"], "HOME": str(folder)},
             find=lambda name: self.host,
             by_itself=lambda: True,
+            waker=self.waker,
             made=lambda link: None,
         )
         self.place = Places({}).recall(PlaceId(kind=PlaceKind.REMOTE, name="h"))
@@ -175,6 +181,12 @@ class Cuts:
             token=lambda: secrets.token_hex(8),
             capacity=8 * 1024 * 1024,
         )
+
+    def waker(self, host: RemoteHost, way: Connection) -> Waker:
+        """Of a host that never sleeps."""
+        alarm = Alarm(self.reactor, self.reactor, self.reactor, {})
+        told = Told(self.reactor, EventHub(), Late("sessions"), host.id)
+        return Waker(self.reactor, host, way, alarm, PortProbe(self.reactor), told)
 
     def spec(self, program: str) -> PaneSpec:
         return PaneSpec(

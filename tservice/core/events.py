@@ -194,6 +194,10 @@ class EventName(StrEnum):
         "its host is out of reach, or another attempt failed; nothing is known to have ended",
     )  # fmt: skip
     REMOTE_SESSION_RECONNECTED = "remote:sessionReconnected", told.Happened, "its host is back"
+    REMOTE_HOST_WAKING = "remote:hostWaking", told.WakingTold, "a host is being woken", _ADMINS
+    REMOTE_HOST_WAKE_FAILED = (
+        "remote:hostWakeFailed", told.WakeFailedTold, "it could not be, or was not reached", _ADMINS
+    )  # fmt: skip
     REMOTE_RECONNECT_EXHAUSTED = (
         "remote:reconnectExhausted", told.Happened,
         "its host is not tried any more until somebody wants something there",

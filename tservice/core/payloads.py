@@ -6,7 +6,7 @@ on; the feature's own answer is made of it, and is what goes out.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from tservice.core.payload import Payload, absent, absent_if_false
 
@@ -28,6 +28,20 @@ class DroppedTold(Payload):
     id: str
     attempt: int
     next_at: int
+
+
+class WakingTold(Payload):
+    """By what a remote host is woken."""
+
+    host_id: str
+    method: Literal["mac", "command"]
+
+
+class WakeFailedTold(Payload):
+    """Why a remote host was woken in vain."""
+
+    host_id: str
+    reason: str
 
 
 class SessionTold(Payload):

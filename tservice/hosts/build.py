@@ -14,15 +14,18 @@ from tservice.core.files import write_private
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
+from tservice.hosts.alarm import Alarm, PortProbe
 from tservice.hosts.argv import Ssh, configuration
 from tservice.hosts.book import HostBook
 from tservice.hosts.file import host_file
 from tservice.hosts.keys import KnownHosts
-from tservice.hosts.links import FarsOfHosts, Link, Links
+from tservice.hosts.links import FarsOfHosts, Links
+from tservice.hosts.model import RemoteHost
 from tservice.hosts.places import RemotePlaces
 from tservice.hosts.routes import HostRoutes
 from tservice.hosts.service import HostService
 from tservice.hosts.told import Told
+from tservice.hosts.waking import Waker
 from tservice.mux.far.setup import FarSetups
 from tservice.mux.tmux.setup import Setups
 from tservice.sessions.interfaces import ISessions
@@ -58,8 +61,11 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
     named = ("PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "LANG")
     env = {name: ground.environ[name] for name in named if name in ground.environ}
 
-    def made(link: Link) -> None:
-        link.connection.listen(Told(ground.reactor, ground.hub, sessions, link.host.id))
+    def told(host: RemoteHost) -> Told:
+        return Told(ground.reactor, ground.hub, sessions, host.id)
+
+    alarm = Alarm(ground.reactor, ground.reactor, ground.reactor, env)
+    answers = PortProbe(ground.reactor)
 
     links = Links(
         clock=ground.reactor,
@@ -68,7 +74,8 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
         env=env,
         find=book.find,
         by_itself=lambda: ground.settings.get().remote_auto_reconnect,
-        made=made,
+        waker=lambda host, way: Waker(ground.reactor, host, way, alarm, answers, told(host)),
+        made=lambda link: link.connection.listen(told(link.host)),
     )
     service = HostService(
         clock=ground.reactor,
@@ -82,7 +89,8 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
         used=lambda name: ground.places.tenant(PlaceId(kind=PlaceKind.REMOTE, name=name)),
     )
     links.explain = service.explain
-    ground.places.join(PlaceKind.REMOTE, RemotePlaces(links))
+    places = RemotePlaces(links)
+    ground.places.join(PlaceKind.REMOTE, places, way=places)
 
     def close() -> None:
         links.close()

@@ -14,6 +14,7 @@ from tservice.hosts.argv import Ssh
 from tservice.hosts.connection import CannotConnect, Connection, IMaster
 from tservice.hosts.master import Master
 from tservice.hosts.model import RemoteHost
+from tservice.hosts.waking import Waker
 from tservice.mux.far.runner import Far, FarError, IFar, Way
 from tservice.mux.far.shell import line
 from tservice.mux.interface import MuxError
@@ -73,17 +74,24 @@ class Link:
 
     host: RemoteHost
     connection: Connection
+    waker: Waker
     far: Far
     explain: Callable[[str], Awaitable[str]]
     facts: Facts | None = None
 
-    async def ask(self) -> Facts:
+    def close(self) -> None:
+        """End the way there."""
+        self.waker.close()
+        self.connection.close()
+
+    async def ask(self, *, waking: bool = False) -> Facts:
         """Have it connected and known.
 
+        @param waking: it is woken where it sleeps.
         @raise CannotConnect: it is out of reach.
         """
         try:
-            await self.connection.connected()
+            await (self.waker.reach() if waking else self.connection.connected())
         except CannotConnect as error:
             raise CannotConnect(await self.explain(str(error))) from error
         if self.facts is None:
@@ -107,6 +115,7 @@ class Links:
     @param env: the environment of every ssh.
     @param find: the host of an id; C{None}: there is none.
     @param by_itself: whether connections are made anew by themselves.
+    @param waker: makes what wakes a host.
     @param made: told of each new one.
     """
 
@@ -121,7 +130,8 @@ class Links:
         env: Mapping[str, str],
         find: Callable[[str], RemoteHost | None],
         by_itself: Callable[[], bool],
-        made: Callable[[Link], None],
+        waker: Callable[[RemoteHost, Connection], Waker],
+        made: Callable[[Link], object],
     ) -> None:
         self._clock = clock
         self._processes = processes
@@ -129,6 +139,7 @@ class Links:
         self._env = env
         self._find = find
         self._by_itself = by_itself
+        self._waker = waker
         self._made = made
         self._links: dict[str, Link] = {}
         self.explain: Explain = _as_it_is
@@ -152,7 +163,7 @@ class Links:
         """End that of a host, which is gone or different now."""
         link = self._links.pop(host_id, None)
         if link is not None:
-            link.connection.close()
+            link.close()
 
     def close(self) -> None:
         """End them all."""
@@ -163,16 +174,17 @@ class Links:
         connection = Connection(
             self._clock, host.label, partial(self._master, host), self._by_itself
         )
+        waker = self._waker(host, connection)
         way = Way(
             prefix=lambda: self._ssh.shared(host),
             spoken=True,
             env=self._env,
             open=lambda: connection.up,
             ready=connection.ready,
-            wanted=connection.wanted,
+            wanted=waker.wanted,
         )
         far = Far(self._clock, self._processes, way)
-        return Link(host, connection, far, lambda why: self.explain(host, why))
+        return Link(host, connection, waker, far, lambda why: self.explain(host, why))
 
     def _master(self, host: RemoteHost) -> IMaster:
         argv, socket = self._ssh.master(host), self._ssh.socket(host)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from attrs import frozen
 
 from tservice.core.errors import failed
-from tservice.core.places.place import Place, PlaceId
+from tservice.core.places.place import Outage, Place, PlaceId
 from tservice.core.users.osuser import OsUser, nobody
 from tservice.hosts.connection import CannotConnect
 from tservice.hosts.links import Facts, Link, Links
@@ -55,16 +55,19 @@ class RemotePlaces:
     links: Links
 
     async def ask(self, known: PlaceId) -> None:
+        await self._ask(known)
+
+    async def _ask(self, known: PlaceId, *, waking: bool = False) -> None:
         link = self.links.of(known.name)
         if link is None:
             return
         try:
-            await link.ask()
+            await link.ask(waking=waking)
         except CannotConnect as error:
             raise failed(f"{link.host.label} is out of reach: {error}") from error
 
     async def ready(self, known: PlaceId) -> None:
-        await self.ask(known)
+        await self._ask(known, waking=True)
 
     async def meet(self, known: PlaceId) -> None:
         link = self.links.of(known.name)
@@ -74,6 +77,19 @@ class RemotePlaces:
         if not link.connection.up:
             raise failed(f"{link.host.label} is out of reach")
         await self.ask(known)
+
+    def outage(self, known: PlaceId) -> Outage | None:
+        link = self.links.of(known.name)
+        if link is None:
+            return Outage(title=known.name)
+        if link.connection.up:
+            return None
+        return Outage(title=link.host.label, next_at=link.connection.next_at)
+
+    def wanted(self, known: PlaceId) -> None:
+        link = self.links.of(known.name)
+        if link is not None:
+            link.waker.wanted()
 
     def find(self, known: PlaceId) -> Place | None:
         link = self.links.of(known.name)

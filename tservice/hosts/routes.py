@@ -1,4 +1,4 @@
-"""C{/api/remote-hosts}, C{/api/sessions/{id}/reachability} (protocol-remote)."""
+"""C{/api/remote-hosts}, C{/api/sessions/{id}/reachability}, C{wake} (protocol-remote)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode
+from tservice.core.errors import ErrorCode, invalid
 from tservice.core.failfast import AT_FIRST
 from tservice.core.payloads import Nothing
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.core.scopes import Scope
-from tservice.hosts.connection import State
 from tservice.hosts.model import MOST_COMMANDS, MOST_OPTIONS, OPTION_LENGTH, RemoteHost
 from tservice.hosts.service import HostService
 from tservice.hosts.shown import (
@@ -20,6 +19,7 @@ from tservice.hosts.shown import (
     OneRemoteHost,
     Reachability,
     RemoteHostAnswer,
+    Woken,
     checked_answer,
     host_answer,
 )
@@ -100,6 +100,17 @@ class HostRoutes:
                 tag="Remote hosts",
                 answer=Reachability,
             ),
+            Operation(
+                method="POST",
+                path="/api/sessions/{id}/wake",
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+                handler=self.wake,
+                summary="Wake the host of a session, and wait for it up to 40 s",
+                tag="Remote hosts",
+                answer=Woken,
+                errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
+            ),
         ]  # fmt: skip
 
     async def list(self, call: Call) -> object:
@@ -140,13 +151,23 @@ class HostRoutes:
         if link is None:
             return Reachability(reachable=False, wake_configured="none", error="it was removed")
         connection = link.connection
-        known = {State.UP: True, State.DOWN: False if connection.why is not None else None}
+        tried = False if connection.why is not None else None
         return Reachability(
-            reachable=known.get(connection.state),
+            reachable=True if connection.up else tried,
             wake_configured=link.host.wake,
             next_at=connection.next_at,
             error=connection.why,
         )
+
+    async def wake(self, call: Call) -> object:
+        """Wake a session's host."""
+        place = self._place_of(call.id)
+        link = self._hosts.links.of(place.name) if place.kind is PlaceKind.REMOTE else None
+        configured = "none" if link is None else link.host.wake
+        if link is None or configured == "none":
+            raise invalid("id", "nothing is configured that wakes the host of this session")
+        woke = await link.waker.wake()
+        return Woken(woke=woke, reachable=link.connection.up, wake_configured=configured)
 
 
 def _write(

@@ -55,6 +55,14 @@ class Reachability(Payload):
     error: str | None = absent()
 
 
+class Woken(Payload):
+    """What came of waking a session's host; C{woke}: what wakes it was done."""
+
+    woke: bool
+    reachable: bool
+    wake_configured: Literal["mac", "command"]
+
+
 def host_answer(host: RemoteHost) -> RemoteHostAnswer:
     """The host on the wire."""
     return RemoteHostAnswer(

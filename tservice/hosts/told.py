@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
@@ -10,19 +11,27 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.clock import now_ms
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payload import Payload
-from tservice.core.payloads import DroppedTold, Happened
+from tservice.core.payloads import DroppedTold, Happened, WakeFailedTold, WakingTold
 from tservice.core.places.place import PlaceKind
 from tservice.sessions.interfaces import ISessions
 
 
 @frozen
 class Told:
-    """Hears of one host; see L{tservice.hosts.connection.IHeard}."""
+    """Hears of one host; see L{tservice.hosts.connection.IHeard}, and of its waking."""
 
     clock: IReactorTime
     hub: EventHub
     sessions: Callable[[], ISessions]
     host_id: str
+
+    def host_waking(self, method: Literal["mac", "command"]) -> None:
+        told = WakingTold(host_id=self.host_id, method=method)
+        self.hub.publish(Event(name=EventName.REMOTE_HOST_WAKING, payload=told))
+
+    def host_wake_failed(self, reason: str) -> None:
+        told = WakeFailedTold(host_id=self.host_id, reason=reason)
+        self.hub.publish(Event(name=EventName.REMOTE_HOST_WAKE_FAILED, payload=told))
 
     def hostUp(self) -> None:
         self._tell(EventName.REMOTE_SESSION_RECONNECTED, self._happened)

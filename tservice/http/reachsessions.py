@@ -43,6 +43,7 @@ SESSIONS: dict[str, TokenReach] = {
         """
         POST /api/sessions/{id}/input
         POST /api/sessions/{id}/send-key
+        POST /api/sessions/{id}/wake
         PUT /api/sessions/{id}/model
         PUT /api/sessions/{id}/effort
         PUT /api/sessions/{id}/permission-mode

@@ -6,6 +6,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.hosts.fakes import FakeMaster
 from tservice.hosts.connection import (
     DELAYS,
     MOST_WAITERS,
@@ -13,24 +14,6 @@ from tservice.hosts.connection import (
     Connection,
     State,
 )
-
-
-class FakeMaster:
-    """Opens when the test says so."""
-
-    def __init__(self) -> None:
-        self.opening: Deferred[None] = Deferred()
-        self.gone: Deferred[str] = Deferred()
-        self.closed = False
-
-    async def open(self) -> None:
-        await self.opening
-
-    def lost(self) -> Deferred[str]:
-        return self.gone
-
-    def close(self) -> None:
-        self.closed = True
 
 
 class Heard:

@@ -73,6 +73,14 @@ class TrustBody(TypedDict):
     fingerprint: str
 
 
+class Woken(TypedDict):
+    """What came of waking a session's host; C{woke}: what wakes it was done."""
+
+    woke: bool
+    reachable: bool
+    wakeConfigured: Literal["mac", "command"]
+
+
 class RemoteHosts(Calling):
     """Remote hosts."""
 
@@ -111,4 +119,9 @@ class RemoteHosts(Calling):
     async def get_sessions_id_reachability(self, id: str) -> Reachability:
         """Whether the host of a session is reached now."""
         found: Reachability = await self.call("GET", f"/sessions/{quoted(id)}/reachability")
+        return found
+
+    async def post_sessions_id_wake(self, id: str) -> Woken:
+        """Wake the host of a session, and wait for it up to 40 s."""
+        found: Woken = await self.call("POST", f"/sessions/{quoted(id)}/wake")
         return found

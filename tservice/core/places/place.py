@@ -95,6 +95,19 @@ class PlaceEffects(Protocol):
         """
 
 
+@frozen(kw_only=True)
+class Outage:
+    """A place that cannot be reached now, whatever runs there.
+
+    @ivar title: how people are told of the place.
+    @ivar next_at: when it is tried next by itself, Unix milliseconds; C{None}: it is being tried,
+        or is not.
+    """
+
+    title: str
+    next_at: int | None = None
+
+
 def _as_it_is(folder: str) -> str:
     return folder
 

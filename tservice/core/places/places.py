@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn, Protocol, TypeVar
 
 from tservice.core.errors import failed
-from tservice.core.places.place import Place, PlaceId, PlaceKind
+from tservice.core.places.place import Outage, Place, PlaceId, PlaceKind
 from tservice.core.users.osuser import nobody
 
 _T = TypeVar("_T")
@@ -66,6 +66,16 @@ class PlaceProvider(Protocol):
         """
 
 
+class PlaceWay(Protocol):
+    """What lies between this machine and the places of one kind, where it can be cut."""
+
+    def outage(self, known: PlaceId) -> Outage | None:
+        """What is known of a place that cannot be reached now; C{None}: it can."""
+
+    def wanted(self, known: PlaceId) -> None:
+        """Somebody wants something there: have it reached, and woken where it sleeps."""
+
+
 class Places:
     """Asks whoever knows the kind; a kind that nobody knows is out of reach.
 
@@ -75,12 +85,20 @@ class Places:
     def __init__(self, kinds: Mapping[PlaceKind, PlaceProvider]) -> None:
         self._kinds = dict(kinds)
         self._tenants: list[Tenant] = []
+        self._ways: dict[PlaceKind, PlaceWay] = {}
 
-    def join(self, kind: PlaceKind, known_by: PlaceProvider) -> None:
-        """Let C{known_by} answer for a kind that nobody has answered for."""
+    def join(
+        self, kind: PlaceKind, known_by: PlaceProvider, *, way: PlaceWay | None = None
+    ) -> None:
+        """Let C{known_by} answer for a kind that nobody has answered for.
+
+        @param way: what is between, where something is.
+        """
         if kind in self._kinds:
             raise ValueError(f"{kind} is known already")
         self._kinds[kind] = known_by
+        if way is not None:
+            self._ways[kind] = way
 
     def inhabit(self, tenant: Tenant) -> None:
         """Let C{tenant} say what of its own is in a place."""
@@ -89,6 +107,17 @@ class Places:
     def tenant(self, known: PlaceId) -> str | None:
         """What keeps a place from being given up, in words; C{None}: nothing."""
         return next((found for each in self._tenants if (found := each(known))), None)
+
+    def outage(self, known: PlaceId) -> Outage | None:
+        """See L{PlaceWay.outage}."""
+        way = self._ways.get(known.kind)
+        return None if way is None else way.outage(known)
+
+    def wanted(self, known: PlaceId) -> None:
+        """See L{PlaceWay.wanted}; nothing where nothing is between."""
+        way = self._ways.get(known.kind)
+        if way is not None:
+            way.wanted(known)
 
     async def ask(self, known: PlaceId) -> None:
         """See L{PlaceProvider.ask}."""

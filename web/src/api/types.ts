@@ -1972,6 +1972,13 @@ export interface WindowTold {
   resetAt?: number;
 }
 
+/** What came of waking a session's host; `woke`: what wakes it was done. */
+export interface Woken {
+  woke: boolean;
+  reachable: boolean;
+  wakeConfigured: "mac" | "command";
+}
+
 /** What a worktree comes from. */
 export interface Worktree {
   repository: string;
@@ -2064,6 +2071,8 @@ export interface Told {
   "webview:changed": Nothing;
   "remote:sessionDropped": { id: string; attempt: number; nextAt: number };
   "remote:sessionReconnected": { id: string; at: number };
+  "remote:hostWaking": { hostId: string; method: "mac" | "command" };
+  "remote:hostWakeFailed": { hostId: string; reason: string };
   "remote:reconnectExhausted": { id: string; at: number };
   "server:shutdown": Nothing;
   "sse:heartbeat": { t: number };

@@ -12,14 +12,38 @@ from tests.unit.osuserworld import OsUserWorld
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.places.near import OwnPlace
-from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
+from tservice.core.places.place import OWN, Outage, PlaceId, PlaceKind, place_of_os_user
 from tservice.core.places.places import Places
 
 FAR = PlaceId(kind=PlaceKind.REMOTE, name="build-host")
 
 
+class Cut:
+    """A way that is cut."""
+
+    def __init__(self) -> None:
+        self.asked: list[PlaceId] = []
+
+    def outage(self, known: PlaceId) -> Outage | None:
+        return Outage(title=known.name)
+
+    def wanted(self, known: PlaceId) -> None:
+        self.asked.append(known)
+
+
 class PlacesTests(SynchronousTestCase):
     """Whoever knows a kind is asked about it."""
+
+    def test_who_is_between_tells_of_outages(self) -> None:
+        """Where nothing is between, there is none."""
+        places, cut = Places({}), Cut()
+        places.join(PlaceKind.REMOTE, OwnPlace(HERE), way=cut)
+        far, near = PlaceId(kind=PlaceKind.REMOTE, name="h"), PlaceId()
+        self.assertEqual(Outage(title="h"), places.outage(far))
+        self.assertIsNone(places.outage(near))
+        places.wanted(far)
+        places.wanted(near)
+        self.assertEqual([far], cut.asked)
 
     def test_a_kind_joins_once(self) -> None:
         places = places_of(HERE)

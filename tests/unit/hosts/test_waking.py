@@ -1,0 +1,241 @@
+"""A host that is asleep, woken and reached (protocol-wake)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.internet.error import ProcessDone, ProcessExitedAlready, ProcessTerminated
+from twisted.internet.task import Clock
+from twisted.python.failure import Failure
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.hosts.fakes import FakeMaster
+from tservice.hosts.alarm import COMMAND_TIMEOUT, Alarm, CannotWake, magic_packet
+from tservice.hosts.connection import CannotConnect, Connection
+from tservice.hosts.model import RemoteHost
+from tservice.hosts.waking import BUDGET, POLL_EVERY, REST, Waker
+
+HOST = RemoteHost(id="h", label="H", host="h.lan", username="me", wake_command="/bin/wake")
+
+
+class FakeAlarm:
+    """Rings as the test says."""
+
+    def __init__(self) -> None:
+        self.rung: list[Deferred[None]] = []
+
+    async def ring(self, host: RemoteHost) -> None:
+        self.rung.append(Deferred())
+        await self.rung[-1]
+
+
+class WakerTests(SynchronousTestCase):
+    """L{Waker}."""
+
+    def setUp(self) -> None:
+        self.clock, self.alarm = Clock(), FakeAlarm()
+        self.masters: list[FakeMaster] = []
+        self.told: list[tuple[str, ...]] = []
+        self.awake = False
+        self.looks = 0
+        self.waker = self.make(HOST)
+
+    def make(self, host: RemoteHost) -> Waker:
+        self.way = Connection(self.clock, "there", self.fresh, lambda: False)
+        return Waker(self.clock, host, self.way, self.alarm, self.answers, self)
+
+    def fresh(self) -> FakeMaster:
+        self.masters.append(FakeMaster())
+        return self.masters[-1]
+
+    async def answers(self, host: RemoteHost) -> bool:
+        self.looks += 1
+        return self.awake
+
+    def host_waking(self, method: str) -> None:
+        self.told.append(("waking", method))
+
+    def host_wake_failed(self, reason: str) -> None:
+        self.told.append(("failed", reason))
+
+    def reach(self) -> Deferred[None]:
+        return Deferred.fromCoroutine(self.waker.reach())
+
+    def spend(self, seconds: float) -> None:
+        self.clock.pump([0.5] * int(seconds * 2))
+
+    def test_one_that_is_connected_is_not_woken(self) -> None:
+        self.way.wanted()
+        self.masters[0].opening.callback(None)
+        self.successResultOf(self.reach())
+        self.assertEqual([], self.alarm.rung)
+
+    def test_one_that_answers_is_connected_to_and_not_woken(self) -> None:
+        self.awake = True
+        waiting = self.reach()
+        self.masters[0].opening.callback(None)
+        self.successResultOf(waiting)
+        self.assertEqual([], self.alarm.rung)
+
+    def test_one_that_answers_and_refuses_is_not_woken(self) -> None:
+        """A key that changed is no sleep."""
+        self.awake = True
+        waiting = self.reach()
+        self.masters[0].opening.errback(CannotConnect("another key"))
+        self.assertEqual(
+            "another key", self.failureResultOf(waiting, CannotConnect).getErrorMessage()
+        )
+        self.assertEqual([], self.alarm.rung)
+
+    def test_nothing_configured_means_connecting(self) -> None:
+        self.waker = self.make(evolve(HOST, wake_command=None))
+        waiting = self.reach()
+        self.assertEqual((1, 0), (len(self.masters), self.looks))
+        self.masters[0].opening.errback(CannotConnect("no route"))
+        self.failureResultOf(waiting, CannotConnect)
+        self.assertEqual([], self.told)
+
+    def test_a_sleeper_is_woken_and_waited_for_by_all_who_ask(self) -> None:
+        waiting: list[Deferred[Any]] = [self.reach(), self.reach()]
+        waiting.append(Deferred.fromCoroutine(self.waker.wake()))
+        self.assertEqual(1, len(self.alarm.rung))
+        self.alarm.rung[0].callback(None)
+        self.spend(10)
+        self.assertEqual([], self.masters, "its port does not answer yet")
+        self.awake = True
+        self.spend(POLL_EVERY)
+        self.masters[0].opening.callback(None)
+        self.assertEqual([None, None, True], [self.successResultOf(each) for each in waiting])
+        self.assertEqual([("waking", "command")], self.told)
+
+    def test_the_budget_counts_the_wake_itself(self) -> None:
+        waiting = self.reach()
+        self.spend(8)
+        self.alarm.rung[0].callback(None)
+        self.spend(BUDGET - 8 - POLL_EVERY)
+        self.assertNoResult(waiting)
+        self.spend(POLL_EVERY)
+        why = self.failureResultOf(waiting, CannotConnect).getErrorMessage()
+        self.assertEqual("port 22 of h.lan does not answer", why)
+        self.assertEqual([("waking", "command"), ("failed", why)], self.told)
+
+    def test_a_wake_that_took_it_all_leaves_one_look(self) -> None:
+        waiting = self.reach()
+        self.spend(BUDGET + 1)
+        before = self.looks
+        self.alarm.rung[0].callback(None)
+        self.assertEqual(before + 1, self.looks)
+        self.failureResultOf(waiting, CannotConnect)
+
+    def test_what_cannot_wake_is_told_at_once(self) -> None:
+        waiting = Deferred.fromCoroutine(self.waker.wake())
+        self.alarm.rung[0].errback(CannotWake("no network"))
+        self.assertFalse(self.successResultOf(waiting))
+        self.assertEqual(("failed", "no network"), self.told[-1])
+
+    def test_typing_wakes_once_and_then_leaves_it_in_peace(self) -> None:
+        self.waker.wanted()
+        self.waker.wanted()
+        self.assertEqual(1, len(self.alarm.rung))
+        self.alarm.rung[0].errback(CannotWake("no network"))
+        self.waker.wanted()
+        self.assertEqual((1, 1), (len(self.alarm.rung), len(self.masters)), "it connects alone")
+        self.masters[0].opening.errback(CannotConnect("no"))
+        self.spend(REST)
+        self.waker.wanted()
+        self.assertEqual(2, len(self.alarm.rung))
+        self.waker.close()
+        self.assertEqual([], [call for call in self.clock.getDelayedCalls() if call.active()])
+
+    def test_behind_a_jump_host_only_ssh_can_tell(self) -> None:
+        self.waker = self.make(evolve(HOST, jump_host="j.lan"))
+        waiting = self.reach()
+        self.masters[0].opening.errback(CannotConnect("timed out"))
+        self.alarm.rung[0].callback(None)
+        self.masters[1].opening.callback(None)
+        self.successResultOf(waiting)
+        self.assertEqual(0, self.looks)
+
+
+class FakeMachine:
+    """Starts commands and sends packets, as far as it is told to."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.sent: list[tuple[bytes, tuple[str, int]]] = []
+        self.started: list[tuple[Any, str, list[str], str]] = []
+        self.signals: list[str] = []
+        self.broadcasts = self.closed = False
+
+    def listenUDP(self, *arguments: object) -> FakeMachine:
+        return self
+
+    def setBroadcastAllowed(self, allowed: bool) -> None:
+        self.broadcasts = allowed
+
+    def write(self, packet: bytes, address: tuple[str, int]) -> None:
+        if not self.broadcasts:
+            raise PermissionError(13, "Permission denied")
+        self.sent.append((packet, address))
+
+    def stopListening(self) -> None:
+        self.closed = True
+
+    def spawnProcess(
+        self, child: Any, program: str, argv: list[str], env: object, path: str, childFDs: object
+    ) -> None:
+        child.transport = self
+        self.started.append((child, program, argv, path))
+
+    def signalProcess(self, name: str) -> None:
+        self.signals.append(name)
+        raise ProcessExitedAlready
+
+    def ring(self, host: RemoteHost) -> Deferred[None]:
+        alarm = Alarm(self.clock, self, self, {})  # type: ignore[arg-type]
+        return Deferred.fromCoroutine(alarm.ring(host))
+
+
+class AlarmTests(SynchronousTestCase):
+    """L{Alarm}."""
+
+    def setUp(self) -> None:
+        self.machine = FakeMachine()
+
+    def end(self, error: Exception) -> None:
+        self.machine.started[0][0].processExited(Failure(error))
+
+    def test_a_packet_for_each_address(self) -> None:
+        host = evolve(HOST, wake_command=None, wake_mac="01:02:03:04:05:06, AA-BB-CC-DD-EE-FF")
+        self.successResultOf(self.machine.ring(host))
+        there = ("255.255.255.255", 9)
+        first = b"\xff" * 6 + b"\1\2\3\4\5\6" * 16
+        second = b"\xff" * 6 + b"\xaa\xbb\xcc\xdd\xee\xff" * 16
+        self.assertEqual([(first, there), (second, there)], self.machine.sent)
+        self.assertTrue(self.machine.closed)
+        self.assertEqual(102, len(magic_packet("01:02:03:04:05:06")))
+
+    def test_the_command_wins_and_has_no_arguments(self) -> None:
+        ringing = self.machine.ring(evolve(HOST, wake_mac="01:02:03:04:05:06"))
+        _, program, argv, path = self.machine.started[0]
+        self.assertEqual(("/bin/wake", ["/bin/wake"], "/"), (program, argv, path))
+        self.end(ProcessDone(0))
+        self.successResultOf(ringing)
+        self.assertEqual([], self.machine.sent)
+        self.assertEqual([], self.machine.clock.getDelayedCalls())
+
+    def test_a_command_that_fails_says_how(self) -> None:
+        ringing = self.machine.ring(HOST)
+        self.end(ProcessTerminated(3))
+        why = self.failureResultOf(ringing, CannotWake).getErrorMessage()
+        self.assertEqual("wakeCommand ended with status 3", why)
+
+    def test_a_command_that_does_not_end_is_ended(self) -> None:
+        ringing = self.machine.ring(HOST)
+        self.machine.clock.advance(COMMAND_TIMEOUT)
+        self.assertEqual(["KILL"], self.machine.signals)
+        self.end(ProcessTerminated(signal=9))
+        why = self.failureResultOf(ringing, CannotWake).getErrorMessage()
+        self.assertEqual("wakeCommand took more than 10 s", why)

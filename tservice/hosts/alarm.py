@@ -1,0 +1,164 @@
+"""What wakes a machine, and looking whether it is awake (protocol-wake)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.endpoints import HostnameEndpoint
+from twisted.internet.error import ProcessDone, ProcessExitedAlready
+from twisted.internet.interfaces import IReactorProcess, IReactorTime, IReactorUDP
+from twisted.internet.protocol import DatagramProtocol, Factory, ProcessProtocol
+from twisted.internet.protocol import Protocol as Connected
+from twisted.python.failure import Failure
+
+from tservice.core.timers import cancel
+from tservice.hosts.model import RemoteHost
+
+COMMAND_TIMEOUT = 10.0
+"""Seconds that the command which wakes a host may take."""
+
+PROBE_TIMEOUT = 1.5
+"""Seconds for the port of a host to answer."""
+
+BROADCAST = ("255.255.255.255", 9)
+"""Where magic packets go."""
+
+
+class CannotWake(Exception):
+    """Nothing was sent, or the command failed; the text is one line for people."""
+
+
+class IAlarm(Protocol):
+    """Wakes machines."""
+
+    async def ring(self, host: RemoteHost) -> None:
+        """Do what wakes it: its command, else a packet to each of its addresses.
+
+        @raise CannotWake: that failed.
+        """
+
+
+Probe = Callable[[RemoteHost], Awaitable[bool]]
+"""Whether the port of a host answers; never raises."""
+
+
+@frozen
+class Alarm:
+    """See L{IAlarm}.
+
+    @ivar env: the environment of a command.
+    """
+
+    clock: IReactorTime
+    processes: IReactorProcess
+    udp: IReactorUDP
+    env: Mapping[str, str]
+
+    async def ring(self, host: RemoteHost) -> None:
+        """See L{IAlarm.ring}."""
+        if host.wake_command is not None:
+            await self._run(host.wake_command)
+        else:
+            self._send([magic_packet(mac) for mac in host.macs])
+
+    async def _run(self, program: str) -> None:
+        child = _Command()
+        # No pipes: what it leaves behind would keep them open.
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            self.processes.spawnProcess(
+                child, program, [program], dict(self.env), "/",
+                childFDs=dict.fromkeys((0, 1, 2), null),
+            )  # fmt: skip
+        except OSError as error:
+            raise CannotWake(f"wakeCommand cannot be started: {error.strerror}") from error
+        finally:
+            os.close(null)
+        timer = self.clock.callLater(COMMAND_TIMEOUT, child.give_up)
+        try:
+            why = await child.ended
+        finally:
+            cancel(timer)
+        if why is not None:
+            raise CannotWake(f"wakeCommand {why}")
+
+    def _send(self, packets: list[bytes]) -> None:
+        try:
+            port: Any = self.udp.listenUDP(0, DatagramProtocol(), "", 8192)
+            try:
+                port.setBroadcastAllowed(True)
+                for packet in packets:
+                    port.write(packet, BROADCAST)
+            finally:
+                port.stopListening()
+        except OSError as error:
+            raise CannotWake(f"no magic packet could be sent: {error.strerror}") from error
+
+
+class _Command(ProcessProtocol):
+    """Waits for a command, not for what it starts.
+
+    @ivar ended: fires with what is wrong with its end; C{None}: nothing is.
+    """
+
+    transport: Any
+
+    def __init__(self) -> None:
+        self.ended: Deferred[str | None] = Deferred(lambda _: self.give_up())
+        self._late = False
+
+    def give_up(self) -> None:
+        """End it."""
+        self._late = True
+        with suppress(ProcessExitedAlready):
+            self.transport.signalProcess("KILL")
+
+    def processExited(self, reason: Failure) -> None:
+        if not self.ended.called:
+            self.ended.callback(self._fault(reason.value))
+
+    def _fault(self, end: Any) -> str | None:
+        if self._late:
+            return f"took more than {COMMAND_TIMEOUT:g} s"
+        if isinstance(end, ProcessDone):
+            return None
+        if end.signal is not None:
+            return f"was ended by signal {end.signal}"
+        return f"ended with status {end.exitCode}"
+
+
+def magic_packet(mac: str) -> bytes:
+    """Six bytes of ones and the address 16 times, as network cards listen for it.
+
+    @param mac: six pairs of hexadecimal digits with C{:} or C{-} between them.
+    """
+    return b"\xff" * 6 + bytes.fromhex(mac.replace("-", ":").replace(":", "")) * 16
+
+
+@frozen
+class PortProbe:
+    """Connects to the port and says nothing.
+
+    @ivar reactor: time, connections and names.
+    """
+
+    reactor: Any
+
+    async def __call__(self, host: RemoteHost) -> bool:
+        endpoint = HostnameEndpoint(
+            self.reactor, host.host.strip("[]"), host.port, timeout=PROBE_TIMEOUT
+        )
+        try:
+            connection = endpoint.connect(Factory.forProtocol(Connected))
+            # A name may take longer than the connection.
+            found: Any = await connection.addTimeout(PROBE_TIMEOUT, self.reactor)
+        except Exception:
+            # Whatever it is, nobody answered.
+            return False
+        found.transport.abortConnection()
+        return True
