@@ -15,6 +15,7 @@ from tservice.client.terminal.safe import safe_text
 from tservice.client.typed.approvals import AnswerBody, AnsweredAnswer, ItemAnswer
 from tservice.client.typed.events import SessionAnswer
 from tservice.client.typed.terminal import (
+    BufferedAnswer,
     DeliveryAnswer,
     InputBody,
     InputWaitAnswer,
@@ -38,11 +39,15 @@ class Sent(NamedTuple):
     @ivar again: an earlier try had typed it, whose answer was lost.
     @ivar signal: what ended the wait that was asked for; C{None}: none came.
     @ivar opened: C{picker} where it opened a list to choose from.
+    @ivar buffered: its host is away: it is typed once that is back.
+    @ivar dropped: or it is not, for there was no room for it.
     """
 
     again: bool
     signal: str | None
     opened: str | None
+    buffered: bool = False
+    dropped: bool = False
 
 
 class OutputPosition(NamedTuple):
@@ -256,9 +261,15 @@ class Session:
                 raise
 
     async def _settled(
-        self, found: DeliveryAnswer | InputWaitAnswer, wait: Until | bool, budget: int
+        self,
+        found: DeliveryAnswer | BufferedAnswer | InputWaitAnswer,
+        wait: Until | bool,
+        budget: int,
     ) -> Sent:
-        repeated, opened = bool(found.get("duplicate")), found.get("opened")
+        if "buffered" in found:
+            return Sent(False, None, None, buffered=True, dropped=bool(found.get("dropped")))
+        typed = cast(DeliveryAnswer, found)
+        repeated, opened = bool(typed.get("duplicate")), typed.get("opened")
         if "wait" not in found:
             return Sent(repeated, None, opened)
         signal = _signal(cast(InputWaitAnswer, found)["wait"])

@@ -10,6 +10,8 @@ from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import Measure, Values
 from tservice.mux.interface import IMultiplexer
+from tservice.sessions.away import Away
+from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.interfaces import ICustomModels
 from tservice.sessions.life.activity import PlainSources
@@ -58,11 +60,14 @@ def build_sessions(
         set_priority=set_priority,
     )  # fmt: skip
     creator = _creator(ground, roster, clis, launcher, cases)
+    away = Away(ground.places, processes.reconcile)
     service = SessionService(
         SessionDependencies(
             clock=ground.reactor,
             repository=SessionRepository(ground.database),
             journal=InputJournal(ground.database, ground.reactor),
+            buffer=InputBuffer(ground.database),
+            away=away,
             roster=roster,
             clis=clis,
             processes=processes,
@@ -78,12 +83,20 @@ def build_sessions(
             history_limit=lambda: ground.settings.get().history_limit,
         )
     )
+    return _feature(service, ground.hub.subscribe(away.heard(roster.find)))
+
+
+def _feature(service: SessionService, unsubscribe: Callable[[], None]) -> Feature[SessionService]:
+    def close() -> None:
+        unsubscribe()
+        service.close()
+
     return Feature(
         name="sessions",
         service=service,
         measures=[_count(service)],
         start=service.open,
-        close=service.close,
+        close=close,
     )
 
 

@@ -71,12 +71,16 @@ class Delivery:
 
     @ivar delivered: it was typed whole.
     @ivar duplicate: it was accepted before, so it was not typed again.
+    @ivar buffered: its session's host is away: it is typed once that is back.
+    @ivar dropped: or it would be, had there been room for it; its number is free.
     @ivar opened: what the agent opened for it that waits for a choice: C{"picker"}
         (protocol-prompts).
     """
 
     delivered: bool
     duplicate: bool = False
+    buffered: bool = False
+    dropped: bool = False
     opened: str | None = None
 
 

@@ -14,7 +14,10 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
+from tservice.core.places.place import Outage
 from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
+from tservice.sessions.away import Away
+from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.composing import composer_of
 from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.input.queue import InputQueue
@@ -107,6 +110,8 @@ class SessionDependencies:
     clock: IReactorTime
     repository: SessionRepository
     journal: InputJournal
+    buffer: InputBuffer
+    away: Away
     roster: Roster
     clis: ICliRegistry
     processes: Processes
@@ -181,6 +186,10 @@ class SessionService:
 
     def owner_of(self, session_id: str) -> str | None:
         return self._roster.get(session_id).record.owner
+
+    def outage(self, session_id: str) -> Outage | None:
+        """What keeps input from it now; C{None}: nothing does."""
+        return self._deps.away.outage(self._roster.get(session_id))
 
     def pane_of(self, session_id: str) -> IPane | None:
         return _held_pane(self._roster.get(session_id))
@@ -295,13 +304,15 @@ class SessionService:
     # -- input
 
     async def input(self, session_id: str, request: InputRequest) -> Delivery:
-        return await self._roster.get(session_id).inputs.deliver(request)
+        return await self._deps.away.input(self._roster.get(session_id), request)
 
     async def prompt(self, session_id: str, text: str) -> None:
         await self.input(session_id, InputRequest(text=text, use_mux=True))
 
     async def send_key(self, session_id: str, key: str) -> None:
-        await self._roster.get(session_id).inputs.press(key)
+        live = self._roster.get(session_id)
+        self._deps.away.refuse_key(live)
+        await live.inputs.press(key)
 
     async def resize(self, session_id: str, wish: Wish) -> tuple[int, int]:
         live = self._roster.get(session_id)
@@ -370,6 +381,7 @@ class SessionService:
         inputs = InputQueue(
             clock=self._deps.clock,
             journal=self._deps.journal,
+            buffer=self._deps.buffer,
             gate=self._deps.gate,
             target=target,
             new_id=self._deps.new_input_id,

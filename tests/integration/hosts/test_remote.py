@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -48,8 +49,8 @@ class RemoteTests(SynchronousTestCase):
         }
         return str(self.call("POST", "/remote-hosts", body)["host"]["id"])
 
-    def trusted(self, label: str) -> str:
-        host = self.host(label)
+    def trusted(self, label: str, **more: Any) -> str:
+        host = self.host(label, **more)
         shown = self.call("POST", f"/remote-hosts/{host}/check")["fingerprint"]
         self.call("POST", f"/remote-hosts/{host}/trust", {"fingerprint": shown})
         return host
@@ -107,12 +108,16 @@ class RemoteTests(SynchronousTestCase):
 
     def a_life_there(self) -> None:
         """Made, typed into, taken up by the next service, over a cut, ended."""
-        host = self.trusted("life")
+        self.woken = self.daemon.folder / "woken"
+        wake = self.daemon.folder / "wake"
+        wake.write_text(f"#!/bin/sh\necho >> {self.woken}\n")
+        wake.chmod(0o755)
+        host = self.trusted("life", wakeCommand=str(wake))
         session = self.shell(host, "work")
         self.type(session, "echo at-$PWD\r", 0)
         self.until(lambda: f"at-{self.sshd.home}/work" in self.screen(session), "the folder")
         self.assertEqual(
-            {"reachable": True, "wakeConfigured": "none"},
+            {"reachable": True, "wakeConfigured": "command"},
             self.call("GET", f"/sessions/{session}/reachability"),
         )
         status = self.call("GET", f"/sessions/{session}/git-status")
@@ -123,7 +128,8 @@ class RemoteTests(SynchronousTestCase):
         self.until(lambda: self.call("GET", f"/sessions/{session}")["pid"] == pid, "its pane")
         again = self.until(lambda: self.typed(session, "echo again\r", 0), "its terminal")
         self.assertTrue(again["duplicate"])
-        self.assertTrue(self.type(session, "echo after-$((20+3))\r", 1)["delivered"])
+        # Where its pane is not taken up yet it is kept until it is.
+        self.type(session, "echo after-$((20+3))\r", 1)
         self.until(lambda: "after-23" in self.screen(session), "the answer")
         self.cut(session)
         self.assertIn("is on it", self.call("DELETE", f"/remote-hosts/{host}", status=422))
@@ -145,14 +151,44 @@ class RemoteTests(SynchronousTestCase):
         self.assertEqual(
             (before["pid"], before["status"]), (now["pid"], now["status"]), "unknown is not dead"
         )
+        self.assertEqual({"buffered": True}, self.type(session, "echo kept-$((2+5))\r", 2))
+        self.until(self.woken.exists, "the wake")
         self.sshd.start()
         self.until(
             lambda: self.call("GET", f"/sessions/{session}/reachability")["reachable"], "the way"
         )
         self.until(lambda: "after-23" in self.screen(session), "the screen")
-        told = self.until(lambda: self.typed(session, "echo back-$((40+2))\r", 2), "the pane")
+        self.until(lambda: "kept-7" in self.screen(session), "what was kept")
+        self.assertTrue(self.type(session, "echo kept-$((2+5))\r", 2)["duplicate"])
+        told = self.until(lambda: self.typed(session, "echo back-$((40+2))\r", 3), "the pane")
         self.assertTrue(told["delivered"])
         self.until(lambda: "back-42" in self.screen(session), "the answer")
+        self.a_wait_wakes(session)
+
+    def a_wait_wakes(self, session: str) -> None:
+        """It is typed once the host is up; so is whatever a person wakes it for."""
+        self.sshd.stop()
+        self.until(
+            lambda: self.call("GET", f"/sessions/{session}/reachability")["reachable"] is False,
+            "the loss",
+        )
+        self.woken.unlink()
+        body = {
+            "input": "echo wait-$((3+4))\r",
+            "useMux": True,
+            "wait": "exit",
+            "waitTimeout": 1000,
+        }
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(self.call, "POST", f"/sessions/{session}/input", body)
+            self.until(self.woken.exists, "the wake")
+            self.sshd.start()
+            self.assertTrue(answer.result()["delivered"])
+        self.until(lambda: "wait-7" in self.screen(session), "the answer")
+        self.assertEqual(
+            {"woke": True, "reachable": True, "wakeConfigured": "command"},
+            self.call("POST", f"/sessions/{session}/wake"),
+        )
 
     def a_changed_key_is_refused_with_both(self) -> None:
         host = self.trusted("changed")

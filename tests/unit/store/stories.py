@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
-from attrs import evolve, field, frozen
-from twisted.internet.task import Clock
+from attrs import evolve
 
+from tests.unit.store.story import Step, Story, World, session
 from tservice.access.account import Account, Role
 from tservice.access.accountstore import AccountStore
 from tservice.access.cookiestore import DatabaseCookieStore
@@ -48,11 +47,11 @@ from tservice.notify.outbox import Outbox
 from tservice.push.model import Subscription
 from tservice.push.store import PushStore
 from tservice.restore.store import RestoreStore
+from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.journal import InputJournal, InputKind
 from tservice.sessions.input.journal import JournalEntry as Typed
-from tservice.sessions.record.model import NameSource, Session
 from tservice.sessions.record.repository import SessionRepository
-from tservice.store.database import Database
+from tservice.sessions.record.requests import InputRequest
 from tservice.tokens.model import Token
 from tservice.tokens.store import TokenStore
 from tservice.webviews.model import WebView
@@ -60,62 +59,6 @@ from tservice.webviews.store import WebViewStore
 
 KEPT = 3
 """Rows of the audit log."""
-
-
-@frozen(kw_only=True)
-class Step:
-    """One thing that somebody asks a repository for.
-
-    @ivar owed: a disk that takes nothing gets it later; a crash before that loses it.
-    @ivar holds: refused by such a disk, and owed all the same.
-    @ivar needs: nobody asks for it where this step was refused.
-    """
-
-    name: str
-    do: Callable[[], object]
-    owed: bool = False
-    holds: bool = False
-    needs: str | None = None
-
-
-@frozen(kw_only=True)
-class World:
-    """What a story is told in.
-
-    @ivar folder: of the database, for files beside it.
-    """
-
-    database: Database
-    clock: Clock
-    folder: Path
-
-
-@frozen
-class Story:
-    """What is done to some tables.
-
-    @ivar told: the steps, on stores of their own.
-    @ivar waits: how much of what was told is not on the disk yet.
-    @ivar look: how a table is looked at where not every column is the same on every way.
-    """
-
-    tables: Sequence[str]
-    told: Callable[[World], Sequence[Step]]
-    waits: Callable[[World], int] = field(default=lambda world: len(world.database.debts))
-    look: Mapping[str, str] = field(factory=dict)
-
-
-def session(name: str) -> Session:
-    """A record whose other rows a story writes."""
-    return Session(
-        id=name,
-        mode="shell",
-        name=name,
-        name_source=NameSource.AUTO,
-        working_dir="/tmp",
-        created_at=1,
-        last_activity_at=1,
-    )
 
 
 def _accounts(world: World) -> Sequence[Step]:
@@ -454,7 +397,32 @@ def _containers(world: World) -> Sequence[Step]:
     ]
 
 
+def _kept_input(world: World) -> Sequence[Step]:
+    buffer, journal = InputBuffer(world.database), InputJournal(world.database, world.clock)
+
+    def put(text: str) -> Step:
+        request = InputRequest(text=text, client_id="me", seq=int(text))
+        return Step(name=text, do=lambda: buffer.put("s", request))
+
+    def accept() -> None:
+        entry = Typed(
+            session_id="s", id="e", kind=InputKind.RAW, data=b"1", client_id="me", seq=1,
+            buffered=1,
+        )  # fmt: skip
+        journal.accept(entry)
+
+    return [
+        put("1"),
+        Step(name="begun", do=accept, needs="1"),
+        put("2"),
+        put("3"),
+        Step(name="given up", do=lambda: buffer.strike("s", 2), needs="2"),
+        Step(name="over", do=lambda: buffer.clear("s"), owed=True),
+    ]
+
+
 STORIES = [
+    Story(["input_buffer"], _kept_input),
     Story(["webviews"], _webviews),
     Story(["timed_runs"], _timed_runs),
     Story(["container_service", "container_hosts", "case_containers"], _containers),

@@ -16,7 +16,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 import tservice
 from tests.unit.store.failing import FailingConnection
-from tests.unit.store.stories import STORIES, Step, Story, World, session
+from tests.unit.store.stories import STORIES
+from tests.unit.store.story import Step, Story, World, session
 from tservice.core.disk import NotKept
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database

@@ -81,6 +81,8 @@ def deliver(context: Context, session_id: str, typing: Typing) -> dict[str, Any]
         except Lost:
             if turn == TRIES - 1:
                 raise
+    if found.get("dropped"):
+        raise Unusable("the session's host is away, and no more is kept for it; nothing was typed")
     if typing.until is None:
         return found
     signal = _signal(found)

@@ -52,7 +52,7 @@ def _new_session(wanted: given.NewSession) -> Plan:
     if wanted.prompt is None:
         return {"session": shown(session)}
     typed = yield _typing(session["id"], wanted.prompt)
-    return {"session": shown(session), "delivered": typed["delivered"]}
+    return {"session": shown(session), "delivered": typed.get("delivered", False)}
 
 
 def _send_input(wanted: given.SendInput) -> Plan:

@@ -7,6 +7,15 @@ from typing import Any, Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling, held_ms, quoted
 
 
+class BufferedAnswer(TypedDict):
+    """The session's host is away: the input is typed once that is back, unless there was no room
+    for it (C{dropped}).
+    """
+
+    buffered: NotRequired[Literal[True]]
+    dropped: NotRequired[bool]
+
+
 class CursorAnswer(TypedDict):
     """Where the caret is, counted from 0."""
 
@@ -159,9 +168,9 @@ class Terminal(Calling):
 
     async def post_sessions_id_input(
         self, id: str, body: InputBody
-    ) -> DeliveryAnswer | InputWaitAnswer:
+    ) -> DeliveryAnswer | BufferedAnswer | InputWaitAnswer:
         """Type something, as a prompt or as raw bytes, and wait if asked to."""
-        found: DeliveryAnswer | InputWaitAnswer = await self.call(
+        found: DeliveryAnswer | BufferedAnswer | InputWaitAnswer = await self.call(
             "POST",
             f"/sessions/{quoted(id)}/input",
             body=body,

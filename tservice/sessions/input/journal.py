@@ -26,6 +26,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.disk import NotKept
 from tservice.mux.typed import PIECE
+from tservice.sessions.input.buffer import STRIKE
 from tservice.sessions.input.heldmarks import HeldMark, digest, held_mark
 from tservice.sessions.input.unsaved import UnsavedNumbers
 from tservice.store.database import Database
@@ -62,6 +63,7 @@ class JournalEntry:
     @ivar previous_seq: the client's mark before; what a failed write gives back.
     @ivar held: it is in memory and with the pane only, for the disk did not take it.
     @ivar with_pane: the pane's mark is all that is kept of it until it was typed.
+    @ivar buffered: its position in the L{InputBuffer}, which it leaves as it is accepted.
     """
 
     session_id: str
@@ -73,6 +75,7 @@ class JournalEntry:
     previous_seq: int | None = None
     held: bool = False
     with_pane: bool = False
+    buffered: int | None = None
 
 
 class InputJournal:
@@ -124,7 +127,7 @@ class InputJournal:
             self._unsaved.settle(entry.session_id, but_of=entry.client_id)
             return evolve(self._marked(entry), with_pane=True)
         self._unsaved.settle(entry.session_id)
-        raw = entry.kind is InputKind.RAW
+        raw = entry.kind is InputKind.RAW and entry.buffered is None
         if raw and not self._database.debts.worth_a_try:
             return self._hold(entry)
         try:
@@ -205,6 +208,8 @@ class InputJournal:
                 ),
             )
             self._set_mark(entry, entry.seq)
+            if entry.buffered is not None:
+                self._database.execute(STRIKE, (entry.session_id, entry.buffered))
 
     def _strike(self, entry: JournalEntry) -> None:
         self._database.execute(_STRIKE, (entry.session_id, entry.id))
@@ -295,6 +300,8 @@ class InputJournal:
 
 def _fleeting(entry: JournalEntry) -> bool:
     """Whether one command types it whole, and its client's number has a row on the disk."""
+    if entry.buffered is not None:
+        return False
     known = entry.client_id is not None and entry.previous_seq is not None
     return known and entry.kind is InputKind.RAW and len(entry.data) <= PIECE
 

@@ -16,15 +16,18 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
 
+from attrs import evolve
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from tservice.core.clock import now_ms, sleep
+from tservice.core.disk import NotKept
 from tservice.core.errors import ServiceError, conflict, failed, invalid
 from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
+from tservice.sessions.input.buffer import Buffered, InputBuffer
 from tservice.sessions.input.classify import check_text, classify
 from tservice.sessions.input.doubts import Doubts
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
@@ -51,12 +54,14 @@ class InputQueue:
         *,
         clock: IReactorTime,
         journal: InputJournal,
+        buffer: InputBuffer,
         gate: IInputGate,
         target: InputTarget,
         new_id: Callable[[], str],
     ) -> None:
         self._clock = clock
         self._journal = journal
+        self._buffer = buffer
         self._gate = gate
         self._target = target
         self._new_id = new_id
@@ -65,6 +70,7 @@ class InputQueue:
         self._doubts = Doubts()
         self._before: Before | None = None
         self._holding = False
+        self._catching_up = False
         # What waits in the queue, by client; of those without a name, keys and raw bytes only.
         self._waiting: Counter[str] = Counter()
         # How many failures each client has seen, while inputs of before them may still wait.
@@ -90,6 +96,32 @@ class InputQueue:
         done.addCallbacks(lambda it: _once(answer, it), lambda why: _once(answer, why))
         return await answer
 
+    def keep(self, request: InputRequest) -> Delivery:
+        """Have C{request} typed once the session's host is back.
+
+        @raise ServiceError: 400, 413: as for L{deliver}; 409: no process; 422: the disk is full.
+        """
+        check_input(request)
+        check_text(request.text, request.use_mux)
+        session = self._target.session()
+        if session.pid is None:
+            raise no_process()
+        known = [self._previous(request), self._buffered_before(request)]
+        if request.seq is not None and any(it is not None and request.seq <= it for it in known):
+            return Delivery(delivered=False, duplicate=True)
+        fits = self._buffer.put(session.id, request)
+        return Delivery(delivered=False, buffered=True, dropped=not fits)
+
+    def catch_up(self) -> None:
+        """Type what was kept, before anything that comes from now on."""
+        session_id = self._target.session().id
+        if self._catching_up or self._buffer.first(session_id) is None:
+            return
+        self._catching_up = True
+        self._queue.put(self._catch_up, bounded=False).addErrback(
+            lambda why: self._log.failure("what was kept was not typed", why)
+        )
+
     async def press(self, key: str) -> None:
         """Press a named key when its turn comes.
 
@@ -108,6 +140,7 @@ class InputQueue:
             self._queue.put(self._recover).addErrback(
                 lambda why: self._log.failure("what was being typed was not finished", why)
             )
+        self.catch_up()
 
     def abandon(self) -> None:
         """The process is gone for good: nobody will type the rest of what was begun.
@@ -115,6 +148,7 @@ class InputQueue:
         Its number stays taken: it may have been typed into the process that is gone.
         """
         self._doubts.clear()
+        self._buffer.clear(self._target.session().id)
         if not self._idle:
             return
         entry = self._journal.pending(self._target.session().id)
@@ -175,7 +209,13 @@ class InputQueue:
         if client and self._failures.get(client, 0) != failures:
             raise conflict("an earlier input of this client failed; send both again")
         try:
-            return await self._accept(request, answer)
+            return await self._accept(
+                request,
+                unsure=lambda: _once(answer, failed(UNSURE)),
+                # Without a number the caller can only send it again, and a wait that failed is
+                # never typed later; all else must not get lost.
+                wanted=lambda: not answer.called or _outlives(request),
+            )
         except NotTyped as error:
             self._failed(client)
             raise failed(f"nothing was typed: {error}") from error
@@ -194,7 +234,13 @@ class InputQueue:
             del self._failures[next(iter(self._failures))]
         self._failures[client] = self._failures.pop(client, 0) + 1
 
-    async def _accept(self, request: InputRequest, answer: Deferred[Delivery]) -> Delivery:
+    async def _accept(
+        self,
+        request: InputRequest,
+        unsure: Callable[[], None],
+        wanted: Callable[[], bool],
+        buffered: int | None = None,
+    ) -> Delivery:
         previous = self._previous(request)
         if request.seq is not None and previous is not None and request.seq <= previous:
             await self._doubts.settle(request.client_id, request.seq)
@@ -202,11 +248,10 @@ class InputQueue:
         kind, data = classify(request.text, request.use_mux, typed=request.typed)
         if kind is not InputKind.RAW:
             await self._gate_opens()
-        entry = self._entry(request, kind, data, previous)
+        entry = evolve(self._entry(request, kind, data, previous), buffered=buffered)
         context = self._context(
-            unsure=lambda: _once(answer, failed(UNSURE)),
-            # Without a number the caller can only send it again; with one it must not get lost.
-            wanted=lambda: entry.seq is not None or not answer.called,
+            unsure=unsure,
+            wanted=wanted,
             submitting=partial(self._submitting, entry, request.submitting),
         )
         entry = self._journal.accept(entry)
@@ -263,6 +308,39 @@ class InputQueue:
             return await prompter.give(resumed=resumed)
         except NotSure as error:
             raise self._doubts.add(entry, prompter) from error
+
+    def _buffered_before(self, request: InputRequest) -> int | None:
+        if request.seq is None or request.client_id is None:
+            return None
+        return self._buffer.last_seq(self._target.session().id, request.client_id)
+
+    async def _catch_up(self) -> None:
+        session_id = self._target.session().id
+        try:
+            while (kept := self._buffer.first(session_id)) is not None:
+                try:
+                    await self._type_kept(kept)
+                except NotKept as error:
+                    # Typed without being written down it might be typed twice.
+                    self._log.warn("kept input of {id}: {why}", id=session_id, why=str(error))
+                    await sleep(self._clock, PAUSE)
+        finally:
+            self._catching_up = False
+
+    async def _type_kept(self, kept: Buffered) -> None:
+        session_id = self._target.session().id
+        try:
+            done = await self._accept(
+                kept.request, unsure=lambda: None, wanted=lambda: True, buffered=kept.position
+            )
+        except NotKept:
+            raise
+        except (NotTyped, PaneGone, ServiceError) as error:
+            self._log.warn("kept input of {id} was lost: {why}", id=session_id, why=str(error))
+        else:
+            if done.delivered:
+                return
+        self._buffer.strike(session_id, kept.position)
 
     async def _recover(self) -> None:
         session_id = self._target.session().id
@@ -356,6 +434,11 @@ class InputQueue:
 
 async def _nothing() -> None:
     """A place in the queue."""
+
+
+def _outlives(request: InputRequest) -> bool:
+    """Whether it is typed also after its caller was told that nobody knows."""
+    return request.seq is not None and request.submitting is None
 
 
 def _once(answer: Deferred[Delivery], outcome: Delivery | Failure | ServiceError) -> None:

@@ -44,14 +44,15 @@ class SerialQueue:
         """Whether nothing runs or waits."""
         return self._running is None and not self._jobs
 
-    def put(self, work: Work[_T]) -> Deferred[_T]:
+    def put(self, work: Work[_T], *, bounded: bool = True) -> Deferred[_T]:
         """Run C{work} when its turn comes; the Deferred is its outcome.
 
+        @param bounded: false for the owner's own work, of which there is one at a time.
         @raise ServiceError: 429 when L{WAITING} wait already.
         """
         if self._closed:
             raise ServiceError(ErrorCode.OPERATION_FAILED, "the service is stopping")
-        if len(self._jobs) >= self._limit:
+        if bounded and len(self._jobs) >= self._limit:
             raise ServiceError(ErrorCode.RATE_LIMITED, "too many inputs wait for this session")
         job = _Job(work, Deferred(lambda _: self._drop(job)))
         self._jobs.append(job)

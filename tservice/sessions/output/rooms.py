@@ -11,6 +11,7 @@ from attrs import define, field
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
+from tservice.core.places.place import Outage
 from tservice.mux.interface import IPane, IPaneListener, PaneExit
 from tservice.sessions.output.stream import TerminalStream
 from tservice.sessions.output.viewer import Viewer, ViewerSocket, frame
@@ -82,6 +83,7 @@ class TerminalSockets:
     @param pane_of: the pane that a session has now, or C{None}.
     @ivar clock: the time, for what is paced.
     @param needed: whether somebody waits for a session's output and so needs every byte.
+    @param outage: what keeps a session's host from being reached, if anything does.
     """
 
     def __init__(
@@ -89,10 +91,12 @@ class TerminalSockets:
         clock: IReactorTime,
         pane_of: Callable[[str], IPane | None],
         needed: Callable[[str], bool] = lambda session_id: False,
+        outage: Callable[[str], Outage | None] = lambda session_id: None,
     ) -> None:
         self.clock = clock
         self._pane_of = pane_of
         self._needed = needed
+        self._outage = outage
         self._rooms: dict[str, _Room] = {}
 
     def connect(
@@ -216,11 +220,17 @@ class TerminalSockets:
         epoch: str | None,
         since: int | None,
     ) -> None:
+        outage = self._outage(session_id)
         if room.stream is None:
             attached.viewer = None
             greet_without_pane(attached.terminal)
+        else:
+            away = outage is not None
+            attached.viewer = room.stream.attach(attached.terminal, epoch, since, away=away)
+        if outage is not None:
+            attached.tell(link_frame(up=False, next_at=outage.next_at))
+        if room.stream is None:
             return
-        attached.viewer = room.stream.attach(attached.terminal, epoch, since)
         pane = room.stream.pane
         if pane.ending is not None:
             attached.tell(exit_frame(pane.ending.status))
@@ -229,6 +239,11 @@ class TerminalSockets:
 def exit_frame(status: int | None) -> str:
     """The process is gone; an unknown status is left out, never reported as 0."""
     return frame("exit") if status is None else frame("exit", status=status)
+
+
+def link_frame(*, up: bool, next_at: int | None = None) -> str:
+    """The way to a remote host went or came back."""
+    return frame("link", up=up, **({} if next_at is None else {"nextAt": next_at}))
 
 
 def greet_without_pane(wire: ViewerSocket) -> None:

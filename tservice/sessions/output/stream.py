@@ -56,13 +56,22 @@ class TerminalStream:
         """How many clients are attached."""
         return len(self._viewers)
 
-    def attach(self, wire: ViewerSocket, epoch: str | None, since: int | None) -> Viewer:
-        """Begin serving a client: resumed where the log still holds C{since}, else afresh."""
+    def attach(
+        self, wire: ViewerSocket, epoch: str | None, since: int | None, *, away: bool = False
+    ) -> Viewer:
+        """Begin serving a client: resumed where the log still holds C{since}, else afresh.
+
+        @param away: nobody can capture the pane now, so what is known of it has to do; a snapshot
+            follows when its host is back.
+        """
         log = self.pane.log
         viewer = Viewer(wire, log, self._want_snapshot)
         self._viewers[viewer] = None
         if since is not None and epoch == log.epoch and log.holds(since):
             viewer.hello(since, self.pane.cols, self.pane.rows, resumed=True)
+            viewer.pump()
+        elif away:
+            viewer.hello(log.start, self.pane.cols, self.pane.rows, resumed=False)
             viewer.pump()
         else:
             viewer.greet_with_snapshot()

@@ -65,6 +65,7 @@ class InputRequest:
     @ivar client_id: with C{seq}: type it only if the number is above the last one seen from there.
     @ivar typed: a prompt is typed key by key instead of pasted.
     @ivar longest: characters that C{text} may have; the service's own prompts may be longer.
+    @ivar may_wait: it may be kept and typed later where the session's host is away.
     @ivar submitting: called just before the key that submits: what the agent does from then on
         belongs to this input.
     """
@@ -75,6 +76,7 @@ class InputRequest:
     seq: int | None = None
     typed: bool = False
     longest: int = INPUT_LENGTH
+    may_wait: bool = False
     submitting: Callable[[], None] | None = field(default=None, eq=False, repr=False)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from tservice.core.payload import absent, absent_if_false
@@ -65,6 +67,14 @@ class DeliveryAnswer(Answer):
     delivered: bool
     duplicate: bool = absent_if_false()
     opened: str | None = absent()
+
+
+class BufferedAnswer(Answer):
+    """The session's host is away: the input is typed once that is back, unless there was no room
+    for it (C{dropped})."""
+
+    buffered: Literal[True] = True
+    dropped: bool = absent_if_false()
 
 
 class QuickStartAnswer(Answer):

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.events import Event, EventName
+from tservice.core.payloads import DroppedTold
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import number
-from tservice.sessions.output.rooms import TerminalSockets
+from tservice.sessions.output.rooms import TerminalSockets, link_frame
 from tservice.sessions.routes.socket import SocketRoutes, Typed
 from tservice.sessions.routes.table import session_operations
 from tservice.sessions.service import SessionService
@@ -44,7 +45,9 @@ def build_waits(
     waiting = Waiting(
         ground.reactor, sessions, slots, outputs, ground.hub, blocked, clis.gives_signals
     )
-    terminals = TerminalSockets(ground.reactor, sessions.pane_of, outputs.waiting_for)
+    terminals = TerminalSockets(
+        ground.reactor, sessions.pane_of, outputs.waiting_for, sessions.outage
+    )
     unsubscribe = ground.hub.subscribe(follow_panes(terminals))
     routes = SocketRoutes(sessions, terminals, lambda: secrets.token_hex(8), typed)
 
@@ -61,14 +64,25 @@ def build_waits(
     )
 
 
+_OF_THE_WAY = (
+    EventName.REMOTE_SESSION_DROPPED,
+    EventName.REMOTE_SESSION_RECONNECTED,
+    EventName.REMOTE_RECONNECT_EXHAUSTED,
+)
+
+
 def follow_panes(terminals: TerminalSockets) -> Callable[[Event], None]:
-    """Tells the terminals' sockets of a session's new pane, and of its end."""
+    """Tells the terminals' sockets of a session's new pane, of its end, and of its host's way."""
 
     def heard(event: Event) -> None:
         if event.session_id is None:
             return
         if event.name is EventName.SESSION_DELETED:
             terminals.deleted(event.session_id)
+        elif event.name in _OF_THE_WAY:
+            next_at = event.payload.next_at if isinstance(event.payload, DroppedTold) else None
+            up = event.name is EventName.REMOTE_SESSION_RECONNECTED
+            terminals.broadcast(event.session_id, link_frame(up=up, next_at=next_at))
         else:
             terminals.look(event.session_id)
 

@@ -12,7 +12,7 @@ from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
 from tservice.http.websockets.connection import ISocket, ISocketHandler
 from tservice.http.websockets.frames import SocketMessage
-from tservice.sessions.interfaces import ISessions
+from tservice.sessions.interfaces import Delivery, ISessions
 from tservice.sessions.output.frames import GotFrame, InputFrame, Malformed, ResizeFrame, parse
 from tservice.sessions.output.latest import Latest
 from tservice.sessions.output.rooms import (
@@ -187,6 +187,7 @@ class TerminalSocket:
             use_mux=False,
             client_id=None if message.seq is None else self.cid,
             seq=message.seq,
+            may_wait=True,
         )
         try:
             delivery = await self._sessions.input(self._id, request)
@@ -196,9 +197,16 @@ class TerminalSocket:
             self._acknowledge(message.seq, err=str(ErrorCode.INTERNAL_ERROR))
             raise
         else:
-            if not is_report(message.data.encode("utf-8", "replace")):
-                self._typed(len(message.data))
-            self._acknowledge(message.seq, **({"dup": True} if delivery.duplicate else {}))
+            self._accepted(message, delivery)
+
+    def _accepted(self, message: InputFrame, delivery: Delivery) -> None:
+        if delivery.dropped:
+            self._acknowledge(message.seq, err=str(ErrorCode.OPERATION_FAILED))
+            return
+        if not is_report(message.data.encode("utf-8", "replace")):
+            self._typed(len(message.data))
+        told = {"dup": delivery.duplicate, "buffered": delivery.buffered}
+        self._acknowledge(message.seq, **{name: True for name, is_so in told.items() if is_so})
 
     def _acknowledge(self, seq: int | None, **fields: object) -> None:
         if seq is not None:

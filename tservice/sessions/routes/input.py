@@ -21,7 +21,7 @@ from tservice.sessions.record.requests import (
     SEQ_LIMIT,
     InputRequest,
 )
-from tservice.sessions.routes.answers import DeliveryAnswer
+from tservice.sessions.routes.answers import BufferedAnswer, DeliveryAnswer
 from tservice.sessions.waits.routes import BUSY, NO_STORE, WaitAnswer, parse_until
 from tservice.sessions.waits.service import Waiting, WaitRequest
 from tservice.sessions.waits.signals import TIMEOUT_DEFAULT
@@ -51,7 +51,11 @@ class InputBody(Body):
     def request(self) -> InputRequest:
         """What is to be typed."""
         return InputRequest(
-            text=self.input, use_mux=self.use_mux, client_id=self.client_id, seq=self.seq
+            text=self.input,
+            use_mux=self.use_mux,
+            client_id=self.client_id,
+            seq=self.seq,
+            may_wait=not self.wait,
         )
 
     def wanted(self) -> WaitRequest | None:
@@ -87,6 +91,8 @@ class InputRoutes:
         if wanted is not None:
             return await self._input_and_wait(call, body.request(), wanted)
         done = await self._sessions.input(call.id, body.request())
+        if done.buffered:
+            return BufferedAnswer(dropped=done.dropped)
         if done.duplicate:
             return DeliveryAnswer(delivered=False, duplicate=True)
         return DeliveryAnswer(delivered=done.delivered, opened=done.opened)
@@ -114,7 +120,7 @@ class InputRoutes:
                 tag="Terminal",
                 body=InputBody,
                 body_limit=BODY_LIMIT,
-                answer=DeliveryAnswer | InputWaitAnswer,
+                answer=DeliveryAnswer | BufferedAnswer | InputWaitAnswer,
                 style=Style.LONG_POLL,
                 errors=(
                     ErrorCode.INVALID_INPUT,

@@ -94,6 +94,12 @@ export interface Browse {
   truncated: boolean;
 }
 
+/** The session's host is away: the input is typed once that is back, unless there was no room for it (`dropped`). */
+export interface Buffered {
+  buffered?: true;
+  dropped?: boolean;
+}
+
 /** What a build printed: its last 1,000 lines, until the service ends. */
 export interface BuildLog {
   running: boolean;

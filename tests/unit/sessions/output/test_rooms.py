@@ -7,6 +7,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.output.wire import SPEC, FakeWire
+from tservice.core.places.place import Outage
 from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane
 from tservice.sessions.output.rooms import MAX_SOCKETS, NOTHING, TerminalSockets
 
@@ -30,7 +31,10 @@ class SocketsTests(SynchronousTestCase):
         self.clock = Clock()
         self.mux = FakeMultiplexer(self.clock)
         self.pane: FakePane | None = self.create()
-        self.sockets = TerminalSockets(self.clock, lambda session_id: self.pane)
+        self.outage: Outage | None = None
+        self.sockets = TerminalSockets(
+            self.clock, lambda session_id: self.pane, outage=lambda session_id: self.outage
+        )
 
     def create(self) -> FakePane:
         return self.successResultOf(Deferred.fromCoroutine(self.mux.create(SPEC)))
@@ -88,6 +92,24 @@ class SocketsTests(SynchronousTestCase):
         self.assertEqual([], terminal.frames)
         self.mux.host["s"].release()
         self.assertEqual(["hello", "exit", "snapshot"], terminal.kinds())
+
+    def test_an_outage_is_told_at_once(self) -> None:
+        """Nobody can capture the pane, so what was printed before has to do."""
+        self.mux.host["s"].emit(b"before")
+        self.outage = Outage(title="Far", next_at=7)
+        terminal = self.connect()
+        self.assertEqual(["hello", "link"], terminal.kinds())
+        self.assertEqual({"t": "link", "up": False, "nextAt": 7}, terminal.frames[-1])
+        self.assertTrue(terminal.data.endswith(b"before"))
+        assert self.pane is not None
+        self.pane.log.gap()
+        self.mux.host["s"].emit(b"after")
+        self.clock.advance(1)
+        self.assertEqual("snapshot", terminal.kinds()[-1])
+
+    def test_an_outage_without_a_pane(self) -> None:
+        self.pane, self.outage = None, Outage(title="Far")
+        self.assertEqual(["hello", "snapshot", "link"], self.connect().kinds())
 
     def test_without_a_pane_the_screen_is_empty_until_there_is_one(self) -> None:
         made, self.pane = self.pane, None

@@ -125,7 +125,7 @@ class SocketTests(SynchronousTestCase):
     def test_input_is_typed_raw_under_the_client_id(self) -> None:
         socket, channel = self.open()
         self.say(socket, t="i", d="ls\r", seq=4)
-        want = InputRequest(text="ls\r", use_mux=False, client_id="c", seq=4)
+        want = InputRequest(text="ls\r", use_mux=False, client_id="c", seq=4, may_wait=True)
         self.assertEqual([want], self.sessions.inputs)
         self.assertEqual({"t": "ack", "seq": 4}, channel.frames[-1])
 
@@ -141,6 +141,17 @@ class SocketTests(SynchronousTestCase):
         socket, channel = self.open()
         self.say(socket, t="i", d="x", seq=4)
         self.assertEqual({"t": "ack", "seq": 4, "dup": True}, channel.frames[-1])
+
+    def test_what_waits_for_its_host_says_so(self) -> None:
+        """What did not fit was not accepted: its number is free."""
+        socket, channel = self.open()
+        self.sessions.answer = Delivery(delivered=False, buffered=True)
+        self.say(socket, t="i", d="x", seq=4)
+        self.assertEqual({"t": "ack", "seq": 4, "buffered": True}, channel.frames[-1])
+        self.sessions.answer = Delivery(delivered=False, buffered=True, dropped=True)
+        self.say(socket, t="i", d="x", seq=5)
+        self.assertEqual({"t": "ack", "seq": 5, "err": "OPERATION_FAILED"}, channel.frames[-1])
+        self.assertEqual([1], self.typed)
 
     def test_a_refused_input_says_why(self) -> None:
         self.sessions.answer = ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, "too long")

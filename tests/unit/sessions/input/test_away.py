@@ -1,0 +1,220 @@
+"""Input for a session whose host is out of reach (protocol-wake)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+
+from tests.unit.sessions.rig import Machine, SessionCase
+from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.events import Event, EventName
+from tservice.core.payloads import Happened
+from tservice.core.places.near import OwnPlace
+from tservice.core.places.place import OWN, Outage, PlaceId, PlaceKind
+from tservice.ground.ground import Ground
+from tservice.mux.interface import MuxTimeout
+from tservice.sessions.input.buffer import BUFFER_BYTES
+from tservice.sessions.interfaces import Delivery
+from tservice.sessions.record.model import Location, Remote
+
+KEPT = Delivery(delivered=False, buffered=True)
+DROPPED = Delivery(delivered=False, buffered=True, dropped=True)
+AGAIN = Delivery(delivered=False, duplicate=True)
+DONE = Delivery(delivered=True)
+
+
+class Far:
+    """A host, which is there or not.
+
+    @ivar wishes: how often somebody wanted it.
+    @ivar waking: fires or fails when the test says so.
+    """
+
+    def __init__(self) -> None:
+        self.there = True
+        self.wishes = 0
+        self.waking: Deferred[None] | None = None
+
+    def outage(self, known: PlaceId) -> Outage | None:
+        return None if self.there else Outage(title="Far")
+
+    def wanted(self, known: PlaceId) -> None:
+        self.wishes += 1
+
+
+@frozen
+class FarPlaces(OwnPlace):
+    """Places behind it."""
+
+    far: Far
+
+    async def meet(self, known: PlaceId) -> None:
+        if not self.far.there:
+            raise failed("Far is out of reach")
+
+    async def ready(self, known: PlaceId) -> None:
+        if not self.far.there:
+            self.far.waking = Deferred()
+            await self.far.waking
+
+
+class FarMachine(Machine):
+    """With a host behind it."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self.far = Far()
+        super().__init__(*arguments)
+
+    def ground(self, **given: Any) -> Ground:
+        ground = super().ground(**given)
+        places = FarPlaces(ground.places.recall(OWN), self.far)
+        ground.places.join(PlaceKind.REMOTE, places, way=self.far)
+        return ground
+
+
+class AwayTests(SessionCase):
+    machine: FarMachine
+
+    def setUp(self) -> None:
+        self.machine = FarMachine(Path(self.mktemp()).absolute(), self.program)
+        self.clock, self.host = self.machine.clock, self.machine.host
+        self.run_now(self.sessions.open())
+        self.far = self.machine.far
+        self.session = self.shell()
+        remote = Remote(host_id="h", name="", owned=True)
+        self.sessions.update(self.session.id, location=Location.REMOTE, remote=remote)
+        self.far.there = False
+
+    def send(self, text: str, seq: int | None = None, **more: Any) -> Delivery:
+        fields = {"client_id": "c", "seq": seq, "may_wait": True, "use_mux": False, **more}
+        return self.successResultOf(self.type(self.session, text, **fields))
+
+    def back(self) -> None:
+        """The host is there again, and its way tells of it."""
+        self.far.there = True
+        told = Happened(id=self.session.id, at=1)
+        name = EventName.REMOTE_SESSION_RECONNECTED
+        self.machine.hub.publish(Event(name=name, payload=told, session_id=self.session.id))
+
+    @property
+    def typed(self) -> bytes:
+        return bytes(self.pane(self.session).typed)
+
+    def test_it_is_kept_and_typed_in_order_once(self) -> None:
+        self.assertEqual([KEPT] * 3, [self.send(text) for text in ("one ", "two ", "three")])
+        self.assertEqual((b"", 3), (self.typed, self.far.wishes))
+        self.back()
+        self.assertEqual(b"one two three", self.typed)
+        self.back()
+        self.assertEqual(DONE, self.send("!"))
+        self.assertEqual(b"one two three!", self.typed)
+
+    def test_a_number_is_taken_by_what_is_kept(self) -> None:
+        self.assertEqual([KEPT, AGAIN, KEPT], [self.send("x", seq) for seq in (5, 5, 6)])
+        self.back()
+        self.assertEqual([AGAIN, DONE], [self.send("x", seq) for seq in (6, 7)])
+        self.assertEqual(b"xxx", self.typed)
+
+    def test_a_number_of_before_is_known(self) -> None:
+        self.far.there = True
+        self.assertEqual(DONE, self.send("x", 3))
+        self.far.there = False
+        self.assertEqual(AGAIN, self.send("x", 3))
+
+    def test_a_chunk_that_does_not_fit_is_dropped_whole(self) -> None:
+        """A smaller one after it may fit; its number is free."""
+        self.assertEqual(KEPT, self.send("x" * (BUFFER_BYTES - 2), 1))
+        self.assertEqual(DROPPED, self.send("abc", 2))
+        self.assertEqual(KEPT, self.send("é", 2))
+        self.assertEqual(DROPPED, self.send("", 3))
+        self.back()
+        self.assertEqual(b"x" * (BUFFER_BYTES - 2) + "é".encode(), self.typed)
+        self.far.there = False
+        self.assertEqual(KEPT, self.send("y" * BUFFER_BYTES, 3), "there is room again")
+
+    def test_what_comes_after_the_host_is_back_is_typed_after_it(self) -> None:
+        self.send("first ")
+        self.pane(self.session).fail("write", MuxTimeout("slow"), effect=False)
+        self.pane(self.session).fail("last_mark", MuxTimeout("slow"))
+        self.back()
+        later = self.type(self.session, "second")
+        self.spend(2)
+        self.assertEqual(DONE, self.successResultOf(later))
+        self.assertEqual(b"first second", self.typed)
+
+    def test_it_survives_the_service(self) -> None:
+        """It is typed once the pane is taken up."""
+        self.send("one ", 1)
+        self.machine.restart()
+        self.assertIsNone(self.sessions.pane_of(self.session.id))
+        self.assertEqual([AGAIN, KEPT], [self.send("one ", 1), self.send("two", 2)])
+        self.back()
+        self.assertEqual(b"one two", self.typed)
+        self.machine.restart()
+        self.assertEqual(b"one two", self.typed)
+
+    def test_it_goes_with_the_process(self) -> None:
+        self.send("rm -rf x\r")
+        self.machine.crash()
+        self.host.lose(self.session.id)
+        self.machine.restart()
+        self.back()
+        self.run_now(self.sessions.start(self.session.id, granted=True))
+        self.back()
+        self.assertEqual(b"", self.typed)
+
+    def test_what_answers_a_screen_is_never_kept(self) -> None:
+        """Keys, and what the service itself types."""
+        error = self.refusal(self.sessions.send_key(self.session.id, "Enter"))
+        self.assertIn("Far is out of reach; nothing was pressed", error.message)
+        error = self.refusal(self.sessions.prompt(self.session.id, "go on"))
+        self.assertIn("nothing was typed", error.message)
+        self.assertEqual(2, self.far.wishes)
+        self.back()
+        self.assertEqual(b"", self.typed)
+
+    def waiting(self, seq: int) -> Deferred[Delivery]:
+        """An input with a wait for its turn."""
+        more = {"use_mux": False, "submitting": lambda: None}
+        return self.type(self.session, "w", client_id="c", seq=seq, **more)
+
+    def test_a_wait_wakes_the_host_and_is_typed_behind_what_was_kept(self) -> None:
+        self.send("k", 1)
+        answer = self.waiting(2)
+        self.assertNoResult(answer)
+        assert self.far.waking is not None
+        self.back()
+        self.far.waking.callback(None)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual(b"kw", self.typed)
+
+    def test_a_wait_in_vain_is_never_typed_and_its_number_is_free(self) -> None:
+        answer = self.waiting(1)
+        assert self.far.waking is not None
+        self.far.waking.errback(failed("Far is out of reach"))
+        error = self.failureResultOf(answer, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.back()
+        self.assertEqual(b"", self.typed)
+        self.assertEqual(DONE, self.send("w", 1))
+
+    def test_a_wait_that_the_cut_meets_is_never_typed_later(self) -> None:
+        self.far.there = True
+        self.pane(self.session).fail("write", MuxTimeout("cut"), effect=False)
+        for _ in range(2):
+            self.pane(self.session).fail("last_mark", MuxTimeout("cut"))
+        answer = self.waiting(1)
+        self.spend(30)
+        self.failureResultOf(answer, ServiceError)
+        self.assertEqual(b"", self.typed)
+        self.assertEqual(DONE, self.send("w", 1))
+
+    def test_nothing_is_kept_for_a_session_without_a_process(self) -> None:
+        self.far.there = True
+        self.run_now(self.sessions.stop(self.session.id, "done"))
+        self.far.there = False
+        answer = self.type(self.session, "x", may_wait=True)
+        self.assertEqual(ErrorCode.CONFLICT, self.failureResultOf(answer, ServiceError).value.code)

@@ -1,0 +1,94 @@
+"""Input for sessions whose host cannot be reached (protocol-wake)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from attrs import frozen
+from twisted.logger import Logger
+
+from tservice.core.errors import failed
+from tservice.core.events import Event, EventName
+from tservice.core.places.place import Outage
+from tservice.core.places.places import Places
+from tservice.core.tasks import spawn
+from tservice.sessions.interfaces import Delivery
+from tservice.sessions.live import Live
+from tservice.sessions.record.model import Location
+from tservice.sessions.record.requests import InputRequest, check_input
+
+
+@frozen
+class Away:
+    """Decides what becomes of it, and has it typed once the host is back.
+
+    @ivar take_up: takes up the process of a session that ran before this service did.
+    """
+
+    places: Places
+    take_up: Callable[[Live], Awaitable[bool]]
+
+    _log = Logger()
+
+    def outage(self, live: Live) -> Outage | None:
+        """What keeps input from a session that has a process; C{None}: nothing does."""
+        record = live.record
+        if record.pid is None:
+            return None
+        found = self.places.outage(record.place)
+        if found is None and record.location is Location.REMOTE and live.pane is None:
+            # The host is back, and its tmux was not asked yet.
+            return Outage(title=record.name)
+        return found
+
+    async def input(self, live: Live, request: InputRequest) -> Delivery:
+        """Type C{request}; or keep it, or wake the host for it, as the request says.
+
+        @raise ServiceError: as L{InputQueue.deliver}; 422: the host is out of reach, and nothing
+            was typed or will be.
+        """
+        outage = self.outage(live)
+        if outage is None:
+            return await live.inputs.deliver(request)
+        if request.submitting is not None:
+            check_input(request)
+            await self.places.ready(live.record.place)
+            await self.take_up(live)
+            return await live.inputs.deliver(request)
+        self.places.wanted(live.record.place)
+        if not request.may_wait:
+            raise failed(f"{outage.title} is out of reach; nothing was typed")
+        return live.inputs.keep(request)
+
+    def refuse_key(self, live: Live) -> None:
+        """A key is never kept: what it answers may be gone by then.
+
+        @raise ServiceError: 422: the host is out of reach; it is wanted now.
+        """
+        outage = self.outage(live)
+        if outage is not None:
+            self.places.wanted(live.record.place)
+            raise failed(f"{outage.title} is out of reach; nothing was pressed")
+
+    def heard(self, find: Callable[[str], Live | None]) -> Callable[[Event], None]:
+        """What listens for hosts that are back."""
+
+        def hear(event: Event) -> None:
+            if event.name is not EventName.REMOTE_SESSION_RECONNECTED:
+                return
+            live = None if event.session_id is None else find(event.session_id)
+            if live is not None:
+                self.back(live)
+
+        return hear
+
+    def back(self, live: Live) -> None:
+        """The session's host is reached again."""
+        if live.pane is not None:
+            live.inputs.catch_up()
+        else:
+            # What it types first is what was kept.
+            spawn(self._take_up(live), self._log, "taking up a session on a host that is back")
+
+    async def _take_up(self, live: Live) -> None:
+        await self.take_up(live)
