@@ -260,6 +260,7 @@ ROWS: dict[str, Row] = {
         {"label": "x", "host": "127.0.0.1", "username": "x"}, id="none"
     ),
     "DELETE /api/remote-hosts/{id}": _admin(id="none"),
+    "GET /api/remote-hosts/{id}/sessions": _admin(id="none"),
     "POST /api/remote-hosts/{id}/check": _admin(id="none"),
     "POST /api/remote-hosts/{id}/trust": _admin({"fingerprint": "SHA256:x"}, id="none"),
     "GET /api/sessions/{id}/reachability": _owner(READ),

@@ -19,6 +19,8 @@ from tservice.hosts.shown import (
     OneRemoteHost,
     Reachability,
     RemoteHostAnswer,
+    TmuxSession,
+    TmuxSessions,
     Woken,
     checked_answer,
     host_answer,
@@ -92,6 +94,17 @@ class HostRoutes:
                    ErrorCode.NOT_FOUND),
             Operation(
                 method="GET",
+                path="/api/remote-hosts/{id}/sessions",
+                access=Access.ADMIN,
+                scope=Scope.ADMIN,
+                handler=self.sessions,
+                summary="The tmux sessions there that could be attached to",
+                tag="Remote hosts",
+                answer=TmuxSessions,
+                errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
+            ),
+            Operation(
+                method="GET",
                 path="/api/sessions/{id}/reachability",
                 access=Access.OWNER,
                 scope=Scope.SESSIONS_READ,
@@ -141,6 +154,13 @@ class HostRoutes:
         """Trust its key."""
         await self._hosts.trust(call.id, call.body.fingerprint)
         return Nothing()
+
+    async def sessions(self, call: Call) -> object:
+        """What runs there."""
+        found = await self._hosts.sessions(call.id)
+        return TmuxSessions(
+            sessions=[TmuxSession.model_validate(each, from_attributes=True) for each in found]
+        )
 
     async def reachability(self, call: Call) -> object:
         """A session's way to its host."""

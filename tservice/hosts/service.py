@@ -22,6 +22,7 @@ from tservice.hosts.links import Links
 from tservice.hosts.master import SshChild, start, wait_for
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.places import refuse_tmux
+from tservice.mux.far.attached import LIST, Listed, listed
 from tservice.mux.far.runner import FarError
 from tservice.mux.far.shell import line
 
@@ -133,6 +134,22 @@ class HostService:
                 ok=False, host_key="known", latency_ms=latency, tmux=facts.tmux, error=error.message
             )
         return told(ok=True, host_key="known", latency_ms=latency, tmux=facts.tmux)
+
+    async def sessions(self, host_id: str) -> list[Listed]:
+        """The tmux sessions of the user's own server there.
+
+        @raise ServiceError: 404; 422: it is out of reach, or has no tmux.
+        """
+        link = self.links.of(host_id)
+        if link is None:
+            self.book.get(host_id)
+            return []
+        try:
+            refuse_tmux((await link.ask()).tmux)
+            answer = await link.far.run(LIST)
+        except (CannotConnect, FarError) as error:
+            raise failed(f"{link.host.label} is out of reach: {error}") from error
+        return listed(answer.out)
 
     async def trust(self, host_id: str, fingerprint: str) -> None:
         """Trust the key that a host shows now, which must be the one of that fingerprint.

@@ -55,6 +55,23 @@ class Reachability(Payload):
     error: str | None = absent()
 
 
+class TmuxSession(Payload):
+    """A tmux session on the user's own server of a host; C{attached}: how many look at it."""
+
+    name: str
+    attached: int
+    created: int
+    windows: int
+    cols: int
+    rows: int
+
+
+class TmuxSessions(Payload):
+    """Those of a host."""
+
+    sessions: list[TmuxSession]
+
+
 class Woken(Payload):
     """What came of waking a session's host; C{woke}: what wakes it was done."""
 

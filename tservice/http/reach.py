@@ -311,7 +311,10 @@ _SERVICE: dict[str, TokenReach] = {
     **all_of(
         Scope.ADMIN,
         "Which machines sessions can run on, and the names and files that open them.",
-        "GET /api/remote-hosts",
+        """
+        GET /api/remote-hosts
+        GET /api/remote-hosts/{id}/sessions
+        """,
     ),
     **all_of(
         Scope.ADMIN,

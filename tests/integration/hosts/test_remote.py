@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -88,6 +89,7 @@ class RemoteTests(SynchronousTestCase):
         """One walk: the key of the host is the same for all."""
         self.a_key_is_trusted_by_a_person()
         self.a_life_there()
+        self.a_session_of_somebody_else()
         self.a_changed_key_is_refused_with_both()
 
     def a_key_is_trusted_by_a_person(self) -> None:
@@ -189,6 +191,79 @@ class RemoteTests(SynchronousTestCase):
             {"woke": True, "reachable": True, "wakeConfigured": "command"},
             self.call("POST", f"/sessions/{session}/wake"),
         )
+
+    def tmux(self, *words: str) -> str:
+        """What somebody's own tmux there says."""
+        env = {**os.environ, "TMUX_TMPDIR": str(self.sshd.sockets), "HOME": str(self.sshd.home)}
+        command = ["tmux", "-u", "-f", "/dev/null", *words]
+        return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
+
+    def a_session_of_somebody_else(self) -> None:
+        """Attached to, beside another client, which alone decides on its size; never ended."""
+        host = self.trusted("somebody's")
+        listing = f"/remote-hosts/{host}/sessions"
+        self.assertEqual([], self.call("GET", listing)["sessions"])
+        self.tmux("new-session", "-d", "-s", "mi", "-x", "90", "-y", "20", "sh")
+        self.tmux("new-window", "-d", "-t", "=mi:", "sh")
+        self.tmux("new-session", "-d", "-s", "mine", "-x", "100", "-y", "30", "sh")
+        sessions = self.call("GET", listing)["sessions"]
+        self.assertEqual(
+            [("mi", 0, 2, 90, 20), ("mine", 0, 1, 100, 30)],
+            [tuple(each[k] for k in ("name", "attached", "windows", "cols", "rows"))
+             for each in sessions],
+        )  # fmt: skip
+        there = {"hostId": host, "remoteSessionName": "min"}
+        wanted = {"attachRemoteSession": there, "start": True}
+        self.assertIn("no tmux session min ", self.call("POST", "/sessions", wanted, 422))
+        there["remoteSessionName"] = "mine"
+        session = self.call("POST", "/sessions", wanted)["session"]
+        self.assertEqual(
+            ("remote", {"hostId": host, "name": "mine", "owned": False}, "shell"),
+            (session["location"], session["remote"], session["mode"]),
+        )
+        self.assertEqual((100, 30), (session["cols"], session["rows"]))
+        self.beside_another_client(str(session["id"]))
+        self.its_pane_ends({**wanted, "attachRemoteSession": {**there, "remoteSessionName": "mi"}})
+        self.tmux("kill-server")
+
+    def its_pane_ends(self, wanted: object) -> None:
+        """The other window of it runs on."""
+        session = self.call("POST", "/sessions", wanted)["session"]["id"]
+        self.type(session, "exit\r", 1)
+        self.until(lambda: self.call("GET", f"/sessions/{session}")["pid"] is None, "the end")
+        self.assertEqual("1\n", self.tmux("display-message", "-p", "-t", "=mi:", "#{window_index}"))
+        self.call("DELETE", f"/sessions/{session}")
+
+    def beside_another_client(self, session: str) -> None:
+        self.type(session, "echo theirs-$((2*4)) '%0'\r", 1)
+        self.until(lambda: "theirs-8 %0" in self.screen(session), "the answer")
+        prompt = {"input": "echo pasted '%0'\r", "useMux": True, "clientId": "c", "seq": 2}
+        self.call("POST", f"/sessions/{session}/input", prompt)
+        self.until(lambda: "\npasted %0" in self.screen(session), "the paste")
+        size = ("display-message", "-p", "-t", "=mine:", "#{window_width}x#{window_height}")
+        with subprocess.Popen(
+            ["tmux", "-u", "-C", "attach-session", "-t", "=mine"],
+            env={**os.environ, "TMUX_TMPDIR": str(self.sshd.sockets)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        ) as other:
+            assert other.stdin is not None
+            other.stdin.write("refresh-client -C 150x50\n")
+            other.stdin.flush()
+            self.until(lambda: self.tmux(*size) == "150x50\n", "the other's size")
+            told = self.call("POST", f"/sessions/{session}/resize", {"cols": 60, "rows": 15})
+            self.assertEqual({"cols": 150, "rows": 50}, told)
+            self.assertEqual("150x50\n", self.tmux(*size))
+            other.stdin.close()
+        self.until(lambda: self.tmux(*size) == "60x15\n", "the size that is wanted here")
+        self.daemon.restart()
+        self.until(lambda: self.typed(session, "echo again\r", 2), "its terminal")
+        self.type(session, "echo more-$((3*5))\r", 3)
+        self.until(lambda: "more-15" in self.screen(session), "the answer")
+        self.call("DELETE", f"/sessions/{session}")
+        self.assertEqual("mi\nmine\n", self.tmux("list-sessions", "-F", "#{session_name}"))
+        self.until(lambda: "\n" not in self.tmux("list-clients"), "the client's end")
 
     def a_changed_key_is_refused_with_both(self) -> None:
         host = self.trusted("changed")

@@ -67,6 +67,23 @@ class RemoteHostBody(TypedDict):
     wakeCommand: NotRequired[str | None]
 
 
+class TmuxSession(TypedDict):
+    """A tmux session on the user's own server of a host; C{attached}: how many look at it."""
+
+    name: str
+    attached: int
+    created: int
+    windows: int
+    cols: int
+    rows: int
+
+
+class TmuxSessions(TypedDict):
+    """Those of a host."""
+
+    sessions: list[TmuxSession]
+
+
 class TrustBody(TypedDict):
     """The key that was compared with the host's own, as C{SHA256:...}."""
 
@@ -114,6 +131,11 @@ class RemoteHosts(Calling):
         found: dict[str, Any] = await self.call(
             "POST", f"/remote-hosts/{quoted(id)}/trust", body=body
         )
+        return found
+
+    async def get_remote_hosts_id_sessions(self, id: str) -> TmuxSessions:
+        """The tmux sessions there that could be attached to."""
+        found: TmuxSessions = await self.call("GET", f"/remote-hosts/{quoted(id)}/sessions")
         return found
 
     async def get_sessions_id_reachability(self, id: str) -> Reachability:

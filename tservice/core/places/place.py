@@ -30,7 +30,8 @@ class PlaceId:
     """What is remembered of a place: enough to find it again.
 
     @ivar name: which of its kind: an OS user's name, the id of a host; empty where there is one.
-    @ivar part: which part of that host: the name of a container.
+    @ivar part: which part of that host: the name of a container, or of a tmux session of somebody
+        else's that is attached to.
     @ivar uid: the number of an OS user, so that a name that was given to somebody else is noticed;
         C{None} where only a name is known, or there is none.
     """
@@ -39,6 +40,11 @@ class PlaceId:
     name: str = ""
     part: str = ""
     uid: int | None = None
+
+    @property
+    def tmux_session(self) -> str | None:
+        """The tmux session, not of this service's making, that it is."""
+        return self.part or None if self.kind is PlaceKind.REMOTE else None
 
     @property
     def on_this_machine(self) -> bool:

@@ -25,7 +25,7 @@ _KEPT = ("TOKEN", "RUN", "KEEPER", "CONF", "PREFACE", "HISTORY", "TERM")
 
 _OURS = b"unset " + b" ".join(b"TSERVICE_PANE_" + name.encode() for name in _KEPT)
 _NOT_OURS = b"unset TMUX TMUX_PANE TERM_PROGRAM TERM_PROGRAM_VERSION SHLVL OLDPWD LINES COLUMNS"
-_OF_THE_WAY = b"unset TMUX TMUX_PANE SSH_CLIENT SSH_CONNECTION SSH_TTY"
+OF_THE_WAY = b"unset TMUX TMUX_PANE SSH_CLIENT SSH_CONNECTION SSH_TTY"
 
 FOLDER = b"tservice_d=${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)"
 """Where tmux has its sockets; its own, mode 0700."""
@@ -35,7 +35,7 @@ _PRIVATE = (
     b'[ -O "$tservice_d" ] && [ ! -L "$tservice_d" ] || '
     b'{ echo "$tservice_d is another user\'s" >&2; exit 77; }'
 )
-_NEEDS_TMUX = b"command -v tmux >/dev/null || { echo 'tmux is missing there' >&2; exit 127; }"
+NEEDS_TMUX = b"command -v tmux >/dev/null || { echo 'tmux is missing there' >&2; exit 127; }"
 
 
 def server_name(session_id: str) -> str:
@@ -50,7 +50,7 @@ def tmux(name: str, *arguments: str) -> bytes:
 
 def attach(name: str, *arguments: str) -> bytes:
     """A line that runs tmux on a server of that name."""
-    return line(_OF_THE_WAY, tmux(name, *arguments))
+    return line(OF_THE_WAY, tmux(name, *arguments))
 
 
 def start(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
@@ -82,13 +82,13 @@ def start(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
         raise MuxError(str(error)) from error
     size = ("-x", str(spec.cols), "-y", str(spec.rows))
     return line(
-        _NEEDS_TMUX,
+        NEEDS_TMUX,
         FOLDER,
         _PRIVATE,
         taken,
         b"echo %" + FREE,
         b"printf '%%s' %b > \"%b\" || exit 73" % (configuration, conf),
-        _OF_THE_WAY,
+        OF_THE_WAY,
         given,
         b"export TSERVICE_PANE_KEEPER=" + script(_keeper()),
         b'export TSERVICE_PANE_CONF="%b"' % conf,
@@ -135,7 +135,7 @@ def reach(name: str) -> bytes:
     ask = words(b"tmux", b"-N", b"-L", os.fsencode(name), b"display-message", b"-p", b"x")
     refused = b'*"no server running"*|*"error connecting"*'
     return line(
-        _NEEDS_TMUX,
+        NEEDS_TMUX,
         FOLDER,
         b'tservice_ask() { [ -S "$tservice_d/"%b ] || { echo gone; exit 0; }; '
         b"tservice_said=$(%b 2>&1) && { echo here; exit 0; }; }" % (file, ask),

@@ -12,9 +12,11 @@ from attrs import field, frozen
 
 from tservice.core.places.place import Place
 from tservice.mux.far import programs
+from tservice.mux.far.attached import AttachedSetup
 from tservice.mux.far.runner import FarError, IFar
 from tservice.mux.far.transport import FarTransport, child_of
 from tservice.mux.interface import MuxError, PaneSpec
+from tservice.mux.tmux.setup import ISetup
 from tservice.mux.tmux.sockets import LOOKED_AT, SESSION_ID
 from tservice.mux.transport import Child
 
@@ -66,6 +68,7 @@ class FarSetup:
     far: IFar
     foreign: bool = True
     refuses: bool = True
+    owned: bool = True
     apart: Callable[[], AbstractContextManager[None]] = nullcontext
     transport: FarTransport = field(init=False)
     sockets: FarSockets = field(init=False)
@@ -97,8 +100,11 @@ class FarSetups:
 
     fars: IFars
 
-    async def of(self, place: Place) -> FarSetup:
-        return FarSetup(far=self.fars.of(place))
+    async def of(self, place: Place) -> ISetup:
+        far = self.fars.of(place)
+        if place.id.tmux_session is not None:
+            return AttachedSetup(far=far, name=place.id.tmux_session)
+        return FarSetup(far=far)
 
     async def found(self) -> frozenset[str]:
         # One that is not open answers at once that nobody knows.

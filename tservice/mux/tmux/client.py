@@ -128,6 +128,7 @@ class ControlClient(ProcessProtocol):
     @ivar gone: fires once the process is over.
     @ivar free: whether the far end has said L{FREE}: what runs as that session now is this
         client's.
+    @ivar pane: the only one whose output is told of, under the name of L{PANE}.
     @ivar first: what the process reads before any command, for one that is started elsewhere.
     """
 
@@ -149,6 +150,7 @@ class ControlClient(ProcessProtocol):
         self._odd_since = clock.seconds()
         self._cut = False
         self.first = b""
+        self.pane = PANE
         self.free = False
 
     @property
@@ -215,7 +217,7 @@ class ControlClient(ProcessProtocol):
     def outReceived(self, data: bytes) -> None:
         if self._cut:
             return
-        for event in _joined(self._parser.feed(data)):
+        for event in _joined(self._parser.feed(data), self.pane):
             self._dispatch(event)
 
     def errReceived(self, data: bytes) -> None:
@@ -318,12 +320,12 @@ class ControlClient(ProcessProtocol):
         self._events.client_stalled(self)
 
 
-def _joined(events: Iterable[Event]) -> Iterator[Event]:
+def _joined(events: Iterable[Event], pane: bytes) -> Iterator[Event]:
     """The events without output of panes that are not the session's, so that its own is one run."""
     held: list[bytes] = []
     for event in events:
         if isinstance(event, PaneOutput):
-            if event.pane == PANE:
+            if event.pane == pane:
                 held.append(event.data)
             continue
         if held:

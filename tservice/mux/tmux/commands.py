@@ -13,7 +13,10 @@ from tservice.mux.keys import KEYS, digit
 from tservice.mux.tmux.control import Block
 
 PANE = b"%0"
-"""The pane of a session: the first and, unless somebody adds to it by hand, only one."""
+"""The pane of a session: the first and, unless somebody adds to it by hand, only one.
+
+On a server that is not ours it is another one, and L{of_pane} puts that in its place.
+"""
 
 WINDOW = b"@0"
 
@@ -77,11 +80,22 @@ _FIELDS = (
 def quote(value: bytes) -> bytes:
     """C{value} as one word of a command line, whatever bytes but NUL it holds.
 
-    Control characters are written as octal escapes, so that the line stays one line.
+    Control characters are written as octal escapes, so that the line stays one line; so is what
+    could be taken for L{PANE}.
     """
+    return nest(value).replace(b"%", b"\\045")
+
+
+def nest(value: bytes) -> bytes:
+    """As L{quote}, for commands within a command."""
     if b"\0" in value:
         raise ValueError("tmux takes no NUL")
     return b'"' + _QUOTED.sub(lambda found: b"\\%03o" % found[0][0], value) + b'"'
+
+
+def of_pane(line: bytes, pane: bytes) -> bytes:
+    """A line of L{PANE} as one of C{pane}."""
+    return line if pane == PANE else line.replace(PANE, pane)
 
 
 def join(*commands: bytes) -> bytes:
@@ -182,6 +196,37 @@ def capture_rows(start: int | str, end: int | str, alternate: bool = False) -> b
 
 def _literal(text: str) -> bytes:
     return b"'" + text.encode() + b"'"
+
+
+HELD = b"held"
+"""The option of the pane that a session has on a server that is not ours."""
+
+PANES = (
+    b"list-panes -s -F '#{pane_id} #{&&:#{window_active},#{pane_active}} #{@tservice_%b}'" % HELD
+)
+"""Prints a line for each pane of the client's session; see L{chosen}."""
+
+_CHOICE = re.compile(rb"(%[0-9]{1,9}) ([01]) (.*)")
+
+
+def chosen(lines: Sequence[bytes], session_id: str) -> bytes | None:
+    """The pane to attach to: the one that the session had, else the one that is looked at.
+
+    @param lines: the answer to L{PANES}.
+    """
+    found = [match.groups() for line in lines if (match := _CHOICE.fullmatch(line))]
+    held = [pane for pane, _, name in found if name == session_id.encode()]
+    active = [pane for pane, is_active, _ in found if is_active == b"1"]
+    return next(iter((*held, *active)), None)
+
+
+IS_THERE = b"has-session -t " + PANE
+"""Fails where there is no such pane; L{show} prints nothings then."""
+
+
+def client_size(cols: int, rows: int) -> bytes:
+    """What the client asks for, where others may want another size."""
+    return b"refresh-client -C %dx%d" % (cols, rows)
 
 
 CLIENTS = (

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from tservice.mux.interface import MuxError
-from tservice.mux.tmux.commands import PANE, quote, show
+from tservice.mux.tmux.commands import PANE, nest, show
 from tservice.mux.tmux.control import Block
 
 STAMP = show("#{window_activity}")
@@ -66,8 +66,8 @@ def guarded(test: bytes, keys: Sequence[bytes], otherwise: Sequence[bytes] = ())
     nothing = b"display-message -p ''"
     yes = [b"display-message -p " + _PASS, *keys, *[nothing] * (size - len(keys))]
     no = [nothing, *otherwise, *[nothing] * (size - len(otherwise))]
-    branches = quote(b" ; ".join(yes)) + b" " + quote(b" ; ".join(no))
-    return b"if-shell -F -t %b %b %b" % (PANE, quote(test), branches)
+    branches = nest(b" ; ".join(yes)) + b" " + nest(b" ; ".join(no))
+    return b"if-shell -F -t %b %b %b" % (PANE, nest(test), branches)
 
 
 def answers(keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> int:

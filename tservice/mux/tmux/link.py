@@ -13,6 +13,7 @@ from tservice.core.tasks import spawn
 from tservice.core.timers import Timers, cancel
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout, PaneGone
 from tservice.mux.tmux.client import MAX_WAITING, ClientGone, ControlClient
+from tservice.mux.tmux.commands import PANE, of_pane
 from tservice.mux.tmux.control import Block, Notice, PaneOutput
 from tservice.mux.transport import Reachability
 
@@ -101,6 +102,7 @@ class ServerLink:
         self._checking: Deferred[None] | None = None
         self._seeking: Deferred[None] | None = None
         self._ending = False
+        self._pane = PANE
         self._attempts = 0
         self._since = 0.0
         self._timers = Timers(clock)
@@ -109,7 +111,16 @@ class ServerLink:
 
     def new_client(self) -> ControlClient:
         """A client that L{take} can be given."""
-        return ControlClient(self._clock, self)
+        client = ControlClient(self._clock, self)
+        client.pane = self._pane
+        return client
+
+    def follow(self, pane: bytes) -> None:
+        """That pane is meant by L{PANE} from now on."""
+        self._pane = pane
+        for client in (self._current, self._fresh):
+            if client is not None:
+                client.pane = pane
 
     def take(self, client: ControlClient) -> None:
         """Let C{client}, which is attached, be the one that counts."""
@@ -127,6 +138,7 @@ class ServerLink:
 
         @raise PaneGone: the server is gone or the link was closed.
         """
+        line = of_pane(line, self._pane)
         while True:
             client = self._current or await self._wait(timeout)
             try:

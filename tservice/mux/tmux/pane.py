@@ -32,7 +32,7 @@ from tservice.mux.tmux.capture import capture
 from tservice.mux.tmux.channel import PaneChannel
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.commands import PANE, WINDOW, PaneState, join
-from tservice.mux.tmux.control import Notice, PaneOutput
+from tservice.mux.tmux.control import Block, Notice, PaneOutput
 from tservice.mux.tmux.keyboard import Keyboard
 from tservice.mux.tmux.link import ServerLink
 from tservice.mux.tmux.server import TmuxServer
@@ -140,6 +140,8 @@ class TmuxPane:
 
     async def resize(self, cols: int, rows: int) -> None:
         line = b"resize-window -t %b -x %d -y %d" % (WINDOW, cols, rows)
+        if not self._server.owned:
+            line = commands.client_size(cols, rows)
         size = commands.show("#{pane_width},#{pane_height}")
         blocks = await self._channel.send(join(line, size), 2)
         wide, _, high = b"".join(blocks[1].lines).partition(b",")
@@ -169,6 +171,14 @@ class TmuxPane:
     async def kill(self) -> None:
         if self.link.over and not self._let_go:
             return
+        if self._server.owned:
+            await self._end()
+        else:
+            await self.let_go()
+        self._listeners.clear()
+        self.log.finish()
+
+    async def _end(self) -> None:
         self._killing = True
         try:
             await self._server.end(self.link, self.pid)
@@ -176,8 +186,6 @@ class TmuxPane:
             self._killing = False
         await self.link.close("it was killed")
         self._forget()
-        self._listeners.clear()
-        self.log.finish()
 
     # -- the multiplexer's side
 
@@ -200,6 +208,8 @@ class TmuxPane:
     async def adopt(self, client: ControlClient) -> None:
         """Take up a pane that was there before this service."""
         self.link.take(client)
+        if not self._server.owned:
+            await self._choose()
         state = await self._arm()
         self._stream.know(state.token, state.modes)
         await self._status.settle(state)
@@ -228,13 +238,15 @@ class TmuxPane:
                 self._status.look_soon()
             case b"layout-change":
                 if _LAYOUT.search(notice.rest):
-                    self._status.look_soon()
+                    self._look_soon()
+            case b"window-close" | b"unlinked-window-close" if not self._server.owned:
+                self._look_soon()
 
     def link_gap(self) -> None:
         self.log.gap()
 
     def link_heartbeat(self) -> None:
-        self._channel.unawaited(self._status.look(), "looking at a pane")
+        self._channel.unawaited(self._look(), "looking at a pane")
 
     def link_lost(self) -> None:
         self._forget()
@@ -242,6 +254,38 @@ class TmuxPane:
             self._listeners.lost()
 
     # -- inside
+
+    async def _choose(self) -> None:
+        """Find the pane on a server that is not ours, and remember it there."""
+        blocks = await self.link.command(commands.PANES)
+        pane = commands.chosen(blocks[0].lines, self.session_id)
+        if pane is None:
+            raise MuxError("the tmux session has no pane")
+        self.link.follow(pane)
+        keep = commands.set_option(commands.HELD.decode(), self.session_id.encode())
+        await self._channel.send(keep, 1)
+
+    def _look_soon(self) -> None:
+        if self._server.owned:
+            self._status.look_soon()
+        else:
+            self._channel.unawaited(self._look(), "looking at a pane")
+
+    async def _look(self) -> None:
+        if not self._server.owned and not await self._is_there():
+            return
+        await self._status.look()
+
+    async def _is_there(self) -> bool:
+        """Whether the pane is, on a server where others may run on without it."""
+        try:
+            await self._channel.send(commands.IS_THERE, 1)
+        except PaneGone:
+            if not self.link.over:
+                await self.link.close("its pane is gone")
+                self.link_lost()
+            return False
+        return True
 
     async def _set_paused(self, paused: bool, verb: bytes) -> None:
         if paused == self.paused:
@@ -253,9 +297,13 @@ class TmuxPane:
     async def _arm(self, *first: bytes) -> PaneState:
         """What every fresh client needs, then a look at the pane."""
         pause = (b"refresh-client -A '%b:pause'" % PANE,) if self.paused else ()
-        line = (*first, *commands.CLIENTS, *pause)
+        # Where the server is not ours, neither are its other clients.
+        clients = commands.CLIENTS if self._server.owned else ()
+        line = (*first, *clients, *pause)
+        if not line:
+            return await self._status.look()
         blocks = await self._channel.send(join(*line), len(line))
-        for orphan in commands.orphans(blocks[len(first) : len(first) + len(commands.CLIENTS)]):
+        for orphan in _orphans(blocks[len(first) : len(first) + len(clients)]):
             self._log.warn("ending the client {pid} of an earlier service", pid=orphan)
             await self._channel.send(b"run-shell -b 'kill -9 %d'" % orphan, 1)
         return await self._status.look()
@@ -294,6 +342,10 @@ class TmuxPane:
         self._status.pid = None
         self._channel.stop()
         self._begun(None)
+
+
+def _orphans(answers: Sequence[Block]) -> Sequence[int]:
+    return commands.orphans(answers) if answers else ()
 
 
 def _never_started(why: object, timeout: float) -> NoReturn:

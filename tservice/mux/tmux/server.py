@@ -40,6 +40,7 @@ class TmuxServer:
     @param processes: starts the clients.
     @param setup: how it runs, and by which files.
     @ivar path: its socket.
+    @ivar owned: it is this service's alone; else it is never ended.
     """
 
     _log = Logger()
@@ -52,6 +53,7 @@ class TmuxServer:
         session_id: str,
     ) -> None:
         self.path = setup.sockets.socket(session_id)
+        self.owned = setup.owned
         self._session_id = session_id
         self._clock = clock
         self._processes = processes

@@ -33,8 +33,11 @@ class ISetup(Protocol):
     @ivar foreign: its commands begin with the rights of another user, or go elsewhere.
     @ivar refuses: what L{start} gives fails where such a server runs, so that nobody need ask.
     @ivar apart: what is around the start of each process.
+    @ivar owned: the servers there are this service's; else they are attached to, and never ended.
     """
 
+    @property
+    def owned(self) -> bool: ...
     @property
     def transport(self) -> Transport: ...
     @property
@@ -76,6 +79,7 @@ class TmuxSetup:
     apart: Callable[[], AbstractContextManager[None]] = nullcontext
     program: Path | None = None
     refuses: bool = False
+    owned: bool = True
 
     def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
         """See L{ISetup.start}."""

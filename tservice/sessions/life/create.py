@@ -12,9 +12,9 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.cases.interfaces import CasePlace, ICases
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
-from tservice.core.errors import ServiceError, failed, invalid, not_found
+from tservice.core.errors import ErrorCode, ServiceError, failed, invalid, not_found
 from tservice.core.identity import Identity
-from tservice.core.places.place import Place, PlaceKind
+from tservice.core.places.place import Place, PlaceId, PlaceKind
 from tservice.sessions.life.capacity import check_capacity
 from tservice.sessions.life.launcher import Launcher
 from tservice.sessions.record.display import custom_models
@@ -86,6 +86,8 @@ class Creator:
         """
         self._clis.require(self.mode_of(request))
         self._name(request)
+        if request.attach is not None:
+            return self._record(request, caller, *await self._attached(request.attach, caller))
         name = request.case_name
         case = None if name is None else await self._cases.case(name, caller)
         folder = await self._folder(request, case, caller)
@@ -136,6 +138,17 @@ class Creator:
         )
         return self._complete(session, caller)
 
+    async def _attached(self, known: PlaceId, caller: Identity) -> tuple[Place, str | None, str]:
+        """Where a tmux session of somebody else's is, without a case, in the home there."""
+        places = self._launcher.places.places
+        if not caller.admin:
+            raise ServiceError(ErrorCode.FORBIDDEN, "attachRemoteSession is for admins")
+        if places.find(known) is None:
+            raise not_found(f"Remote host {known.name}")
+        await places.ready(known)
+        place = places.judge(known, None)
+        return place, None, str(place.home)
+
     async def in_worktree(
         self, request: CreateRequest, caller: Identity
     ) -> tuple[CreateRequest, CasePlace | None]:
@@ -153,7 +166,9 @@ class Creator:
 
     def mode_of(self, request: CreateRequest) -> str:
         """The mode of the session that C{request} is for, whether there is such a mode or not."""
-        return request.mode or self._defaults().mode
+        # Of what runs in a session of somebody else's nothing is known.
+        usual = "shell" if request.attach is not None else self._defaults().mode
+        return request.mode or usual
 
     def find_parent(self, text: str | None, caller: Identity) -> str | None:
         """The living session of the same owner that C{text} names, whole or by 8 characters.

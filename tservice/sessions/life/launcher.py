@@ -188,6 +188,20 @@ class Launcher:
         except MuxError as error:
             raise failed(f"the session could not be started: {error}") from error
 
+    async def attach(self, session: Session) -> IPane:
+        """The pane of a tmux session that the service did not make.
+
+        @raise ServiceError: 422: there is none of that name, or it does not answer.
+        """
+        place = self.places.starting(session)
+        try:
+            pane = await self._mux.adopt(session.id, place)
+        except MuxError as error:
+            raise failed(f"the tmux session cannot be attached to: {error}") from error
+        if pane is None:
+            raise failed(f"there is no tmux session {place.id.tmux_session} on {place.title}")
+        return pane
+
     async def take_up(self, session: Session) -> IPane | None:
         """The pane that runs for the session already; C{None} when there is none.
 

@@ -115,6 +115,10 @@ class Processes:
 
     async def _launch(self, live: Live, granted: bool, resume: str | None) -> IPane:
         await self._launcher.answers(live.record)
+        if not live.record.owned:
+            live.forget_pane()
+            self._roster.change(live, phase=Phase.STARTING)
+            return await self._launcher.attach(live.record)
         plan = self._launcher.plan(live.record, granted=granted, resume=resume)
         # The dead pane of the last start still has its server.
         old = live.forget_pane() or await self._launcher.take_up(live.record)
@@ -159,7 +163,7 @@ class Processes:
 
     async def _end(self, live: Live) -> None:
         pane = live.pane
-        if pane is None and live.stage.phase is not Phase.CREATED:
+        if pane is None and live.stage.phase is not Phase.CREATED and live.record.owned:
             pane = await self._launcher.take_up(live.record)
         if pane is not None:
             await end(pane)

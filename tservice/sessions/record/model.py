@@ -274,6 +274,11 @@ class Session:
         return PlaceId(kind=kind, name=found.host_id, part=found.name)
 
     @property
+    def owned(self) -> bool:
+        """Made by this service; what is not is only attached to, and never ended."""
+        return self.remote is None or self.remote.owned
+
+    @property
     def detached(self) -> bool:
         """Let go of without being ended; a start attaches again (protocol-delete)."""
         return self.phase is Phase.DETACHED
@@ -304,5 +309,6 @@ def fields_of_place(place: PlaceId) -> dict[str, Any]:
     if place.kind is PlaceKind.CONTAINER:
         container = Container(host_id=place.name, name=place.part)
         return {"location": Location.CONTAINER, "container": container}
-    remote = Remote(host_id=place.name, name=place.part, owned=True)
+    owned = place.tmux_session is None
+    remote = Remote(host_id=place.name, name=place.part, owned=owned)
     return {"location": Location.REMOTE, "remote": remote}

@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from tservice.cases.interfaces import WorktreeWish as WorktreeWish
 from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.places.place import PlaceId
 from tservice.sessions.record.model import CustomModel
 
 INPUT_LENGTH = 65_536
@@ -37,6 +38,7 @@ class CreateRequest:
     @ivar worktree: the session works in a new worktree of its case.
     @ivar model_wish: what was asked for of a custom endpoint.
     @ivar custom_model: what came of it; see L{ISessions.choose_model}.
+    @ivar attach: the tmux session of somebody else's to attach to.
     """
 
     mode: str | None = None
@@ -51,6 +53,7 @@ class CreateRequest:
     statusline_telemetry: bool = False
     model_wish: ModelWish | None = None
     custom_model: CustomModel | None = None
+    attach: PlaceId | None = None
     start: bool = False
     worktree: WorktreeWish | None = None
     cols: int = 120

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 from attrs import evolve
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode, not_found
+from tservice.core.errors import ErrorCode, invalid
 from tservice.core.payloads import Nothing
+from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.core.text import LINE
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Call, Operation, Scope
@@ -27,6 +28,13 @@ Effort = Literal["low", "medium", "high", "xhigh", "max"]
 ModelName = Annotated[str, StringConstraints(min_length=1, max_length=50)]
 FolderText = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+TmuxName = Annotated[
+    str,
+    StringConstraints(
+        min_length=1, max_length=128, pattern=r"^[^$:.\x00-\x1f\x7f][^:.\x00-\x1f\x7f]*$"
+    ),
+]
+"""No name of tmux' has a colon or a dot; with a dollar sign in front it would be a number."""
 SessionName = Annotated[str, StringConstraints(max_length=NAME_LENGTH)]
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=128)]
 RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -45,11 +53,15 @@ _MAKE_ERRORS = (
 )
 
 
+_PLACED = ("case_name", "working_dir", "worktree", "resume_session_id", "custom_model")
+"""What says where a session is to be, or what is to run in it."""
+
+
 class RemoteSessionBody(Body):
     """An existing session of a remote host."""
 
     host_id: SessionId
-    remote_session_name: Annotated[str, StringConstraints(min_length=1, max_length=128)]
+    remote_session_name: TmuxName
 
 
 class CustomModelBody(Body):
@@ -260,13 +272,12 @@ class LifeRoutes:
     async def create(self, call: Call) -> object:
         """Make a session."""
         body: CreateBody = call.body
-        if body.attach_remote_session is not None:
-            raise not_found(f"Remote host {body.attach_remote_session.host_id}")
         request = CreateRequest(
             **_shared(body),
             name=body.name,
             working_dir=body.working_dir,
             resume_session_id=body.resume_session_id,
+            attach=_attached(body),
             statusline_telemetry=bool(body.status_line_telemetry),
             start=bool(body.start),
             cols=body.cols or 120,
@@ -335,6 +346,18 @@ def _shared(body: LaunchBody) -> dict[str, Any]:
         "env_overrides": body.env_overrides or {},
         "model_wish": None if body.custom_model is None else body.custom_model.wish(),
     }
+
+
+def _attached(body: CreateBody) -> PlaceId | None:
+    """@raise ServiceError: 400: something else says where it is to be."""
+    wanted = body.attach_remote_session
+    if wanted is None:
+        return None
+    for name in _PLACED:
+        if getattr(body, name) is not None:
+            field = CreateBody.model_fields[name].alias or name
+            raise invalid(field, "does not go with attachRemoteSession")
+    return PlaceId(kind=PlaceKind.REMOTE, name=wanted.host_id, part=wanted.remote_session_name)
 
 
 def _wish(body: NewWorktreeBody | None) -> WorktreeWish | None:

@@ -1749,6 +1749,21 @@ export interface TimedRuns {
   runs: TimedRun[];
 }
 
+/** A tmux session on the user's own server of a host; `attached`: how many look at it. */
+export interface TmuxSession {
+  name: string;
+  attached: number;
+  created: number;
+  windows: number;
+  cols: number;
+  rows: number;
+}
+
+/** Those of a host. */
+export interface TmuxSessions {
+  sessions: TmuxSession[];
+}
+
 /** One line of an agent's to-do list. */
 export interface Todo {
   text: string;

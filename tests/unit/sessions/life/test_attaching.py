@@ -1,0 +1,114 @@
+"""Sessions of somebody else's on a remote host: the rules (protocol-remote)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from tests.unit.sessions.rig import ADMIN, Machine, SessionCase, begin
+from tservice.core.errors import ErrorCode, failed
+from tservice.core.identity import Identity
+from tservice.core.places.place import OWN, Place, PlaceId, PlaceKind
+from tservice.ground.ground import Ground
+from tservice.mux.interface import PaneSpec
+from tservice.sessions.record.model import Location, Phase, Remote, Session, fields_of_place
+from tservice.sessions.record.requests import CreateRequest
+
+THERE = PlaceId(kind=PlaceKind.REMOTE, name="h", part="work")
+
+
+class OneHost:
+    """Knows one host, which is there or not."""
+
+    def __init__(self, own: Place) -> None:
+        self.own, self.away = own, False
+
+    async def ask(self, known: PlaceId) -> None:
+        if self.away:
+            raise failed("it is out of reach")
+
+    meet = ready = ask
+
+    def find(self, known: PlaceId) -> Place | None:
+        return evolve(self.own, id=known) if known.name == "h" else None
+
+    def recall(self, known: PlaceId) -> Place:
+        return evolve(self.own, id=known)
+
+    def judge(self, known: PlaceId, os_user: str | None) -> Place:
+        return evolve(self.own, id=known)
+
+
+class FarMachine(Machine):
+    """With a host behind it."""
+
+    def ground(self, **given: Any) -> Ground:
+        ground = super().ground(**given)
+        self.far = OneHost(ground.places.recall(OWN))
+        ground.places.join(PlaceKind.REMOTE, self.far)
+        return ground
+
+
+class AttachingTests(SessionCase):
+    machine: FarMachine
+
+    def setUp(self) -> None:
+        self.machine = FarMachine(Path(self.mktemp()).absolute())
+        self.clock, self.host = self.machine.clock, self.machine.host
+        self.run_now(self.sessions.open())
+
+    def make(self, place: PlaceId = THERE, caller: Identity = ADMIN, **more: Any) -> Any:
+        return self.sessions.create(CreateRequest(attach=place, **more), caller)
+
+    def somebody_starts(self, session: Session) -> None:
+        """There is such a tmux session now."""
+        place = self.machine.far.recall(THERE)
+        spec = PaneSpec(session_id=session.id, argv=("sh",), env={}, cwd="/", place=place)
+        self.host.start(spec, lambda hosted: None)
+
+    def test_what_is_kept_of_one(self) -> None:
+        remote = Remote(host_id="h", name="work", owned=False)
+        self.assertEqual({"location": Location.REMOTE, "remote": remote}, fields_of_place(THERE))
+        own = fields_of_place(PlaceId(kind=PlaceKind.REMOTE, name="h"))
+        self.assertTrue(own["remote"].owned)
+
+    def test_it_is_for_admins(self) -> None:
+        ann = Identity(username="ann", admin=False)
+        self.assert_refused(ErrorCode.FORBIDDEN, self.make(caller=ann))
+
+    def test_an_unknown_host_is_a_404(self) -> None:
+        nowhere = PlaceId(kind=PlaceKind.REMOTE, name="x", part="work")
+        text = self.assert_refused(ErrorCode.NOT_FOUND, self.make(nowhere))
+        self.assertEqual("Remote host x not found", text)
+
+    def test_one_that_is_not_there_is_a_422(self) -> None:
+        text = self.assert_refused(ErrorCode.OPERATION_FAILED, self.make(start=True))
+        self.assertIn("there is no tmux session work", text)
+        self.assertEqual([], self.sessions.list())
+
+    def test_it_is_attached_to_and_never_started(self) -> None:
+        session = self.run_now(self.make())
+        self.assertEqual(("shell", None, False), (session.mode, session.pid, session.owned))
+        self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
+        )
+        self.assertEqual(Phase.EXITED, self.sessions.get(session.id).phase)
+        self.somebody_starts(session)
+        self.run_now(self.sessions.start(session.id, granted=True))
+        self.assertEqual(self.pane(session).pid, self.sessions.get(session.id).pid)
+        self.assertEqual(1, len(self.host.specs), "there is that of somebody alone")
+
+    def test_one_whose_host_is_away_can_be_forgotten(self) -> None:
+        """Nothing of it would be ended there."""
+        session = self.run_now(self.make())
+        self.somebody_starts(session)
+        self.run_now(self.sessions.start(session.id, granted=True))
+        self.machine.crash()
+        self.machine.boot()
+        self.machine.far.away = True
+        self.machine.opening = begin(self.sessions.open())
+        self.assertIsNone(self.sessions.pane_of(session.id))
+        self.run_now(self.sessions.delete(session.id))
+        self.assertFalse(self.pane(session).gone)
