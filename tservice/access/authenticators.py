@@ -13,7 +13,13 @@ from tservice.access.browsers import from_browser
 from tservice.access.cookies import CookieSessions
 from tservice.access.failures import neighbourhood
 from tservice.access.hashing import BUSY_SECONDS, Crowded
-from tservice.access.hooksecret import HEADER, named_uid, os_user_secret
+from tservice.access.hooksecret import (
+    HEADER,
+    container_secret,
+    named_container,
+    named_uid,
+    os_user_secret,
+)
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession, set_cookie
 from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
@@ -134,3 +140,24 @@ class HookAuthenticator:
 
     def again(self, identity: Identity) -> Identity | None:
         return identity if identity.method == HOOK.method else None
+
+
+@implementer(IAuthenticator)
+class ContainerAuthenticator:
+    """A container's secret, in the header of hooks."""
+
+    def __init__(self, secret: str) -> None:
+        """@param secret: the instance's, of which those of containers are made."""
+        self._secret = secret
+
+    async def authenticate(self, visit: Visit) -> Verdict:
+        shown = visit.header(HEADER) or ""
+        name = named_container(shown)
+        if name is not None:
+            right = container_secret(self._secret, name).encode()
+            if compare_digest(shown.encode("utf-8", "surrogateescape"), right):
+                return Pass(identity=evolve(HOOK, container=name))
+        return Wrong(bucket=Bucket.HOOK, text="Unauthorized: hook secret required", challenge=False)
+
+    def again(self, identity: Identity) -> Identity | None:
+        return identity if identity.container is not None else None

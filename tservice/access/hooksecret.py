@@ -20,6 +20,7 @@ from tservice.core.users.sharedfolder import SharedFolder
 FILE_NAME = "hook-secret"
 HEADER = "X-Service-Hook-Secret"
 
+_CONTAINER_SECRET = re.compile(r"([a-zA-Z0-9][a-zA-Z0-9_.-]{0,200})\.[0-9a-f]{64}")
 _OS_USER_SECRET = re.compile(r"([0-9]{1,10})-[0-9a-f]{64}")
 _SECRET = re.compile(r"[0-9a-f]{64}")
 
@@ -50,6 +51,21 @@ def named_uid(shown: str) -> int | None:
     """The user id that a shown secret begins with; C{None} when it is none of that kind."""
     found = _OS_USER_SECRET.fullmatch(shown)
     return None if found is None else int(found[1])
+
+
+def container_secret(secret: str, container: str) -> str:
+    """The secret of one container's hooks: it speaks for the sessions in that one alone.
+
+    It is made of the instance's, which it does not tell, and names the container before it.
+    """
+    made = digest(bytes.fromhex(secret), b"hooks of container " + container.encode(), sha256)
+    return f"{container}.{made.hex()}"
+
+
+def named_container(shown: str) -> str | None:
+    """The container that a shown secret begins with; C{None} when it is none of that kind."""
+    found = _CONTAINER_SECRET.fullmatch(shown)
+    return None if found is None else found[1]
 
 
 @frozen(kw_only=True)

@@ -21,6 +21,7 @@ _UNITS = {
 }
 _SIZE = re.compile(r"\s*([0-9.]+)\s*([A-Za-z]+)", re.ASCII)
 _START = re.compile(r"\s*")
+_ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _FRACTION = re.compile(r"(\.\d{1,6})\d*")
 
 
@@ -230,3 +231,16 @@ def _number(told: object) -> int | None:
         return int(str(told))
     except ValueError:
         return None
+
+
+def read_gateway(text: str) -> str | None:
+    """This machine's address on a network, as either engine tells it; C{None}: it has none."""
+    for network in lines(text):
+        ipam = network.get("IPAM")
+        subnets = ipam.get("Config") if isinstance(ipam, dict) else network.get("subnets")
+        for subnet in subnets if isinstance(subnets, list) else []:
+            told = subnet if isinstance(subnet, dict) else {}
+            found = told.get("gateway") or told.get("Gateway")
+            if isinstance(found, str) and _ADDRESS.fullmatch(found):
+                return found
+    return None

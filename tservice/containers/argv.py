@@ -88,6 +88,11 @@ class Tongue:
         """How it runs."""
         return self.command("info", "--format", JSON)
 
+    def network(self) -> list[str]:
+        """What is known of the network that containers are on unless somebody says otherwise."""
+        usual = "bridge" if self.engine is Engine.DOCKER else "podman"
+        return self.command("network", "inspect", usual)
+
     def build(self, tag: str, labels: Mapping[str, str], file: str, folder: str) -> list[str]:
         """Build an image."""
         return self.command(

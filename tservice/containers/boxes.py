@@ -23,6 +23,7 @@ from tservice.containers.folders import (
     is_mountable,
     opened,
     put_credentials,
+    put_secret,
 )
 from tservice.containers.hosts import Hosts
 from tservice.containers.images import Images
@@ -96,6 +97,13 @@ class Boxes:
         """Whose container that is."""
         return self._store.container(container)
 
+    def host(self, case: ContainerCase) -> ContainerHost:
+        """Who makes a case's container.
+
+        @raise ServiceError: 404.
+        """
+        return self._hosts.get(case.host_id)
+
     def known(self, container: str) -> Found | None:
         """What was seen of it last."""
         return self._found.get(container)
@@ -164,6 +172,17 @@ class Boxes:
             raise refused(error, "the containers cannot be looked at") from error
         taken = plain in there or self._store.container(plain) is not None
         return container_name(case, self._suffix()) if taken else plain
+
+    def put_secret(self, container: str, secret: str) -> None:
+        """Leave the secret of its hooks in a container's home folder.
+
+        @raise OSError: it cannot be written there.
+        """
+        found = self._found.get(container)
+        if found is None:
+            raise OSError("the container was not looked at yet")
+        with opened(self._folders.home(container)) as home:
+            self._act(found.owner, partial(put_secret, home, secret))
 
     # -- inside
 

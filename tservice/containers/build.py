@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
+from twisted.internet.defer import Deferred, DeferredList
+from twisted.internet.interfaces import IProtocolFactory
 
+from tservice.access.authenticators import ContainerAuthenticator
+from tservice.access.hooksecret import container_secret, hook_secret
 from tservice.containers.boxes import Boxes
+from tservice.containers.bridge import HookBridge, Listen
 from tservice.containers.child import Runner
 from tservice.containers.folders import Folders
 from tservice.containers.hosts import Hosts, environment
@@ -25,6 +30,10 @@ from tservice.core.places.place import PlaceKind
 from tservice.core.users.osuser import OsUser
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
+from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades, is_hook
+from tservice.http.kernel import Kernel
+from tservice.http.operations import Operation
+from tservice.http.site import Site
 from tservice.mux.tmux.built import built_keeper
 from tservice.mux.tmux.setup import CONFIGURATION, Setups
 from tservice.sessions.interfaces import ISessions
@@ -34,10 +43,12 @@ from tservice.sessions.interfaces import ISessions
 class Containers:
     """What the others are handed.
 
+    @ivar bridge: listens for hooks from containers.
     @ivar setups: how tmux runs in containers.
     """
 
     service: ContainerService
+    bridge: HookBridge
     setups: dict[PlaceKind, Setups]
 
 
@@ -64,7 +75,13 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
         store=store, hosts=hosts, images=images, boxes=boxes, runner=runner, sessions=sessions
     )
     watch = Watch(**spoken, store=store, hosts=hosts, boxes=boxes, sessions=sessions)
-    places = ContainerPlaces(boxes=boxes, users=ground.os_users.users, own=_own())
+    bridge = HookBridge(
+        ground.reactor, _listener(ground), store, hosts, enabled=ground.config.docker_bridge_hooks
+    )
+    places = ContainerPlaces(
+        boxes=boxes, users=ground.os_users.users, own=_own(), bridge=bridge,
+        secret=lambda name: container_secret(instance_secret(ground), name),
+    )  # fmt: skip
     ground.places.join(PlaceKind.CONTAINER, places)
     setups = ContainerSetups(
         boxes=boxes, hosts=hosts, store=store, folders=folders, keeper=keeper, environ=environ
@@ -72,15 +89,41 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
 
     def close() -> object:
         watch.stop()
-        return service.stop()
+        ending: list[Deferred[Any]] = [bridge.stop(), service.stop()]
+        return DeferredList(ending, consumeErrors=True)
 
     return Feature(
         name="containers",
-        service=Containers(service=service, setups={PlaceKind.CONTAINER: setups}),
+        service=Containers(service=service, bridge=bridge, setups={PlaceKind.CONTAINER: setups}),
         operations=ContainerRoutes(service, ground.config.multiuser).operations(),
         start=watch.start,
         close=close,
     )
+
+
+def _listener(ground: Ground) -> Listen:
+    def listen(port: int, site: IProtocolFactory, address: str) -> Any:
+        return ground.reactor.listenTCP(port, site, interface=address)
+
+    return listen
+
+
+def instance_secret(ground: Ground) -> str:
+    """Of which those of containers are made."""
+    return hook_secret(ground.config.data_dir, ground.random)
+
+
+def build_bridge(
+    ground: Ground, bridge: HookBridge, operations: Iterable[Operation]
+) -> Feature[HookBridge]:
+    """The listener for hooks from containers, with those of C{operations} that are for hooks."""
+    hooks = [each for each in operations if is_hook(each)]
+    if bridge.enabled:
+        gate = BridgeGate(
+            ContainerAuthenticator(instance_secret(ground)), frozenset(each.path for each in hooks)
+        )
+        bridge.serve(Site(Kernel(hooks, gate, NoPages(), NoUpgrades()), ground.reactor))
+    return Feature(name="the bridge of containers", service=bridge, start=bridge.start)
 
 
 def build_boxes(

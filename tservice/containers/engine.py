@@ -10,6 +10,7 @@ from tservice.containers.answers import (
     Seen,
     State,
     Usage,
+    read_gateway,
     read_image,
     read_rootless,
     read_seen,
@@ -106,6 +107,17 @@ class Engine:
         told = await self.runner.run(self.tongue.remove(name))
         if not told.well and not _is_missing(told):
             raise EngineError(told.said or "it cannot be removed")
+
+    async def gateway(self) -> str:
+        """The address of this machine on the bridge that its containers have.
+
+        @raise EngineError: the engine does not tell.
+        """
+        told = await self.runner.run(self.tongue.network())
+        found = read_gateway(told.out) if told.well else None
+        if found is None:
+            raise EngineError(told.said or "the engine does not tell of its bridge")
+        return found
 
     async def usage(self, name: str) -> Usage | None:
         """What it uses; C{None}: nobody can tell."""

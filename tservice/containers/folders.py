@@ -34,6 +34,9 @@ CREDENTIALS = (
 )
 """Where CLIs keep what they sign in with, below a home folder."""
 
+SECRET_FILE = ".service-hook-secret"  # noqa: S105
+"""Where hooks in a container find their secret, in its home folder."""
+
 CREDENTIAL_LIMIT = 256 * 1024
 """Bytes of such a file that are copied at most; a longer one is none."""
 
@@ -156,6 +159,18 @@ def put_credentials(home: int, found: Mapping[str, bytes]) -> None:
                 stack.callback(os.close, at)
             with suppress(FileExistsError):
                 _write_new(last, data, at)
+
+
+def put_secret(home: int, secret: str) -> None:
+    """Leave the secret of a container's hooks in its home folder; with its user's rights.
+
+    What is there is replaced, never followed.
+
+    @raise OSError: it cannot be written.
+    """
+    with suppress(FileNotFoundError):
+        os.unlink(SECRET_FILE, dir_fd=home)
+    _write_new(SECRET_FILE, f"{secret}\n".encode(), home)
 
 
 def credential_mounts(outside: Path, names: Iterable[str]) -> list[Mount]:

@@ -9,10 +9,12 @@ from typing import TypeVar
 from attrs import frozen
 
 from tservice.containers.boxes import Boxes
+from tservice.containers.bridge import HookBridge
 from tservice.containers.fence import HOME, WORKSPACE
+from tservice.containers.folders import SECRET_FILE
 from tservice.containers.model import ContainerCase
 from tservice.core.errors import failed
-from tservice.core.places.place import Place, PlaceId, PlaceKind
+from tservice.core.places.place import HookAccess, Place, PlaceId, PlaceKind
 from tservice.core.users.osuser import OsUser, OsUsers
 
 _T = TypeVar("_T")
@@ -77,11 +79,15 @@ class ContainerPlaces:
     """See L{tservice.core.places.places.PlaceProvider}.
 
     @ivar own: user and group of this process.
+    @ivar bridge: where hooks reach the service.
+    @ivar secret: what those in a container of that name show there.
     """
 
     boxes: Boxes
     users: OsUsers
     own: tuple[int, int]
+    bridge: HookBridge
+    secret: Callable[[str], str]
 
     async def ask(self, known: PlaceId) -> None:
         """Everything but what runs there is at hand."""
@@ -93,6 +99,7 @@ class ContainerPlaces:
         case = self.boxes.case(known.part)
         if case is not None:
             await self.boxes.ready(case)
+            await self.bridge.look(self.boxes.host(case))
 
     def find(self, known: PlaceId) -> Place | None:
         case = self.boxes.case(known.part)
@@ -108,6 +115,18 @@ class ContainerPlaces:
         if found is None:
             raise failed(f"the container {known.part} is no case's any more")
         return found
+
+    def _hooks(self, case: ContainerCase) -> HookAccess | None:
+        host = self.boxes.host(case)
+        url = self.bridge.url(host, case.network or host.network)
+        if url is None:
+            return None
+        found, name = url, case.container
+        return HookAccess(
+            secret_file=Path(HOME) / SECRET_FILE,
+            put=lambda: self.boxes.put_secret(name, self.secret(name)),
+            url=lambda: found,
+        )
 
     def _of(self, known: PlaceId, case: ContainerCase | None) -> Place:
         seen = self.boxes.known(known.part)
@@ -125,6 +144,7 @@ class ContainerPlaces:
             home=NOWHERE,
             user=user,
             closed="docker",
+            hooks=None if case is None else self._hooks(case),
             inside=lambda folder: inner(folder, None if case is None else case.path),
             effects=effects,
         )

@@ -97,6 +97,16 @@ class ContainerStore:
             (case.container, case.owner, case.name, case.host_id, case.path, json.dumps(own)),
         )
 
+    def bridges(self) -> list[tuple[Engine, str, int]]:
+        """Where the listeners for hooks are: engine, address, port."""
+        rows = self._database.query("SELECT * FROM container_bridges ORDER BY engine")
+        return [(Engine(row["engine"]), row["address"], row["port"]) for row in rows]
+
+    def save_bridge(self, engine: Engine, address: str, port: int) -> None:
+        """@raise NotKept: the disk does not take it."""
+        sql = "INSERT OR REPLACE INTO container_bridges VALUES (?, ?, ?)"
+        self._database.execute(sql, (engine.value, address, port))
+
     def forget_case(self, container: str) -> None:
         """@raise NotKept: the disk does not take it."""
         sql = "DELETE FROM case_containers WHERE container = ?"

@@ -20,6 +20,7 @@ class Identity:
     @ivar scopes: what that token may do; C{None} without a token: everything.
     @ivar os_user: the OS user that the account's panes run as; C{None}: the service's own.
     @ivar os_uid: the OS user whose hooks are calling, where there is one.
+    @ivar container: the container whose hooks are calling, where there is one.
     @ivar parent: the session whose agent is calling: it makes children of that session, and
         C{sessions} are those that there are.
     @ivar sessions: the only sessions that it may reach; C{None}: all of its owner's.
@@ -37,6 +38,7 @@ class Identity:
     parent: str | None = None
     os_user: str | None = None
     os_uid: int | None = None
+    container: str | None = None
 
     @property
     def place(self) -> PlaceId:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tservice.clis.interfaces import ICliRegistry
+from tservice.containers.bridge import BridgeState, HookBridge
 from tservice.core.doors.threads import Door, Doors
-from tservice.doctor.model import Row, ailment
+from tservice.doctor.model import Category, Row, ToolStatus, ailment
 from tservice.doctor.registered import registered
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
@@ -16,7 +17,9 @@ from tservice.http.metrics import Measure, Values, number
 from tservice.store.database import Database
 
 
-def build_doctor(ground: Ground, *, clis: ICliRegistry) -> Feature[DoctorService]:
+def build_doctor(
+    ground: Ground, *, clis: ICliRegistry, bridge: HookBridge
+) -> Feature[DoctorService]:
     """The doctor; it needs no start, and a stop ends its children.
 
     The disk and the doors are told of by the metrics, too.
@@ -27,7 +30,7 @@ def build_doctor(ground: Ground, *, clis: ICliRegistry) -> Feature[DoctorService
         environ=ground.environ,
         home=ground.home,
         clis=lambda: registered(clis.entries()),
-        own=lambda: ailments(ground.database, ground.doors),
+        own=lambda: [*ailments(ground.database, ground.doors), *bridge_rows(bridge.states())],
     )
     children = number("doctor_processes", "Doctor's children running.", lambda: service.running)
     return Feature(
@@ -79,6 +82,22 @@ def ailments(database: Database, doors: Doors) -> Sequence[Row]:
         reason = f"{trouble.reason}: nothing new is kept, terminals go on; make room"
         rows.append(ailment("disk", "Disk of the data folder", reason))
     return rows
+
+
+def bridge_rows(states: Sequence[BridgeState]) -> Sequence[Row]:
+    """Whether containers reach the listener for their hooks, by engine."""
+    return [
+        Row(
+            id=f"bridge-{state.engine.value}",
+            label=f"Hooks from containers of {state.engine.value}",
+            category=Category.CORE,
+            required=False,
+            status=ToolStatus.OK if state.url is not None else ToolStatus.ERROR,
+            path=state.url,
+            reason=state.fault,
+        )
+        for state in states
+    ]
 
 
 def _stuck(door: Door, count: int) -> Row:

@@ -21,7 +21,7 @@ from tservice.agents.upkeep.build import build_upkeep
 from tservice.audit.build import build_audit
 from tservice.cases.build import build_cases
 from tservice.clis.build import build_clis
-from tservice.containers.build import build_containers
+from tservice.containers.build import build_bridge, build_containers
 from tservice.core.late import Late
 from tservice.core.net.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
@@ -115,7 +115,7 @@ class Trunk:
         self.audit, self.clis, self.cases, self.sessions = audit, clis, cases, sessions
         self.agents, self.inside, self.inbox, self.said = agents, inside, inbox, said
         self.before, self.listener, self.sockets, self.streams = before, listener, sockets, streams
-        self.pages, self.parked = pages, parked
+        self.pages, self.parked, self.bridge = pages, parked, boxes.bridge
 
     def add_leaves(self) -> None:
         """Features that nothing but each other leans on."""
@@ -139,7 +139,7 @@ class Trunk:
         # Before the jobs, for webhooks hear of runs that fail at once.
         add(build_webhooks(ground, sessions=sessions))
         add(build_push(ground, sessions=sessions, accounts=accounts))
-        add(build_doctor(ground, clis=clis))
+        add(build_doctor(ground, clis=clis, bridge=self.bridge))
         add(build_mcp(ground, clis=clis))
         add(build_voice(ground))
         add(build_webviews(ground, access=self.access, own_ports=lambda: self.listener().ports()))
@@ -154,6 +154,7 @@ class Trunk:
     def serve(self) -> None:
         """What listens, once every route is known; it starts last and ends first."""
         ground, contents = self.ground, self.contents
+        contents.add(build_bridge(ground, self.bridge, contents.operations))
         site = build_site(
             ground, contents, gate=self.access.gate, pages=self.pages, sockets=self.sockets,
             parked=self.parked, heard=self.audit.heard,

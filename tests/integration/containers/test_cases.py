@@ -7,6 +7,8 @@ import unittest
 import uuid
 from pathlib import Path
 from typing import Any, ClassVar
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -35,7 +37,7 @@ class ContainerCaseTests(SynchronousTestCase):
         cls.podman.image(IMAGE)
         cls.podman.image(BARE, ("dash", "sleep"))
         engine = {k: v for k, v in cls.podman.environ.items() if k.startswith("CONTAINERS")}
-        cls.daemon = Daemon(**engine)
+        cls.daemon = Daemon(**engine, SERVICE_DOCKER_BRIDGE_HOOKS="1")
         cls.daemon.folder.chmod(0o711)
         cls.signed_in(cls.daemon.home)
         cls.daemon.start()
@@ -181,6 +183,37 @@ class ContainerCaseTests(SynchronousTestCase):
         self.assertNotIn(case, self.podman.run("ps", "--all", "--format", "{{.Names}}"))
         self.assertTrue(folder.joinpath("made").exists())
         self.assertFalse((self.daemon.data / "containers" / f"service-case-{case}").exists())
+
+    def test_hooks_come_over_the_bridge(self) -> None:
+        """With a container's own secret, for its own sessions, before and after a restart."""
+        self.ask("POST", "/api/container-hosts", self.host("Wired", IMAGE, network="bridge"))
+        one, other = (self.session(self.case("wired")) for _ in range(2))
+        post = (
+            "hook() { IFS= read -r s < $SERVICE_HOOK_SECRET_FILE; u=${SERVICE_API_URL#http://}; "
+            'b="{\\"event\\":\\"stop\\",\\"sessionId\\":\\"$1\\"}"; '
+            "exec 3<>/dev/tcp/${u%:*}/${u#*:}; "
+            "printf 'POST /api/hook-event HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n"
+            "X-Service-Hook-Secret: %s\\r\\nContent-Type: application/json\\r\\n"
+            'Content-Length: %d\\r\\n\\r\\n%s\' "$s" ${#b} "$b" >&3; read -r a <&3; '
+            'echo "=$2:$a="; }'
+        )
+        self.type(one, "bash", 1)
+        self.type(one, post, 2)
+        self.type(one, f"hook {one} own; hook {other} another", 3)
+        self.until_shown(one, "=another:HTTP/1.1 404 Not Found")
+        self.assertIn("=own:HTTP/1.1 200 OK", self.screen(one))
+        rows = {row["id"]: row for row in self.ask("GET", "/api/doctor?category=core")["tools"]}
+        url = rows["bridge-podman"]["path"]
+        self.assertEqual("ok", rows["bridge-podman"]["status"])
+        self.daemon.restart()
+        until("its pane", lambda: self.told(one)["pid"])
+        self.type(one, f"hook {one} later", 4)
+        self.until_shown(one, "=later:HTTP/1.1 200 OK")
+        for path, status in (("/api/hook-event", 401), ("/api/sessions", 404), ("/", 404)):
+            with self.assertRaises(HTTPError) as refused:
+                urlopen(url + path, data=b"{}", timeout=10)
+            self.assertEqual(status, refused.exception.code, path)
+            refused.exception.close()
 
     def test_how_it_ends_is_told(self) -> None:
         case = self.case()

@@ -394,6 +394,7 @@ def _containers(world: World) -> Sequence[Step]:
         Step(name="case", do=lambda: store.save_case(case), needs="host"),
         Step(name="forgotten", do=lambda: store.forget_case("c"), needs="case"),
         Step(name="removed", do=lambda: store.forget_host("g"), needs="other"),
+        Step(name="bridge", do=lambda: store.save_bridge(Engine.PODMAN, "10.0.0.1", 5)),
     ]
 
 
@@ -425,7 +426,10 @@ STORIES = [
     Story(["input_buffer"], _kept_input),
     Story(["webviews"], _webviews),
     Story(["timed_runs"], _timed_runs),
-    Story(["container_service", "container_hosts", "case_containers"], _containers),
+    Story(
+        ["container_service", "container_hosts", "case_containers", "container_bridges"],
+        _containers,
+    ),
     Story(["restore_host", "restore_offers", "restore_losses"], _restore),
     Story(["intents"], _intents),
     Story(["cases", "case_trash", "case_orders"], _case_book),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tservice.core.errors import not_found
 from tservice.core.identity import Identity
+from tservice.core.places.place import PlaceKind
 from tservice.sessions.interfaces import ISessions, Session
 
 
@@ -11,7 +12,8 @@ def told_of(sessions: ISessions, session_id: str, caller: Identity | None) -> Se
     """The session that C{caller} tells of.
 
     A hook's secret speaks for the sessions of its own OS user: the instance's for those of the
-    service's user, that of an OS user for that user's.  Anybody else reaches their own.
+    service's user, that of an OS user for that user's, that of a container for those in it.
+    Anybody else reaches their own.
 
     @param caller: C{None}: the service itself.
     @raise ServiceError: 404: no such session, or not for C{caller}.
@@ -19,6 +21,8 @@ def told_of(sessions: ISessions, session_id: str, caller: Identity | None) -> Se
     if caller is None or caller.method != "hook":
         return sessions.get(session_id, caller)
     session = sessions.get(session_id)
-    if caller.os_uid != session.place.uid:
+    place = session.place
+    container = place.part if place.kind is PlaceKind.CONTAINER else None
+    if (caller.os_uid, caller.container) != (place.uid, container):
         raise not_found(f"Session {session_id}")
     return session

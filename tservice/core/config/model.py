@@ -137,6 +137,9 @@ class Config:
     http2: bool = _setting(
         False, parse.boolean, "Offer HTTP/2 over TLS; see docs/security.rst before."
     )
+    docker_bridge_hooks: bool = _setting(
+        False, parse.boolean, "Let hooks of agents in containers reach the service by their bridge."
+    )
     gesture: bool = _setting(
         False, parse.boolean, "Gesture-control overlay; widens the content security policy."
     )

@@ -1,0 +1,227 @@
+"""The listener for hooks from containers (protocol-containers)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.error import CannotListenError
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api
+from tservice.access.authenticators import ContainerAuthenticator
+from tservice.access.hooksecret import HEADER, container_secret, named_container
+from tservice.containers.answers import read_gateway
+from tservice.containers.bridge import RETRY, BridgeState, HookBridge
+from tservice.containers.engine import EngineError
+from tservice.containers.folders import SECRET_FILE, opened, put_secret
+from tservice.containers.model import ContainerHost, Engine
+from tservice.containers.store import ContainerStore
+from tservice.core.payloads import Nothing
+from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades
+from tservice.http.operations import Access, Call, Operation
+from tservice.store.database import Database
+
+HOST = ContainerHost(id="h", label="H", engine=Engine.PODMAN, image="i")
+SECRET = "5e" * 32
+SITE: Any = object()
+
+
+class Engines:
+    """Stands for the hosts and for the engine of each."""
+
+    def __init__(self) -> None:
+        self.told: str | None = "10.88.0.1"
+        self.asked = 0
+
+    def engine(self, host: ContainerHost) -> Any:
+        return self
+
+    async def gateway(self) -> str:
+        self.asked += 1
+        if self.told is None:
+            raise EngineError("no such network")
+        return self.told
+
+
+class Port:
+    """One that listens."""
+
+    def __init__(self, number: int) -> None:
+        self.port, self.open = number, True
+
+    def getHost(self) -> Any:
+        return self
+
+    def stopListening(self) -> Deferred[None]:
+        self.open = False
+        return succeed(None)
+
+
+class BridgeTests(SynchronousTestCase):
+    """L{HookBridge}."""
+
+    def setUp(self) -> None:
+        self.clock, self.engines = Clock(), Engines()
+        self.store = ContainerStore(Database.in_memory(clock=Clock()), lambda: "s")
+        self.there = True
+        self.listened: list[tuple[int, str]] = []
+        self.ports: list[Port] = []
+        self.bridge = self.make()
+
+    def make(self, enabled: bool = True) -> HookBridge:
+        hosts: Any = self.engines
+        bridge = HookBridge(self.clock, self.listen, self.store, hosts, enabled=enabled)
+        bridge.serve(SITE)
+        return bridge
+
+    def listen(self, port: int, site: object, address: str) -> Port:
+        self.assertIs(SITE, site)
+        if not self.there:
+            raise CannotListenError(address, port, OSError(99, "no such address"))
+        self.listened.append((port, address))
+        self.ports.append(Port(port or 4000 + len(self.ports)))
+        return self.ports[-1]
+
+    def look(self, host: ContainerHost = HOST) -> str | None:
+        self.successResultOf(Deferred.fromCoroutine(self.bridge.look(host)))
+        return self.bridge.url(host, host.network)
+
+    def test_it_listens_on_the_address_of_the_bridge_alone(self) -> None:
+        self.assertEqual("http://10.88.0.1:4000", self.look())
+        self.assertEqual([(0, "10.88.0.1")], self.listened)
+        self.assertEqual("http://10.88.0.1:4000", self.look())
+        self.assertEqual((1, 1), (self.engines.asked, len(self.listened)))
+        self.bridge.stop()
+        self.assertFalse(self.ports[0].open)
+
+    def test_the_next_service_listens_at_the_same_place_and_asks_nobody(self) -> None:
+        self.look()
+        self.bridge.stop()
+        self.bridge = self.make()
+        self.bridge.start()
+        self.assertEqual([(0, "10.88.0.1"), (4000, "10.88.0.1")], self.listened)
+        self.assertEqual(1, self.engines.asked)
+        self.assertEqual("http://10.88.0.1:4000", self.bridge.url(HOST, "bridge"))
+
+    def test_it_waits_for_the_bridge(self) -> None:
+        self.there = False
+        self.assertIsNone(self.look())
+        fault = "10.88.0.1 cannot be listened on: [Errno 99] no such address"
+        state = BridgeState(engine=Engine.PODMAN, url=None, fault=fault)
+        self.assertEqual([state], self.bridge.states())
+        self.there = True
+        self.clock.advance(RETRY)
+        url = self.bridge.url(HOST, "bridge")
+        self.assertIsNotNone(url)
+        state = BridgeState(engine=Engine.PODMAN, url=url, fault=None)
+        self.assertEqual([state], self.bridge.states())
+
+    def test_an_engine_that_does_not_tell_is_told_of(self) -> None:
+        self.engines.told = None
+        self.assertIsNone(self.look())
+        [state] = self.bridge.states()
+        self.assertEqual("its bridge is not known: no such network", state.fault)
+
+    def test_who_has_none(self) -> None:
+        """Off by the operator, off by the host, on another network."""
+        self.assertIsNone(self.look(evolve(HOST, hooks=False)))
+        self.assertIsNone(self.look(evolve(HOST, network="none")))
+        self.look()
+        self.assertIsNone(self.bridge.url(HOST, "none"), "a case's own network")
+        self.assertIsNone(self.bridge.url(evolve(HOST, hooks=False), "bridge"))
+        self.bridge = self.make(enabled=False)
+        self.bridge.start()
+        self.assertIsNone(self.look())
+        self.assertEqual([], self.bridge.states())
+
+    def test_nothing_is_left_at_the_end(self) -> None:
+        self.there = False
+        self.look()
+        self.bridge.stop()
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+
+class GateTests(SynchronousTestCase):
+    """What is answered there."""
+
+    def setUp(self) -> None:
+        self.callers: list[str | None] = []
+
+        async def handler(call: Call) -> object:
+            self.callers.append(call.identity.container)
+            return Nothing()
+
+        hook = Operation(
+            method="POST",
+            path="/api/hook-event",
+            access=Access.HOOK,
+            handler=handler,
+            summary="A hook",
+            tag="Hooks",
+            answer=Nothing,
+        )
+        gate = BridgeGate(ContainerAuthenticator(SECRET), frozenset({hook.path}))
+        self.api = Api([hook], gate, NoPages(), NoUpgrades())
+
+    def ask(self, method: str, path: str, secret: str | None) -> tuple[int, bytes]:
+        headers = {} if secret is None else {HEADER: secret}
+        answer = self.api.request(method, path, headers=headers)
+        return answer.status, answer.content
+
+    def test_a_containers_secret_names_it(self) -> None:
+        status, _ = self.ask("POST", "/api/hook-event", container_secret(SECRET, "service-case-a"))
+        self.assertEqual((200, ["service-case-a"]), (status, self.callers))
+
+    def test_no_other_secret_opens(self) -> None:
+        """Not the instance's, nor one whose name was changed."""
+        of_a = container_secret(SECRET, "service-case-a")
+        for wrong in (None, "", SECRET, of_a.replace("case-a", "case-b"), of_a[:-1], f"{of_a}x"):
+            self.assertEqual(401, self.ask("POST", "/api/hook-event", wrong)[0], wrong)
+        self.assertEqual([], self.callers)
+
+    def test_nothing_else_is_there(self) -> None:
+        secret = container_secret(SECRET, "service-case-a")
+        for method, path in (
+            ("GET", "/"),
+            ("GET", "/api/hook-event"),
+            ("POST", "/api/sessions"),
+            ("POST", "/api/hook-event/"),
+            ("OPTIONS", "/api/hook-event"),
+        ):
+            self.assertEqual((404, b"Not Found"), self.ask(method, path, secret), (method, path))
+
+    def test_a_secret_names_no_container_by_itself(self) -> None:
+        self.assertIsNone(named_container(SECRET))
+        self.assertEqual("a.b", named_container(f"a.b.{SECRET}"))
+
+
+class SecretFileTests(SynchronousTestCase):
+    """L{put_secret}."""
+
+    def test_no_link_is_followed(self) -> None:
+        base = Path(self.mktemp())
+        home = base / "home"
+        home.mkdir(parents=True)
+        other = base / "other"
+        other.write_text("mine")
+        (home / SECRET_FILE).symlink_to(other)
+        for secret in ("one", "two"):
+            with opened(home) as folder:
+                put_secret(folder, secret)
+        self.assertEqual("mine", other.read_text())
+        self.assertEqual("two\n", (home / SECRET_FILE).read_text())
+        self.assertEqual(0o600, (home / SECRET_FILE).stat().st_mode & 0o777)
+
+
+class GatewayTests(SynchronousTestCase):
+    def test_as_either_engine_tells_it(self) -> None:
+        podman = '[{"name": "podman", "subnets": [{"subnet": "x", "gateway": "10.88.0.1"}]}]'
+        docker = '[{"Name": "b", "IPAM": {"Config": [{"Subnet": "x", "Gateway": "172.17.0.1"}]}}]'
+        self.assertEqual("10.88.0.1", read_gateway(podman))
+        self.assertEqual("172.17.0.1", read_gateway(docker))
+        for nothing in ("", "[]", '[{"subnets": [1]}]', '[{"IPAM": {"Config": null}}]'):
+            self.assertIsNone(read_gateway(nothing), nothing)

@@ -1,0 +1,1 @@
+"""The listener for hooks from containers, which answers nothing else."""
