@@ -87,6 +87,7 @@ def _rules(ground: Ground, clis: ICliRegistry, cases: ICases) -> JobRules:
     return JobRules(
         clis=clis,
         folder=cases.folder,
+        case=cases.case,
         files=ground.doors.files,
         data_dir=ground.config.data_dir,
         cases_dir=ground.config.cases_dir,

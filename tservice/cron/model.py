@@ -97,6 +97,7 @@ class Definition:
     name: str
     agent_type: str
     working_dir: str
+    case_name: str | None = None
     launch_command: str | None = None
     prompt_mode: PromptMode
     prompt_text: str | None = field(default=None, repr=False)
@@ -192,6 +193,7 @@ _PROMPT_FIELDS: Mapping[PromptMode, tuple[str, ...]] = {
 _ALIASES = {
     "run_at": "runAt",
     "interval_minutes": "intervalMinutes",
+    "working_dir": "workingDir",
     "daily_time": "dailyTime",
     "weekly_days": "weeklyDays",
     "weekly_time": "weeklyTime",
@@ -227,6 +229,9 @@ def define(
     _require_new(given, before)
     prompt, kind = merged["prompt_mode"], merged["schedule_type"]
     _require(merged, (*_PROMPT_FIELDS[prompt], *_SCHEDULE_FIELDS[kind]))
+    case = merged.get("case_name") or None
+    if case is None:
+        _require(merged, ("working_dir",))
     schedule = Schedule(type=kind, **{name: merged[name] for name in _SCHEDULE_FIELDS[kind]})
     shell = is_shell(merged["agent_type"])
     if not shell and given.get("launch_command"):
@@ -235,7 +240,9 @@ def define(
     return Definition(
         name=merged["name"],
         agent_type=merged["agent_type"],
-        working_dir=merged["working_dir"],
+        # That of a case is looked up.
+        working_dir=merged.get("working_dir") or "",
+        case_name=case,
         launch_command=(merged.get("launch_command") or None) if shell else None,
         prompt_mode=prompt,
         **{name: merged[name] for name in _PROMPT_FIELDS[prompt]},

@@ -80,6 +80,7 @@ Name = Annotated[
 ]
 Mode = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Path = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=128)]
 Command = Annotated[str, StringConstraints(max_length=LINE_LENGTH), Line]
 Prompt = Annotated[
     str,
@@ -104,6 +105,7 @@ Policy = Annotated[Concurrency, Field(strict=False), MEMBER]
 class _Optional(Body):
     """What a job need not have, or only some jobs have; C{null} is absent."""
 
+    case_name: CaseName | None = None
     launch_command: Command | None = None
     prompt_text: Prompt | None = None
     prompt_file_path: Path | None = None
@@ -128,7 +130,7 @@ class JobBody(_Optional):
 
     name: Name
     agent_type: Mode
-    working_dir: Path
+    working_dir: Path | None = None
     prompt_mode: Prompts
     input_mode: Inputs
     schedule_type: Schedules

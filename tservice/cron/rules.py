@@ -8,12 +8,14 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
+from tservice.cases.interfaces import CasePlace
 from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.core.identity import Identity
 from tservice.core.kernelfiles import KERNEL_FOLDERS
-from tservice.cron.model import Definition, check_paths
+from tservice.core.places.place import PlaceKind
+from tservice.cron.model import Definition, PromptMode, check_paths
 
 SYSTEM = ("/etc", *KERNEL_FOLDERS)
 """Folders of the system: refused with all that is in them (protocol-cron-job)."""
@@ -27,12 +29,14 @@ class JobRules:
 
     @ivar folder: a working directory as given, made plain; raises the 400 or 403 for one that is
         missing or not the user's.
+    @ivar case: a case that is there; raises the 400, 404 or 409 for one that is not.
     @ivar files: the door for what users' folders hold.
     @ivar data_dir: the service's own folder, refused but for C{cases_dir}, should that be in it.
     """
 
     clis: ICliRegistry
     folder: Callable[[str, Identity], Awaitable[str]]
+    case: Callable[[str, Identity], Awaitable[CasePlace]]
     files: IThreads
     data_dir: Path
     cases_dir: Path
@@ -57,9 +61,21 @@ class JobRules:
         """
         self.require_mode(definition.agent_type)
         self._check_grant(definition, owner)
+        if definition.case_name is not None:
+            return await self._in_case(definition, definition.case_name, owner)
         folder = await self.folder(definition.working_dir, owner)
         await self.files.run(partial(self._check_place, Path(folder)), at=folder)
         return check_paths(evolve(definition, working_dir=folder))
+
+    async def _in_case(self, definition: Definition, name: str, owner: Identity) -> Definition:
+        case = await self.case(name, owner)
+        found = check_paths(evolve(definition, case_name=case.name, working_dir=case.path))
+        if case.place is not None and case.place.kind is PlaceKind.REMOTE:
+            if found.prompt_mode is PromptMode.FILE:
+                raise invalid("promptMode", "file: those of another machine are not read")
+            return found
+        await self.files.run(partial(self._check_place, Path(case.path)), at=case.path)
+        return found
 
     def _check_grant(self, definition: Definition, owner: Identity) -> None:
         mode = definition.agent_type

@@ -351,7 +351,8 @@ def _request(job: Job, run: Run, definition: Definition) -> CreateRequest:
     return CreateRequest(
         mode=definition.agent_type,
         name=definition.name[:SESSION_NAME].strip(),
-        working_dir=definition.working_dir,
+        case_name=definition.case_name,
+        working_dir=None if definition.case_name is not None else definition.working_dir,
         agent_origin=_origin(job.id, run.id),
         start=True,
     )

@@ -30,6 +30,7 @@ class JobAnswer(Payload):
     name: str
     agent_type: str
     working_dir: str
+    case_name: str | None = absent()
     launch_command: str | None = absent()
     prompt_mode: PromptMode
     prompt_text: str | None = absent()

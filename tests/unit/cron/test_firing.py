@@ -37,6 +37,17 @@ class FiringTests(CronCase):
             (run.started_at, RunStatus.PROMPT_SENT), (found.last_run_at, found.last_status)
         )
 
+    def test_a_job_in_a_case_runs_there(self) -> None:
+        """Wherever that is by then; without it the run fails and says so."""
+        case = self.now(self.machine.cases.open("nightly", ADMIN))
+        job = self.make(case_name="nightly", working_dir=None)
+        self.assertEqual(case.path, job.definition.working_dir)
+        run, _ = self.run_by_hand(job)
+        session = self.sessions.get(run.session_id or "")
+        self.assertEqual(("nightly", case.path), (session.case_name, session.working_dir))
+        self.restart()
+        self.assertEqual("nightly", self.job(job).definition.case_name)
+
     def test_the_order_of_a_shell(self) -> None:
         """1 s, the command, 1 s, the prompt (protocol-cron-times)."""
         job = self.make(launch_command="cd src")

@@ -15,6 +15,7 @@ class JobAnswer(TypedDict):
     name: str
     agentType: str
     workingDir: str
+    caseName: NotRequired[str]
     launchCommand: NotRequired[str]
     promptMode: Literal["inline_text", "prompt_file_path"]
     promptText: NotRequired[str]
@@ -43,6 +44,7 @@ class JobAnswer(TypedDict):
 class JobBody(TypedDict):
     """A new job (protocol-cron-job)."""
 
+    caseName: NotRequired[str | None]
     launchCommand: NotRequired[str | None]
     promptText: NotRequired[str | None]
     promptFilePath: NotRequired[str | None]
@@ -56,7 +58,7 @@ class JobBody(TypedDict):
     notes: NotRequired[str | None]
     name: str
     agentType: str
-    workingDir: str
+    workingDir: NotRequired[str | None]
     promptMode: Literal["inline_text", "prompt_file_path"]
     inputMode: Literal["paste", "typed"]
     scheduleType: Literal["once", "interval", "daily", "weekly", "cron"]
@@ -75,6 +77,7 @@ class JobPatch(TypedDict):
     that are not there.
     """
 
+    caseName: NotRequired[str | None]
     launchCommand: NotRequired[str | None]
     promptText: NotRequired[str | None]
     promptFilePath: NotRequired[str | None]

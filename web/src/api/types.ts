@@ -744,6 +744,7 @@ export interface Job {
   name: string;
   agentType: string;
   workingDir: string;
+  caseName?: string;
   launchCommand?: string;
   promptMode: "inline_text" | "prompt_file_path";
   promptText?: string;
@@ -771,6 +772,7 @@ export interface Job {
 
 /** A new job (protocol-cron-job). */
 export interface JobBody {
+  caseName?: string | null;
   launchCommand?: string | null;
   promptText?: string | null;
   promptFilePath?: string | null;
@@ -784,7 +786,7 @@ export interface JobBody {
   notes?: string | null;
   name: string;
   agentType: string;
-  workingDir: string;
+  workingDir?: string | null;
   promptMode: "inline_text" | "prompt_file_path";
   inputMode: "paste" | "typed";
   scheduleType: "once" | "interval" | "daily" | "weekly" | "cron";
@@ -799,6 +801,7 @@ export interface JobEnabledBody {
 
 /** Any of a job's fields; `null` takes an optional one away. The defaults stand for fields that are not there. */
 export interface JobPatch {
+  caseName?: string | null;
   launchCommand?: string | null;
   promptText?: string | null;
   promptFilePath?: string | null;

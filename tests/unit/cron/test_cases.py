@@ -1,0 +1,114 @@
+"""Jobs in cases of any kind: the rules (protocol-cron-job)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.ground import NoDoors
+from tservice.cases.interfaces import CasePlace
+from tservice.core.errors import ServiceError, not_found
+from tservice.core.identity import Identity
+from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.cron.model import (
+    Concurrency,
+    Definition,
+    InputMode,
+    PromptMode,
+    ScheduleType,
+    define,
+)
+from tservice.cron.rules import JobRules
+
+ANN = Identity(username="ann", admin=True)
+FAR = CasePlace(name="Far", path="/home/me/far", place=PlaceId(kind=PlaceKind.REMOTE, name="h"))
+BOX = CasePlace(name="Box", path="/srv/box", place=PlaceId(kind=PlaceKind.CONTAINER, name="b"))
+
+
+class Shells:
+    """Knows one mode."""
+
+    def get(self, mode: str) -> Any:
+        return self
+
+    require = get
+    enabled = True
+
+    @property
+    def capabilities(self) -> Any:
+        return self
+
+    privileged_command_gate = False
+
+
+class CaseRuleTests(SynchronousTestCase):
+    def rules(self) -> JobRules:
+        async def case(name: str, caller: Identity) -> CasePlace:
+            for known in (FAR, BOX):
+                if known.name.casefold() == name.casefold():
+                    return known
+            raise not_found(f"Case {name}")
+
+        async def folder(text: str, caller: Identity) -> str:
+            raise AssertionError("a case has its own folder")
+
+        clis: Any = Shells()
+        return JobRules(
+            clis=clis,
+            folder=folder,
+            case=case,
+            files=NoDoors().files,
+            data_dir=Path("/srv/data"),
+            cases_dir=Path("/srv/cases"),
+        )
+
+    def defined(self, name: str, **more: Any) -> Definition:
+        fields = {
+            "name": "nightly",
+            "agent_type": "shell",
+            "case_name": name,
+            "prompt_mode": PromptMode.INLINE,
+            "prompt_text": "make",
+            "input_mode": InputMode.PASTE,
+            "schedule_type": ScheduleType.INTERVAL,
+            "interval_minutes": 10,
+            "enabled": True,
+            "concurrency_policy": Concurrency.WARN,
+            **more,
+        }
+        return define(fields)
+
+    def job(self, name: str, **more: Any) -> Definition:
+        return self.successResultOf(self.check(self.defined(name, **more)))
+
+    def refused(self, name: str, **more: Any) -> ServiceError:
+        answer = self.check(self.defined(name, **more))
+        error: ServiceError = self.failureResultOf(answer, ServiceError).value
+        return error
+
+    def check(self, definition: Definition) -> Deferred[Definition]:
+        return Deferred.fromCoroutine(self.rules().check(definition, ANN))
+
+    def test_the_folder_is_that_of_the_case(self) -> None:
+        """Whatever else was given."""
+        for name, known in (("far", FAR), ("box", BOX)):
+            found = self.job(name, working_dir="/elsewhere")
+            self.assertEqual((known.name, known.path), (found.case_name, found.working_dir))
+
+    def test_a_file_of_another_machine_is_not_read(self) -> None:
+        more = {"prompt_mode": PromptMode.FILE, "prompt_text": None}
+        found = self.job("box", prompt_file_path="/srv/box/p", **more)
+        self.assertEqual("/srv/box/p", found.prompt_file_path)
+        error = self.refused("far", prompt_file_path="/home/me/far/p", **more)
+        self.assertIn("promptMode: file", error.message)
+
+    def test_there_has_to_be_one(self) -> None:
+        self.assertEqual("Case none not found", self.refused("none").message)
+        error = self.assertRaises(ServiceError, define, {
+            "prompt_mode": PromptMode.INLINE, "prompt_text": "x",
+            "schedule_type": ScheduleType.INTERVAL, "interval_minutes": 10,
+        })  # fmt: skip
+        self.assertEqual("workingDir: is required", error.message)
