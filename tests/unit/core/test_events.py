@@ -17,7 +17,9 @@ class EventNameTests(SynchronousTestCase):
         families = {
             name.partition(":")[0] for name in EventName if name.audience is Audience.ADMINS
         }
-        self.assertEqual({"admin", "cli", "container", "mcp", "tunnel", "webhook"}, families)
+        self.assertEqual(
+            {"admin", "cli", "container", "mcp", "remote", "tunnel", "webhook"}, families
+        )
         alone = {name for name in EventName if name.audience is Audience.PERSON}
         self.assertEqual({EventName.TUNNEL_QR_ROTATED, EventName.TUNNEL_QR_REGENERATED}, alone)
         everybody = {name for name in EventName if name.audience is Audience.EVERYONE}
