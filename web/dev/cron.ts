@@ -26,8 +26,10 @@ function check(definition: Definition): void {
     throw new Refused(400, "INVALID_INPUT", text);
   };
   if (!definition.name) refuse("name: must be at least 1 characters");
-  if (/^\/(?:etc|proc|sys|dev)?$/.test(definition.workingDir)) refuse("workingDir: is not allowed");
-  if (definition.workingDir.startsWith("/no/")) refuse("workingDir: does not exist");
+  const folder = definition.workingDir ?? "";
+  if (!folder && !definition.caseName) refuse("workingDir: is required");
+  if (/^\/(?:etc|proc|sys|dev)?$/.test(folder) && folder) refuse("workingDir: is not allowed");
+  if (folder.startsWith("/no/")) refuse("workingDir: does not exist");
   if (definition.scheduleType === "once" && (definition.runAt ?? 0) <= Date.now())
     refuse("runAt: must be in the future");
   if (definition.promptMode === "inline_text" && !definition.promptText) refuse("promptText: is required");
@@ -71,6 +73,7 @@ export class MockCron {
     return this.keep({
       autoClosePreviousSession: true,
       ...kept(definition),
+      workingDir: definition.workingDir ?? "",
       id: randomUUID(),
       createdAt: now,
       updatedAt: now,

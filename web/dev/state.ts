@@ -129,7 +129,7 @@ export class MockState implements Hub, Launcher {
   }
 
   launch({ agentType, workingDir, name, promptText }: Definition): Made {
-    const session = this.add({ mode: agentType, workingDir, name });
+    const session = this.add({ mode: agentType, workingDir: workingDir ?? "", name });
     session.run();
     setTimeout(() => session.prompted(promptText ?? ""), 300);
     return session.record;
