@@ -60,7 +60,7 @@ export function AgentSettings() {
         value={mindEnabled.value}
         onChange={(on) => void saveSetting("readMyMindEnabled", on)}
       />
-      <VoiceSettings save={save} />
+      <VoiceSettings />
       <Switch
         label="Bring sessions back after a reboot"
         hint="by themselves; else the page offers it"

@@ -16,6 +16,7 @@ import { searchOpen } from "../terminal/current.ts";
 import { Brand } from "../ui/Brand.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
+import { menuUnder } from "../ui/menu.ts";
 import { besidePage, togglePanel } from "./panel.ts";
 import { WebStrip } from "../webtabs/WebStrip.tsx";
 import { openPagesMenu } from "./pagesmenu.ts";

@@ -21,7 +21,7 @@ export function SaveMark({ name }: { name: SettingName }) {
         </>
       )}
       {mark && mark.state !== "refused" && WORDS[mark.state]}
-      {mark?.state === "saved" && (
+      {mark?.state === "saved" && mark.before !== undefined && (
         <button
           type="button"
           class="link-button"

@@ -11,7 +11,7 @@ export type SettingName = keyof SettingsPatch;
 export type Mark =
   | { state: "undone" }
   | { state: "saving"; value: unknown }
-  /** `before`: what it was, for whoever takes the change back. */
+  /** `before`: what it was, for whoever takes the change back; undefined where nobody can. */
   | { state: "saved"; before: unknown }
   | { state: "refused"; text: string; value: unknown };
 
@@ -61,10 +61,21 @@ export function saveSetting<Name extends SettingName>(name: Name, value: Setting
   return send(name, value, { state: "saved", before });
 }
 
+/**
+ * Some fields of a setting that has several; the others stay.
+ *
+ * @param before what they were; undefined for a secret, which nobody is told.
+ */
+export const saveSome = <Name extends SettingName>(
+  name: Name,
+  value: SettingsPatch[Name],
+  before: SettingsPatch[Name] | undefined,
+): Promise<void> => send(name, value, { state: "saved", before });
+
 /** What the last change of a field took the place of, put back. */
 export async function undo(name: SettingName): Promise<void> {
   const mark = marks.peek().get(name);
-  if (mark?.state !== "saved") return;
+  if (mark?.state !== "saved" || mark.before === undefined) return;
   await send(name, mark.before as SettingsPatch[SettingName], { state: "undone" });
 }
 

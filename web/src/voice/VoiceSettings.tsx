@@ -1,6 +1,7 @@
 /** Whether there is dictation, and who understands it. */
-import type { SettingsPatch, VoiceSettingsPatch } from "../api/types.ts";
-import { Field, Switch } from "../settings/fields.tsx";
+import type { VoiceSettingsPatch } from "../api/types.ts";
+import { Field, SaveMark, Switch } from "../settings/fields.tsx";
+import { saveSetting, saveSome } from "../settings/saving.ts";
 import { settings } from "../store/state.ts";
 
 type Provider = NonNullable<VoiceSettingsPatch["provider"]>;
@@ -18,17 +19,19 @@ const wordsOf = (text: string): string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== "");
 
-export function VoiceSettings({ save }: { save: (part: SettingsPatch) => Promise<void> }) {
+export function VoiceSettings() {
   const enabled = settings.value.primaryVoiceEnabled === true;
   const voice = settings.value.voiceSettings;
-  const set = (voiceSettings: VoiceSettingsPatch) => void save({ voiceSettings });
+  const set = (value: VoiceSettingsPatch, before?: VoiceSettingsPatch) =>
+    void saveSome("voiceSettings", value, before);
   return (
     <>
       <Switch
         label="Dictation"
         hint="a microphone beside the prompt box; what it hears goes to the speech service while you talk"
+        name="primaryVoiceEnabled"
         value={enabled}
-        onChange={(primaryVoiceEnabled) => void save({ primaryVoiceEnabled })}
+        onChange={(on) => void saveSetting("primaryVoiceEnabled", on)}
       />
       {enabled && voice && (
         <>
@@ -36,7 +39,12 @@ export function VoiceSettings({ save }: { save: (part: SettingsPatch) => Promise
             <select
               class="field"
               value={voice.provider}
-              onChange={(event) => set({ provider: event.currentTarget.value as Provider })}
+              onChange={(event) =>
+                set(
+                  { provider: event.currentTarget.value as Provider },
+                  { provider: voice.provider as Provider },
+                )
+              }
               data-testid="voice-provider"
             >
               {PROVIDERS.map(([provider, text]) => (
@@ -62,7 +70,9 @@ export function VoiceSettings({ save }: { save: (part: SettingsPatch) => Promise
             <input
               class="field"
               value={voice.language}
-              onChange={(event) => set({ language: event.currentTarget.value.trim() })}
+              onChange={(event) =>
+                set({ language: event.currentTarget.value.trim() }, { language: voice.language })
+              }
               data-testid="voice-language"
             />
           </Field>
@@ -70,10 +80,13 @@ export function VoiceSettings({ save }: { save: (part: SettingsPatch) => Promise
             <input
               class="field"
               value={voice.keyterms.join(", ")}
-              onChange={(event) => set({ keyterms: wordsOf(event.currentTarget.value) })}
+              onChange={(event) =>
+                set({ keyterms: wordsOf(event.currentTarget.value) }, { keyterms: voice.keyterms })
+              }
               data-testid="voice-words"
             />
           </Field>
+          <SaveMark name="voiceSettings" />
         </>
       )}
     </>
