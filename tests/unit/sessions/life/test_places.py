@@ -21,7 +21,7 @@ from tservice.sessions.record.repository import SessionRepository
 _T = TypeVar("_T")
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
-FAR = PlaceId(kind=PlaceKind.REMOTE, name="build", part="Build host")
+FAR = PlaceId(kind=PlaceKind.REMOTE, name="build")
 
 
 class FarEffects:
