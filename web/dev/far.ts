@@ -5,9 +5,9 @@ import type {
   HostChecked,
   Reachability,
   RemoteHost,
+  TmuxSession,
 } from "../src/api/types.ts";
 import type { Case } from "../src/cases/types.ts";
-import type { FarSession } from "../src/hosts/types.ts";
 import { Refused } from "./refused.ts";
 import type { MockState } from "./state.ts";
 
@@ -47,7 +47,7 @@ const CHECKS: Record<string, HostChecked> = {
   },
 };
 
-const THERE: FarSession[] = [
+const THERE: TmuxSession[] = [
   { name: "notes", attached: 0, windows: 1, created: Date.now() - 7_200_000, cols: 120, rows: 40 },
   { name: "irc & mail", attached: 2, windows: 3, created: Date.now() - 86_400_000, cols: 80, rows: 24 },
 ];

@@ -1,7 +1,7 @@
 /** The tmux sessions of a host's user, which somebody else has made. */
 import { useState } from "preact/hooks";
 import { sentenceOf } from "../api/errors.ts";
-import type { RemoteHost } from "../api/types.ts";
+import type { RemoteHost, TmuxSession } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { agoText } from "../lib/ago.ts";
 import { select } from "../sessions/actions.ts";
@@ -9,11 +9,10 @@ import { keep, sessions } from "../store/state.ts";
 import { Problem } from "../ui/Problem.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { attachFarSession, listFarSessions } from "./calls.ts";
-import type { FarSession } from "./types.ts";
 import { clientsText } from "./words.ts";
 
 function useFarSessions(hostId: string) {
-  const [all, setAll] = useState<readonly FarSession[]>();
+  const [all, setAll] = useState<readonly TmuxSession[]>();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const attempt = async (act: () => Promise<void>) => {
@@ -34,7 +33,7 @@ function useFarSessions(hostId: string) {
 }
 
 interface RowProps {
-  each: FarSession;
+  each: TmuxSession;
   /** Of the session here that shows it already. */
   shown: string | undefined;
   busy: boolean;

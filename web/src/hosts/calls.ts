@@ -9,8 +9,9 @@ import type {
   Reachability,
   RemoteHost,
   RemoteHostBody,
+  TmuxSessions,
+  Woken,
 } from "../api/types.ts";
-import type { FarSession, Woken } from "./types.ts";
 
 const PATH = "api/remote-hosts";
 const of = (id: string, rest = "") => `${PATH}/${encodeURIComponent(id)}${rest}`;
@@ -34,8 +35,7 @@ export const checkHost = (id: string) => request<HostChecked>("POST", of(id, "/c
 export const trustKey = (id: string, fingerprint: string) =>
   request<Nothing>("POST", of(id, "/trust"), { body: { fingerprint } });
 
-export const listFarSessions = (id: string) =>
-  request<{ sessions: FarSession[] }>("GET", of(id, "/sessions"));
+export const listFarSessions = (id: string) => request<TmuxSessions>("GET", of(id, "/sessions"));
 
 export const attachFarSession = (hostId: string, remoteSessionName: string) =>
   request<OneSession>("POST", "api/sessions", {

@@ -87,10 +87,9 @@ describe("in words", () => {
       "12 ms there and back, tmux 3.5a",
     );
     expect(figuresOf(looked({}))).toBe("");
-    expect(clientsText({ name: "a", attached: 0, windows: 2, cols: 80, rows: 24 })).toBe(
-      "nobody looks at it · 2 windows · 80×24",
-    );
-    expect(clientsText({ name: "a", attached: 1 })).toBe("1 client");
+    const there = { name: "a", created: 1, attached: 0, windows: 2, cols: 80, rows: 24 };
+    expect(clientsText(there)).toBe("nobody looks at it · 2 windows · 80×24");
+    expect(clientsText({ ...there, attached: 1, windows: 1 })).toBe("1 client · 1 window · 80×24");
     expect(ending("SHA256:abcdefghijkl")).toBe("efghijkl");
     expect(wayOut("case engine is on it")).toMatch(/^Case engine .*remove its cases first/);
   });

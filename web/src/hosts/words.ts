@@ -1,7 +1,6 @@
 /** Remote hosts in words, and what their form sends. */
-import type { HostChecked, RemoteHost, RemoteHostBody } from "../api/types.ts";
+import type { HostChecked, RemoteHost, RemoteHostBody, TmuxSession } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
-import type { FarSession } from "./types.ts";
 
 export interface Draft {
   label: string;
@@ -120,12 +119,9 @@ export const TYPED = 8;
 
 export const ending = (fingerprint: string): string => fingerprint.slice(-TYPED);
 
-export function clientsText({ attached, windows, cols, rows }: FarSession): string {
-  const clients = Number(attached);
-  const parts = [clients === 0 ? "nobody looks at it" : plural(clients, "client")];
-  if (windows !== undefined) parts.push(plural(windows, "window"));
-  if (cols && rows) parts.push(`${cols}×${rows}`);
-  return parts.join(" · ");
+export function clientsText({ attached, windows, cols, rows }: TmuxSession): string {
+  const looking = attached === 0 ? "nobody looks at it" : plural(attached, "client");
+  return [looking, plural(windows, "window"), `${cols}×${rows}`].join(" · ");
 }
 
 /** An error of the service, with what to do about it. */
