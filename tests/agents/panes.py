@@ -210,7 +210,9 @@ def _shows(now: str, text: str, before: str) -> bool:
     """Whether a paste is on the screen: as it is, or as what a client draws in its place."""
     if len(text) > SHORT or "\n" in text:
         return now != before
-    return now.count(text) > before.count(text)
+    # Claude Code draws a space behind the sign of its shell mode.
+    told, drawn, drawn_before = ("".join(each.split()) for each in (text, now, before))
+    return drawn.count(told) > drawn_before.count(told)
 
 
 def _runs(process: int) -> bool:

@@ -74,20 +74,24 @@ class PerimeterCase(BrowserCase):
 
     def entries(self, page: Page) -> list[str]:
         """The labels of the page menu, which is closed again."""
-        page.get_by_test_id("open-pages").click()
+        self.open_menu(page)
         items = page.get_by_role("menuitem")
         expect(items.first).to_be_visible()
         found = [label.split("\n")[0] for label in items.all_inner_texts()]
         page.keyboard.press("Escape")
         return found
 
-    def open_page(self, page: Page, title: str) -> None:
-        """A page of the menu, which a phone has below the name of the session in front."""
+    def open_menu(self, page: Page) -> None:
+        """The menu of pages, which a phone has below the name of the session in front."""
         if not page.get_by_test_id("open-pages").is_visible():
             page.get_by_test_id("current").click()
             page.get_by_test_id("drawer-pages").click()
         else:
             page.get_by_test_id("open-pages").click()
+
+    def open_page(self, page: Page, title: str) -> None:
+        """A page of the menu."""
+        self.open_menu(page)
         page.get_by_role("menuitem", name=re.compile(f"^{title}")).click()
         expect(page.get_by_role("dialog", name=title)).to_be_visible()
 
