@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from twisted.trial.unittest import TestCase
 from zope.interface import implementer
 
 from tests.ground import HERE, own_setups
+from tests.waiting import PATIENCE
 from tservice.mux.interface import IPaneListener, PaneExit, PaneSpec
 from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.built import built_keeper
@@ -127,12 +129,12 @@ class TmuxTestCase(TestCase):
         return PaneSpec(**{**given, **more})  # type: ignore[arg-type]
 
     async def until(self, true: Callable[[], object], what: str = "it") -> None:
-        """Wait until C{true()}; fail after ten seconds."""
-        for _ in range(2000):
-            if true():
-                return
+        """Wait until C{true()}; fail after L{PATIENCE} seconds."""
+        end = time.monotonic() + PATIENCE
+        while not true():
+            if time.monotonic() > end:
+                self.fail(f"waited in vain for {what}")
             await self.pause(STEP)
-        self.fail(f"waited in vain for {what}")
 
     async def until_dead(self, pane: TmuxPane) -> None:
         """Wait until the keeper is over, and tmux knows."""
