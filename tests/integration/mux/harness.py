@@ -76,7 +76,7 @@ class TmuxTestCase(TestCase):
     Its clock is a C{Clock} that follows the real time; a test that wants a time-out advances it.
     """
 
-    timeout = 60
+    timeout = 120
     pane_place = HERE
     keeper = built_keeper(sys.executable)
 
