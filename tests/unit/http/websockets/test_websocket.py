@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from typing import Any
 
 from attrs import astuple
 from hypothesis import given
 from hypothesis import strategies as st
-from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
-from zope.interface import implementer
 
-from tests.unit.http.driver import Answer, Api, Connection, UpgradeGate, head, parse
-from tests.unit.http.sample import operation
+from tests.unit.http.driver import Answer, Connection, head, parse
+from tests.unit.http.websockets.socketcase import DEFLATE, SocketCase
 from tests.unit.http.websockets.wsframes import (
     BINARY,
     CLOSE,
@@ -29,9 +26,7 @@ from tests.unit.http.websockets.wsframes import (
 )
 from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
 from tservice.core.identity import Identity
-from tservice.http.bounds import SocketBounds
 from tservice.http.envelope import bare
-from tservice.http.operations import Access, Call, Style
 from tservice.http.websockets.connection import (
     CLOSE_SECONDS,
     MAX_BUFFERED,
@@ -40,100 +35,9 @@ from tservice.http.websockets.connection import (
     PING_SECONDS,
     PONG_SECONDS,
     TRANSPORT_BUFFER,
-    ISocket,
-    ISocketHandler,
 )
 from tservice.http.websockets.frames import DEFLATE_FROM, SocketMessage
 from tservice.http.websockets.upgrade import CloseSocket, WebSockets
-
-DEFLATE = {"Sec-WebSocket-Extensions": "permessage-deflate; client_max_window_bits"}
-
-
-@implementer(ISocketHandler)
-class Recorder:
-    """Notes what it hears; echoes; fails when told to."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[object, ...]] = []
-        self.socket: ISocket | None = None
-
-    def opened(self, socket: ISocket) -> None:
-        self.socket = socket
-        self.heard.append(("opened",))
-
-    def text(self, data: str) -> None:
-        self.heard.append(("text", data))
-        if data == "fail":
-            raise ZeroDivisionError
-        if data == "close":
-            assert self.socket is not None
-            self.socket.send_text("bye")
-            self.socket.close(4009, "ended" * 40)
-
-    def binary(self, data: bytes) -> None:
-        self.heard.append(("binary", data))
-
-    def paused(self) -> None:
-        self.heard.append(("paused",))
-
-    def resumed(self) -> None:
-        self.heard.append(("resumed",))
-
-    def closed(self, code: int) -> None:
-        self.heard.append(("closed", code))
-
-
-class SocketCase(SynchronousTestCase):
-    """A site with one socket operation."""
-
-    def setUp(self) -> None:
-        self.handlers: list[Recorder] = []
-        self.error: Exception | None = None
-        self.gate = UpgradeGate()
-        self.clock = Clock()
-        self.sockets = WebSockets(self.clock)
-        self.told: list[tuple[object, ...]] = []
-        table = [
-            operation("GET", "/ws/{id}", self.handle, style=Style.WEBSOCKET, access=Access.USER)
-        ]
-        self.api = Api(
-            table,
-            gate=self.gate,
-            sockets=self.sockets,
-            clock=self.clock,
-            answered=lambda *args: self.told.append(args),
-        )
-        self.addCleanup(self.api.close)
-
-    async def handle(self, call: Call) -> object:
-        if self.error is not None:
-            raise self.error
-        self.handlers.append(Recorder())
-        return self.handlers[-1]
-
-    def ask(self, **headers: str) -> Connection:
-        connection = self.api.connect()
-        connection.send(head("GET", "/ws/7", {**UPGRADE, **headers}))
-        return connection
-
-    def open(self, **headers: str) -> Connection:
-        connection = self.ask(**headers)
-        self.handshake, rest = connection.value().split(b"\r\n\r\n", 1)
-        self.assertTrue(self.handshake.startswith(b"HTTP/1.1 101 "), self.handshake)
-        connection.transport.clear()
-        connection.transport.write(rest)
-        return connection
-
-    @property
-    def handler(self) -> Recorder:
-        return self.handlers[-1]
-
-    @property
-    def socket(self) -> Any:
-        return self.handler.socket
-
-    def got(self, connection: Connection) -> list[Frame]:
-        return list(frames(connection.value()))
 
 
 class UpgradeTests(SocketCase):
@@ -483,50 +387,3 @@ class FrameTests(SynchronousTestCase):
     def test_small_ones_are_left_alone(self) -> None:
         wire = SocketMessage(json.dumps({"t": "ack"})).wire(True)
         self.assertEqual(0x81, wire[0])
-
-
-class HoldTests(SocketCase):
-    """A handler that does not keep up stops its peer."""
-
-    def test_who_is_held_is_not_read_nor_cut(self) -> None:
-        connection = self.open()
-        transport = connection.transport
-        self.socket.hold()
-        self.socket.hold()
-        self.assertEqual("paused", transport.producerState)
-        connection.send(masked(TEXT, b"read before"))
-        self.assertEqual(("text", "read before"), self.handler.heard[-1])
-        for _ in range(4):
-            self.clock.advance(PING_SECONDS + PONG_SECONDS)
-        self.assertFalse(transport.aborted)
-        self.socket.release()
-        self.assertEqual("producing", transport.producerState)
-
-    def test_a_close_lets_go(self) -> None:
-        connection = self.open()
-        self.socket.hold()
-        self.socket.close(4000)
-        self.assertEqual("producing", connection.transport.producerState)
-        self.socket.hold()
-        self.assertEqual("producing", connection.transport.producerState)
-
-
-class BoundTests(SocketCase):
-    """An operation that takes less than most."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        bounds = SocketBounds(message=10, too_big=1003, compressed=False)
-        table = [operation("GET", "/ws/{id}", self.handle, style=Style.WEBSOCKET, socket=bounds)]
-        self.api = Api(table, gate=self.gate, sockets=self.sockets, clock=self.clock)
-        self.addCleanup(self.api.close)
-
-    def test_one_more_byte_than_may_be(self) -> None:
-        connection = self.open(**DEFLATE)
-        self.assertNotIn(b"deflate", self.handshake)
-        for _ in range(2):
-            connection.send(masked(BINARY, b"x" * 6, first=0) + masked(0, b"x" * 4))
-            self.assertEqual(("binary", b"x" * 10), self.handler.heard[-1])
-        connection.send(masked(BINARY, b"x" * 6, first=0) + masked(0, b"x" * 5))
-        (close,) = self.got(connection)
-        self.assertEqual((1003, 3), (close.code, len(self.handler.heard)))

@@ -1,0 +1,105 @@
+"""A site with one WebSocket, and a handler that notes what it hears."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tests.unit.http.driver import Api, Connection, UpgradeGate, head
+from tests.unit.http.sample import operation
+from tests.unit.http.websockets.wsframes import UPGRADE, Frame, frames
+from tservice.http.operations import Access, Call, Style
+from tservice.http.websockets.connection import ISocket, ISocketHandler
+from tservice.http.websockets.upgrade import WebSockets
+
+DEFLATE = {"Sec-WebSocket-Extensions": "permessage-deflate; client_max_window_bits"}
+
+
+@implementer(ISocketHandler)
+class Recorder:
+    """Notes what it hears; echoes; fails when told to."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[object, ...]] = []
+        self.socket: ISocket | None = None
+
+    def opened(self, socket: ISocket) -> None:
+        self.socket = socket
+        self.heard.append(("opened",))
+
+    def text(self, data: str) -> None:
+        self.heard.append(("text", data))
+        if data == "fail":
+            raise ZeroDivisionError
+        if data == "close":
+            assert self.socket is not None
+            self.socket.send_text("bye")
+            self.socket.close(4009, "ended" * 40)
+
+    def binary(self, data: bytes) -> None:
+        self.heard.append(("binary", data))
+
+    def paused(self) -> None:
+        self.heard.append(("paused",))
+
+    def resumed(self) -> None:
+        self.heard.append(("resumed",))
+
+    def closed(self, code: int) -> None:
+        self.heard.append(("closed", code))
+
+
+class SocketCase(SynchronousTestCase):
+    """A site with one socket operation."""
+
+    def setUp(self) -> None:
+        self.handlers: list[Recorder] = []
+        self.error: Exception | None = None
+        self.gate = UpgradeGate()
+        self.clock = Clock()
+        self.sockets = WebSockets(self.clock)
+        self.told: list[tuple[object, ...]] = []
+        table = [
+            operation("GET", "/ws/{id}", self.handle, style=Style.WEBSOCKET, access=Access.USER)
+        ]
+        self.api = Api(
+            table,
+            gate=self.gate,
+            sockets=self.sockets,
+            clock=self.clock,
+            answered=lambda *args: self.told.append(args),
+        )
+        self.addCleanup(self.api.close)
+
+    async def handle(self, call: Call) -> object:
+        if self.error is not None:
+            raise self.error
+        self.handlers.append(Recorder())
+        return self.handlers[-1]
+
+    def ask(self, **headers: str) -> Connection:
+        connection = self.api.connect()
+        connection.send(head("GET", "/ws/7", {**UPGRADE, **headers}))
+        return connection
+
+    def open(self, **headers: str) -> Connection:
+        connection = self.ask(**headers)
+        self.handshake, rest = connection.value().split(b"\r\n\r\n", 1)
+        self.assertTrue(self.handshake.startswith(b"HTTP/1.1 101 "), self.handshake)
+        connection.transport.clear()
+        connection.transport.write(rest)
+        return connection
+
+    @property
+    def handler(self) -> Recorder:
+        return self.handlers[-1]
+
+    @property
+    def socket(self) -> Any:
+        return self.handler.socket
+
+    def got(self, connection: Connection) -> list[Frame]:
+        return list(frames(connection.value()))
