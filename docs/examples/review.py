@@ -6,18 +6,26 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Lock
 
 from tservice.client.blocking import connect
 
+ONE_AT_A_TIME = Lock()
+"""Git trips over a worktree that is removed while it looks at all of them."""
 LOOK_FOR = ("mistakes in its logic", "holes in its security", "what its tests leave out")
+
+
+def git(repository: str, *words: str) -> None:
+    """Change the worktrees."""
+    with ONE_AT_A_TIME:
+        subprocess.run(["git", "-C", repository, "worktree", *words], check=True)
 
 
 def worktree(held: ExitStack, repository: str, branch: str) -> str:
     """A checkout that is gone with the block."""
     folder = held.enter_context(tempfile.TemporaryDirectory()) + "/review"
-    git = ["git", "-C", repository, "worktree"]
-    subprocess.run([*git, "add", "--quiet", "--detach", folder, branch], check=True)
-    held.callback(subprocess.run, [*git, "remove", "--force", folder], check=True)
+    git(repository, "add", "--quiet", "--detach", folder, branch)
+    held.callback(git, repository, "remove", "--force", folder)
     return folder
 
 

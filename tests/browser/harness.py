@@ -81,6 +81,7 @@ WATCH_POLICY = """addEventListener("securitypolicyviolation", (event) =>
 LOST = (
     r"WebSocket connection to .* failed",
     r"net::ERR_(CONNECTION|EMPTY|INCOMPLETE|INTERNET|NETWORK)",
+    "An unknown error occurred when fetching the script",
 )
 """What Chromium logs by itself where a test cuts or ends connections."""
 

@@ -31,6 +31,10 @@ from tservice.sessions.interfaces import Exit, ISessions, Session, Status
 AGAIN_SECONDS = 2.0
 """Seconds until an engine whose events ended is listened to again."""
 LONGEST_LINE = 256 * 1024
+SETTLED_SECONDS = 1.0
+"""Seconds in which the reason of an end that was just noticed has been told."""
+REMOVAL_SECONDS = 60
+"""Seconds at most from the end of a container that is removed by force until it is gone."""
 
 OOM, STOPPED, KILLED, REMOVED = (
     "oom-killed",
@@ -211,12 +215,32 @@ class Watch:
 
     def _happened(self, told: Happening | None) -> None:
         case = None if told is None else self._store.container(told.name)
-        if told is None or case is None or told.action not in ("pause", "unpause"):
+        if told is None or case is None:
             return
-        place = place_of(case)
+        if told.action == "destroy":
+            self._correct(case)
+            # The end itself may be being explained just now.
+            at = f"{case.container} is removed"
+            self._timers.set(at, SETTLED_SECONDS, self._correct, case)
+        elif told.action in ("pause", "unpause"):
+            place = place_of(case)
+            for session in self._sessions().list():
+                if session.place == place and session.pid is not None:
+                    self._tell(session, paused=told.action == "pause")
+
+    def _correct(self, case: ContainerCase) -> None:
+        """One that is removed by force is killed first, and was seen so."""
+        place, since = place_of(case), now_ms(self._clock) - REMOVAL_SECONDS * 1000
         for session in self._sessions().list():
-            if session.place == place and session.pid is not None:
-                self._tell(session, paused=told.action == "pause")
+            ending = session.pane_exit
+            if session.place != place or session.pid is not None or ending is None:
+                continue
+            if ending.reason in (STOPPED, KILLED) and ending.at >= since:
+                self._sessions().update(
+                    session.id,
+                    pane_exit=evolve(ending, reason=REMOVED),
+                    status_reason=WORDS[REMOVED],
+                )
 
     def _tell(self, session: Session, *, paused: bool) -> None:
         if paused:
