@@ -164,16 +164,8 @@ class StatusSuite(Driven):
         return Span(what=name, begun=turns[0].started, ended=ended)
 
     def check(self, scenes: Sequence[str]) -> None:
-        """Play the scenes; none may be off by more than L{LATE}.
-
-        One that was is played again: others may have had the processors, but a status that lags by
-        itself lags again.
-        """
-        late = self.late(scenes)
-        self.assertEqual([], self.late(late) if late else [])
-
-    def late(self, scenes: Sequence[str]) -> list[str]:
-        """Play the scenes: those that were off."""
+        """Play the scenes; none may be off by more than L{LATE}."""
         found = self.deviations(scenes)
         tell("\n".join(["", *map(str, found)]))
-        return [*dict.fromkeys(each.what for each in found if each.worst > LATE)]
+        wrong = [str(each) for each in found if each.worst > LATE]
+        self.assertEqual([], wrong)

@@ -156,7 +156,7 @@ class DictationTests(VoiceCase):
         self.sign()
         for rate in (44_100, 48_000):
             page = self.shown(AT_RATE % rate)
-            for _ in range(8):
+            for _ in range(5):
                 self.dictate(page)
                 self.assertEqual(rate, page.evaluate("rate"))
                 page.get_by_test_id("mic").click()

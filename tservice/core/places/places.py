@@ -131,6 +131,10 @@ class Places:
         """See L{PlaceProvider.ready}."""
         await self._of(known).ready(known)
 
+    def knows(self, kind: PlaceKind) -> bool:
+        """Whether anybody answers for places of that kind."""
+        return kind in self._kinds
+
     def find(self, known: PlaceId) -> Place | None:
         """See L{PlaceProvider.find}."""
         return self._of(known).find(known)

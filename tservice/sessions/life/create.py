@@ -143,7 +143,7 @@ class Creator:
         places = self._launcher.places.places
         if not caller.admin:
             raise ServiceError(ErrorCode.FORBIDDEN, "attachRemoteSession is for admins")
-        if places.find(known) is None:
+        if not places.knows(known.kind) or places.find(known) is None:
             raise not_found(f"Remote host {known.name}")
         await places.ready(known)
         place = places.judge(known, None)

@@ -105,7 +105,7 @@ class LifeTests(RouteCase):
     def test_what_does_not_exist_yet(self) -> None:
         remote = {"hostId": "h1", "remoteSessionName": "n"}
         answer = self.api.post("/api/sessions", {"attachRemoteSession": remote})
-        self.assert_error(422, "remote", answer)
+        self.assert_error(404, "h1", answer)
         custom = {"endpointId": "e1", "modelId": "m"}
         answer = self.api.post("/api/quick-start", {"customModel": custom})
         self.assert_error(404, "e1", answer)
