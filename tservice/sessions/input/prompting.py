@@ -44,6 +44,9 @@ SEEN_GAP = 0.12
 """Seconds between the text's appearance and Enter."""
 SETTLING = (0.15,) * 10
 """Seconds before each look whether the completions of a command are drawn."""
+ASKING = (0.1, 0.2, 0.4)
+"""Seconds before each further look at what asks for something, before a prompt is refused for it:
+an earlier prompt that quotes a dialog looks like one until the composer below it is drawn."""
 DIALOG_LOOKS = (0.15, 0.3, 0.6, 1.2)
 """Seconds before each look for the end of a dialog that came up between text and Enter."""
 LEAVING = (0.03, 0.05, 0.07, *(0.1,) * 8, *(0.25,) * 8)
@@ -218,6 +221,11 @@ class Prompter:
     async def _unasked(self) -> None:
         """Make sure that nothing is typed into a dialog, whose answer it would be."""
         asked = await self._asks("")
+        for pause in ASKING:
+            if asked is None:
+                return
+            await sleep(self._context.clock, pause)
+            asked = await self._asks("")
         if asked is not None:
             raise NotTyped(f"the agent asks for something, answer that first ({asked})")
 

@@ -8,6 +8,7 @@ from tests.unit.agents.rig import COMPOSER, NO_TRUST, PERMISSION, RULE, TRUST, A
 from tservice.agents.activity.trust import KEYS
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
+from tservice.sessions.input.prompting import ASKING
 from tservice.sessions.interfaces import Delivery
 from tservice.sessions.record.model import Session
 
@@ -184,7 +185,9 @@ class GateTests(AgentCase):
     def test_a_prompt_is_no_answer_to_a_later_dialog(self) -> None:
         session = self.ready()
         self.show(session, PERMISSION)
-        error = self.failureResultOf(self.prompt(session), ServiceError).value
+        refused = self.prompt(session)
+        self.spend(sum(ASKING))
+        error = self.failureResultOf(refused, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertIn("Do you want to proceed?", error.message)
         self.assertEqual([], self.screen(session).pressed)

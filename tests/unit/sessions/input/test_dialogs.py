@@ -9,6 +9,7 @@ from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import Capture, MuxBusy, MuxTimeout, PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram
+from tservice.sessions.input.prompting import ASKING
 from tservice.sessions.input.prompting import DIALOG_LOOKS as LOOKS
 from tservice.sessions.input.typist import PASTE_GAP
 from tservice.sessions.interfaces import Delivery, IInputGate
@@ -45,6 +46,7 @@ class DialogTests(SessionCase):
     def test_nothing_is_typed_and_the_number_is_free(self) -> None:
         self.agent.show(drawn=False)
         answer = self.type(self.session, "please do not\r", client_id="c", seq=1)
+        self.spend(sum(ASKING))
         error: ServiceError = self.failureResultOf(answer, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertIn("nothing was typed", error.message)
@@ -55,6 +57,16 @@ class DialogTests(SessionCase):
         self.spend(1)
         self.assertEqual(DONE, self.successResultOf(again))
         self.assertEqual(["please do not"], self.agent.prompts)
+
+    def test_a_moment_of_drawing_is_no_dialog(self) -> None:
+        """A prompt of before that quotes one stands lowest until the composer is drawn."""
+        self.agent.show(drawn=False)
+        answer = self.type(self.session, "hello\r")
+        self.spend(sum(ASKING) / 2)
+        self.agent.show(drawn=True)
+        self.spend(2)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual(["hello"], self.agent.prompts)
 
     def test_one_that_comes_up_before_enter_gets_none(self) -> None:
         answer = self.type(self.session, "hello\r")
