@@ -70,7 +70,11 @@ class InboxTests(AgentCase):
 
     def test_each_sort_of_answer(self) -> None:
         page = self.open()
+        notice = page.get_by_test_id("ask-notice")
+        expect(notice).to_be_visible()
         items = self.inbox(page)
+        # The inbox beside the terminal says it already.
+        expect(notice).to_have_count(0)
         items.nth(0).get_by_test_id("approval-option-2").click()
         expect(items).to_have_count(3)
         items.nth(0).get_by_test_id("approval-check-2").check()

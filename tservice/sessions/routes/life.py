@@ -53,6 +53,8 @@ _MAKE_ERRORS = (
 )
 
 
+CONVERSATION = r"^(?:[0-9a-fA-F-]{1,100}|ses_[0-9A-Za-z]{1,96})$"
+"""Ids of conversations (protocol-create): opencode's begin with C{ses_}."""
 _PLACED = ("case_name", "working_dir", "worktree", "resume_session_id", "custom_model")
 """What says where a session is to be, or what is to run in it."""
 
@@ -115,9 +117,7 @@ class CreateBody(LaunchBody):
 
     working_dir: FolderText | None = None
     name: SessionName | None = None
-    resume_session_id: (
-        Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F-]{1,100}$")] | None
-    ) = None
+    resume_session_id: Annotated[str, StringConstraints(pattern=CONVERSATION)] | None = None
     attach_remote_session: RemoteSessionBody | None = None
     status_line_telemetry: bool | None = None
     start: bool | None = None

@@ -1,6 +1,7 @@
 /** What needs to be said of all sessions or of the one in front, over the terminal's first rows. */
 import { signal } from "@preact/signals";
 import type { Session } from "../api/types.ts";
+import { besidePage } from "../app/panel.ts";
 import { openPage } from "../app/registry.ts";
 import type { Item } from "../approvals/item.ts";
 import { APPROVALS_PAGE } from "../approvals/page.ts";
@@ -40,7 +41,8 @@ function hide(item: Item): void {
 }
 
 function Asks({ item }: { item: Item }) {
-  if (putAway.value.has(item.id)) return null;
+  // Beside the inbox it would say the same, over the terminal's text.
+  if (putAway.value.has(item.id) || besidePage.value?.id === APPROVALS_PAGE) return null;
   return (
     <div class="banner session-notice" data-testid="ask-notice">
       <span class="dot" data-look="attention" />

@@ -3,7 +3,7 @@ import { SESSION } from "../api/sample.ts";
 import type { Session } from "../api/types.ts";
 import { limitNotice } from "./limits.ts";
 import { chipsOf, levelOf, merge, readPlan } from "./plan.ts";
-import { hintOf, standingOf } from "./reason.ts";
+import { asksAtStart, hintOf, standingOf } from "./reason.ts";
 import { telemetryChange } from "./state.ts";
 import { clockText, untilText } from "./times.ts";
 
@@ -157,6 +157,27 @@ describe("standing", () => {
     const busy = session({ status: "busy", ...(statusReason && { statusReason }) });
     expect(standingOf(busy, false).reason).toBe(said);
     expect(hintOf(standingOf(session({ ...(statusReason && { statusReason }) }), false))).toBe("idle");
+  });
+
+  test.each([
+    ["codex", "trust dialog: Trust this folder?", true],
+    ["primary", "trust dialog: Quick safety check", false],
+    ["primary", "api-key dialog: Detected a custom API key", true],
+    ["codex", "permission dialog: Would you like to run it?", false],
+    ["codex", "composer on the screen", false],
+    ["codex", undefined, false],
+  ])("a program of mode %s with the evidence %s waits for a person: %o", (mode, statusReason, waits) => {
+    const starting = session({ mode, ...(statusReason && { statusReason }) });
+    expect(asksAtStart(starting)).toBe(waits);
+    expect(asksAtStart({ ...starting, pid: null })).toBe(false);
+  });
+
+  test("what a program asks at its start is said in its own words", () => {
+    const now = standingOf(
+      session({ mode: "codex", statusReason: "trust dialog: Trust this folder?" }),
+      true,
+    );
+    expect(hintOf(now)).toBe("waits for you: Trust this folder?");
   });
 
   test("a session without a process is not said to wait", () => {

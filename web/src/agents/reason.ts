@@ -15,7 +15,9 @@ export interface Standing {
 const PAUSED = "its container is paused";
 
 /** What the program itself shows, quoted by the evidence (protocol-session `statusReason`). */
-const QUOTED = /^(?:working line|title|[a-z]+ dialog): (.+)$/;
+const QUOTED = /^(?:working line|title|[a-z-]+ dialog): (.+)$/;
+/** What a program asks before its first prompt; the inbox holds none of it (protocol-approvals). */
+const AT_START = /^(?:trust|bypass|api-key|mcp) dialog: /;
 /** Spinners and bullets that come before a program's words. */
 const ORNAMENT = /^[^\p{L}\p{N}]+/u;
 
@@ -23,6 +25,12 @@ const ORNAMENT = /^[^\p{L}\p{N}]+/u;
 export function saidIn(evidence: string | undefined): string | undefined {
   const quoted = QUOTED.exec(evidence ?? "")?.[1];
   return quoted?.replace(ORNAMENT, "").trim() || undefined;
+}
+
+/** Whether it cannot begin before a person answers; the service trusts for Claude Code itself. */
+export function asksAtStart({ mode, pid, status, statusReason = "" }: Session): boolean {
+  if (pid === null || status !== "idle") return false;
+  return AT_START.test(statusReason) && !(mode === "primary" && statusReason.startsWith("trust "));
 }
 
 function reasonOf(session: Session, look: Look, item: Item | undefined): string | undefined {

@@ -1,5 +1,6 @@
 /** What waits for a person, kept in step with the service. */
 import { computed, effect, signal } from "@preact/signals";
+import { asksAtStart } from "../agents/reason.ts";
 import { ApiError } from "../api/errors.ts";
 import { Reread } from "../lib/reread.ts";
 import { isViewed, sessionList, settings } from "../store/state.ts";
@@ -25,8 +26,10 @@ export const approvalOf = (sessionId: string): Item | undefined =>
 
 /** Sessions that need a person: an open item, or a dialog that only the session told of. */
 export const needy = computed<ReadonlySet<string>>(() => {
+  const { attention, byId } = sessionList.value;
   const asking = approvals.value.filter(isUrgent).map((item) => item.sessionId);
-  return new Set([...sessionList.value.attention, ...asking]);
+  const starting = [...byId.values()].filter(asksAtStart).map(({ id }) => id);
+  return new Set([...attention, ...asking, ...starting]);
 });
 
 export const needsYou = (sessionId: string): boolean => needy.value.has(sessionId);

@@ -93,6 +93,9 @@ class LifeTests(RouteCase):
             ({"model": "m" * 51}, "model"),
             ({"effort": "huge"}, "effort"),
             ({"resumeSessionId": "../x"}, "resumeSessionId"),
+            ({"resumeSessionId": "ses_"}, "resumeSessionId"),
+            ({"resumeSessionId": "ses_a-b"}, "resumeSessionId"),
+            ({"resumeSessionId": "xyz"}, "resumeSessionId"),
             ({"workingDir": "x"}, "workingDir"),
             ({"start": 1}, "start"),
             ({"nope": 1}, "nope"),
@@ -101,6 +104,14 @@ class LifeTests(RouteCase):
         ]:
             answer = self.api.post("/api/sessions", {"mode": "shell", **body})  # type: ignore[dict-item]
             self.assert_error(400, word, answer)
+
+    def test_a_conversation_of_any_client_is_gone_on_with(self) -> None:
+        for mode, conversation in (
+            ("primary", "2fa5d388-09f9-466c-a856-b9cb16a348d0"),
+            ("opencode", "ses_dfad7080cffecO4BSxFWX2MwN6"),
+        ):
+            made = self.make(mode=mode, resumeSessionId=conversation)
+            self.assertEqual([conversation], made["conversationIds"])
 
     def test_what_does_not_exist_yet(self) -> None:
         remote = {"hostId": "h1", "remoteSessionName": "n"}
