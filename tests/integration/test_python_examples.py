@@ -61,7 +61,8 @@ class ExampleTests(SynchronousTestCase):
             timeout=2 * PATIENCE,
             check=False,
         )
-        self.assertEqual((0, ""), (ended.returncode, ended.stderr), ended.stdout)
+        self.assertEqual(0, ended.returncode, f"{ended.stdout}\n{ended.stderr}")
+        self.assertEqual("", ended.stderr)
         return ended.stdout
 
     def sessions(self) -> Any:

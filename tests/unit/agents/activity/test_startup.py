@@ -40,6 +40,13 @@ CODEX = (
     "› Ask Codex to do anything\n\n  stub-model default · ~/work\n  ← for agents · ? for shortcuts"
 )
 CODEX_STARTING = "› Ask Codex to do anything\n\n  ? for shortcuts"
+OPENCODE = """  ┃
+  ┃
+  ┃
+  ┃  Build · Stub Model stub
+  ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀
+   /home/me/work                                                       1.2K  ctrl+p commands"""
+OPENCODE_READING = OPENCODE.replace("      1.2K", "tab agents")
 CODEX_TRUST = """  Trust this folder? Codex can read, edit, and run files here.
 
 › 1. Trust and continue
@@ -258,6 +265,18 @@ class GateTests(AgentCase):
         self.spend(10)
         self.assertTrue(self.prompted(session))
         self.assertTrue(done.called)
+        done.addErrback(lambda why: None)
+
+    def test_a_conversation_that_is_not_read_yet(self) -> None:
+        """opencode drops what is submitted before."""
+        session = self.agent(mode="opencode")
+        done = self.prompt(session)
+        self.show(session, OPENCODE_READING)
+        self.spend(30)
+        self.assertFalse(self.prompted(session))
+        self.show(session, OPENCODE)
+        self.spend(10)
+        self.assertTrue(self.prompted(session))
         done.addErrback(lambda why: None)
 
     def test_a_composer_before_the_dialog(self) -> None:
