@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -80,7 +81,10 @@ class Claude:
             state = json.loads(path.read_text("utf-8")) if path.exists() else {}
             project = state.setdefault("projects", {}).setdefault(str(self._options.cwd), {})
             project["hasTrustDialogAccepted"] = True
-            path.write_text(json.dumps(state), "utf-8")
+            # As the real one: others of the same home never read a half of it.
+            draft = path.with_name(f"{path.name}.{os.getpid()}")
+            draft.write_text(json.dumps(state), "utf-8")
+            draft.replace(path)
         return yes
 
     def _next_opening(self) -> None:
