@@ -145,11 +145,13 @@ class AccessControl:
 
     @ivar accounts: C{None} where nobody has to sign in.
     @ivar capabilities: for what is opened by a word in a path.
+    @ivar failures: counts wrong passwords, secrets and codes.
     """
 
     gate: Gate
     accounts: IAccounts | None
     capabilities: CapabilityRegistry
+    failures: Failures
 
 
 def build_access(
@@ -197,7 +199,9 @@ def build_access(
     )
     return Feature(
         name="access",
-        service=AccessControl(gate=gate, accounts=accounts, capabilities=known.capabilities),
+        service=AccessControl(
+            gate=gate, accounts=accounts, capabilities=known.capabilities, failures=failures
+        ),
         operations=[
             *signing.operations(),
             *routes,

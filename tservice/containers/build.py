@@ -26,6 +26,7 @@ from tservice.containers.service import ContainerService
 from tservice.containers.setups import ContainerSetups
 from tservice.containers.store import ContainerStore
 from tservice.containers.watch import Watch
+from tservice.core.authentication import IFailures
 from tservice.core.places.place import PlaceKind
 from tservice.core.users.osuser import OsUser
 from tservice.ground.feature import Feature
@@ -37,6 +38,9 @@ from tservice.http.site import Site
 from tservice.mux.tmux.built import built_keeper
 from tservice.mux.tmux.setup import CONFIGURATION, Setups
 from tservice.sessions.interfaces import ISessions
+
+MOST_CONNECTIONS = 64
+"""To the listener of hooks: they take descriptors that panes need, and each hook is soon over."""
 
 
 @frozen(kw_only=True)
@@ -114,15 +118,18 @@ def instance_secret(ground: Ground) -> str:
 
 
 def build_bridge(
-    ground: Ground, bridge: HookBridge, operations: Iterable[Operation]
+    ground: Ground, bridge: HookBridge, operations: Iterable[Operation], failures: IFailures
 ) -> Feature[HookBridge]:
     """The listener for hooks from containers, with those of C{operations} that are for hooks."""
     hooks = [each for each in operations if is_hook(each)]
     if bridge.enabled:
         gate = BridgeGate(
-            ContainerAuthenticator(instance_secret(ground)), frozenset(each.path for each in hooks)
+            ContainerAuthenticator(instance_secret(ground)),
+            failures,
+            frozenset(each.path for each in hooks),
         )
-        bridge.serve(Site(Kernel(hooks, gate, NoPages(), NoUpgrades()), ground.reactor))
+        kernel = Kernel(hooks, gate, NoPages(), NoUpgrades())
+        bridge.serve(Site(kernel, ground.reactor, max_connections=MOST_CONNECTIONS))
     return Feature(name="the bridge of containers", service=bridge, start=bridge.start)
 
 

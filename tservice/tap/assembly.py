@@ -154,7 +154,8 @@ class Trunk:
     def serve(self) -> None:
         """What listens, once every route is known; it starts last and ends first."""
         ground, contents = self.ground, self.contents
-        contents.add(build_bridge(ground, self.bridge, contents.operations))
+        failures = self.access.failures
+        contents.add(build_bridge(ground, self.bridge, contents.operations, failures))
         site = build_site(
             ground, contents, gate=self.access.gate, pages=self.pages, sockets=self.sockets,
             parked=self.parked, heard=self.audit.heard,

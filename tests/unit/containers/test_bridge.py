@@ -13,6 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api
 from tservice.access.authenticators import ContainerAuthenticator
+from tservice.access.failures import CAP, WINDOW_SECONDS, Failures
 from tservice.access.hooksecret import HEADER, container_secret, named_container
 from tservice.containers.answers import read_gateway
 from tservice.containers.bridge import RETRY, BridgeState, HookBridge
@@ -164,7 +165,10 @@ class GateTests(SynchronousTestCase):
             tag="Hooks",
             answer=Nothing,
         )
-        gate = BridgeGate(ContainerAuthenticator(SECRET), frozenset({hook.path}))
+        self.clock = Clock()
+        gate = BridgeGate(
+            ContainerAuthenticator(SECRET), Failures(self.clock), frozenset({hook.path})
+        )
         self.api = Api([hook], gate, NoPages(), NoUpgrades())
 
     def ask(self, method: str, path: str, secret: str | None) -> tuple[int, bytes]:
@@ -182,6 +186,16 @@ class GateTests(SynchronousTestCase):
         for wrong in (None, "", SECRET, of_a.replace("case-a", "case-b"), of_a[:-1], f"{of_a}x"):
             self.assertEqual(401, self.ask("POST", "/api/hook-event", wrong)[0], wrong)
         self.assertEqual([], self.callers)
+
+    def test_guessing_has_an_end_and_the_right_one_passes_all_the_same(self) -> None:
+        def guess() -> int:
+            return self.ask("POST", "/api/hook-event", f"service-case-a.{SECRET}")[0]
+
+        self.assertEqual([401] * CAP + [429] * 2, [guess() for _ in range(CAP + 2)])
+        right = container_secret(SECRET, "service-case-a")
+        self.assertEqual(200, self.ask("POST", "/api/hook-event", right)[0])
+        self.clock.advance(WINDOW_SECONDS)
+        self.assertEqual(401, guess())
 
     def test_nothing_else_is_there(self) -> None:
         secret = container_secret(SECRET, "service-case-a")

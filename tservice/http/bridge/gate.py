@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from attrs import frozen
 from zope.interface import implementer
 
-from tservice.core.authentication import IAuthenticator, Pass, Visit
+from tservice.core.authentication import Bucket, IAuthenticator, IFailures, Pass, Visit
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.http.envelope import Response, bare
+from tservice.http.gate import too_many, unauthorized
 from tservice.http.kernel import IGate, IPages, IUpgrades
 from tservice.http.operations import Access, Call, Operation
 from tservice.http.request import Request
@@ -23,10 +24,12 @@ class BridgeGate:
     """Lets hooks of containers through.
 
     @ivar hooks: tells whose secret is shown.
+    @ivar failures: counts wrong ones, together with those of hooks elsewhere.
     @ivar paths: the only ones that are answered.
     """
 
     hooks: IAuthenticator
+    failures: IFailures
     paths: frozenset[str]
 
     def screen(self, request: Request, method: str, path: str | None) -> Visit:
@@ -50,12 +53,15 @@ class BridgeGate:
     async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
         """Which container it is.
 
-        @raise Refusal: bare 401.
+        @raise Refusal: bare 401, 429 over a failure cap.
         """
         verdict = await self.hooks.authenticate(visit)
         if isinstance(verdict, Pass):
             return verdict
-        raise bare(401, "Unauthorized: hook secret required")
+        wait = self.failures.failed(Bucket.HOOK, visit.address, None)
+        if wait:
+            raise too_many(wait)
+        raise unauthorized("Unauthorized: hook secret required", challenge=False)
 
     def authorize(
         self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
