@@ -13,9 +13,9 @@ from pydantic import BaseModel, ValidationError
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.world import World
+from tservice.core.crowd import count_values
 from tservice.core.errors import ServiceError
 from tservice.http import body
-from tservice.http.body import count_values
 from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT, MAX_VALUES, BodyBounds
 from tservice.http.operations import Access, Operation
 from tservice.http.rules import explain

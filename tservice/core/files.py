@@ -11,9 +11,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tservice.core.crowd import is_crowd
+
 PRIVATE = 0o600
 READ_LIMIT = 1024 * 1024
 """Bytes that L{read_text} takes at most: a settings file is never near it."""
+VALUES_LIMIT = 50_000
+"""Values and names of a JSON file that anybody may have made."""
 
 
 class FileError(Exception):
@@ -118,9 +122,12 @@ def read_text(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> 
 def read_json(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> Any:
     """The JSON value in a file, under the rules of L{read_text}.
 
-    @raise UnparsableFile: also for broken JSON; says where, never what.
+    @raise UnparsableFile: also for broken JSON; says where, never what.  And for a crowd of more
+        than L{VALUES_LIMIT} in a file that is not C{private}: anybody may have made that.
     """
     text = read_text(path, private=private, limit=limit)
+    if not private and is_crowd(text, VALUES_LIMIT):
+        raise UnparsableFile(f"{path.name}: holds more than {VALUES_LIMIT} values")
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from tservice.core.crowd import count_values
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.http.bounds import MAX_VALUES, SPARE_VALUES
 from tservice.http.models import Body
@@ -34,7 +35,6 @@ The Origin rule of the gate keeps other sites from using it; a missing type is c
 MAX_DIGITS = 40
 """Of an integer, more than 128 bits have: the time to read one grows with their square."""
 
-_NO_SIGNS = bytes(set(range(256)) - set(b",:[{"))
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _LISTS = (list, tuple, set, frozenset, Sequence)
 
@@ -148,28 +148,6 @@ def parse_json(raw: bytes, values: int = MAX_VALUES) -> Any:
         raise invalid("body", "must be JSON") from None
     _check_values(data)
     return data
-
-
-def count_values(raw: bytes, enough: int) -> int:
-    """How many values and names C{raw} holds, before it is parsed.
-
-    Each but the first is behind one of four signs.  To find these costs a hundredth of parsing
-    them: nobody who sends a crowd of tiny values gets it parsed.
-
-    @param enough: beyond it the count need not be right.
-    @return: at least as many as a parser would come across, and never more than there are,
-        containers counted twice.
-    """
-    signs = len(raw.translate(None, _NO_SIGNS))
-    if signs < enough:
-        return signs + 1
-    # Counted without the strings, for a text may be full of commas.
-    bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
-    quotes = bare.count(b'"')
-    if quotes > 2 * enough:
-        return quotes // 2
-    outside = b"".join(bare.split(b'"')[::2])
-    return len(outside.translate(None, _NO_SIGNS)) + 1
 
 
 def _no_constant(name: str) -> float:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tservice.core.crowd import is_crowd
 from tservice.core.errors import failed
 from tservice.core.files import FileError, read_json, read_text, write_private
 from tservice.models.injection import Injection
@@ -29,6 +30,8 @@ VARIABLES = "variables"
 SHELL = "/bin/sh"
 STATE_LIMIT = 32 * 1024 * 1024
 """Bytes of the user's own state, which keeps histories."""
+STATE_VALUES = 100_000
+"""Values and names of it; what holds more is not looked at."""
 _ID = re.compile(r"[0-9a-f-]{36}")
 
 
@@ -124,6 +127,8 @@ def _trust(state: Path, own: Path, working_dir: str) -> None:
     """A folder that the user trusts is not asked about again."""
     try:
         text = read_text(own, limit=STATE_LIMIT)
+        if is_crowd(text, STATE_VALUES):
+            return
         project = json.loads(text)["projects"][working_dir]
         trusted = project["hasTrustDialogAccepted"] is True
     except (OSError, FileError, ValueError, KeyError, TypeError, RecursionError):

@@ -12,6 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core import files
 from tservice.core.files import (
+    VALUES_LIMIT,
     FileError,
     UnparsableFile,
     UnsafeFile,
@@ -150,6 +151,13 @@ class ReadTests(FilesCase):
         self.assertEqual({}, read_json(self.path, limit=1000))
         self.path.write_text(" " * 999 + "{}")
         self.assertIn("larger than 1000 bytes", self.refusal(UnparsableFile))
+
+    def test_a_crowd_of_values(self) -> None:
+        """Of a file that anybody may have made; the service's own hold what it put there."""
+        self.path.write_text("[" + "0," * VALUES_LIMIT + "0]")
+        self.assertRaises(UnparsableFile, read_json, self.path)
+        self.path.chmod(0o600)
+        self.assertEqual(VALUES_LIMIT + 1, len(read_json(self.path, private=True)))
 
     def test_open_to_others(self) -> None:
         self.path.write_text("{}")

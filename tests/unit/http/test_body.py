@@ -12,11 +12,11 @@ from pydantic import Field, field_validator
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api
+from tservice.core.crowd import count_values
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.body import (
     MAX_DEPTH,
     MAX_DIGITS,
-    count_values,
     parse_json,
     read_body,
     read_query,

@@ -13,11 +13,14 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
+from tservice.core.crowd import is_crowd
 from tservice.core.numbers import TOKENS_MAX
 
 TEXT_LIMIT = 256 * 1024
 """Characters kept of an answer, from its end."""
 TITLE_LENGTH = 60
+LINE_VALUES = 50_000
+"""Values and names of a line; a crowd of them would hold up everybody while it is parsed."""
 MODELS = 20
 """Models whose tokens are told apart; the tokens of further ones have no price."""
 
@@ -153,7 +156,9 @@ class ReadPosition:
 
 
 def entry(line: bytes) -> dict[str, Any] | None:
-    """A line as JSON object; C{None} for anything else."""
+    """A line as JSON object; C{None} for anything else, also one of more than L{LINE_VALUES}."""
+    if is_crowd(line, LINE_VALUES):
+        return None
     try:
         found = json.loads(line)
     except ValueError:

@@ -19,6 +19,7 @@ from urllib.parse import quote
 from attrs import evolve
 
 from tservice.agents.transcripts.model import (
+    LINE_VALUES,
     TEXT_LIMIT,
     Failure,
     Message,
@@ -36,6 +37,7 @@ from tservice.agents.transcripts.model import (
     prompted,
 )
 from tservice.agents.transcripts.reader import MESSAGE_CHARS, MESSAGES, open_regular
+from tservice.core.crowd import is_crowd
 
 STEPS = 30_000_000
 """Instructions of the database's machine in one reading: a second or so."""
@@ -187,9 +189,11 @@ def _message(rows: sqlite3.Connection, row: sqlite3.Row) -> dict[str, Any]:
 
 
 def _object(text: Any) -> Mapping[str, Any]:
+    if not isinstance(text, str | bytes) or is_crowd(text, LINE_VALUES):
+        return {}
     try:
         return as_map(json.loads(text))
-    except (TypeError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
 
 

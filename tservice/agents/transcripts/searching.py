@@ -65,13 +65,17 @@ def search(
     wanted, end, left = words.lower(), seconds() + SEARCH_SECONDS, SEARCHED_BYTES
     hits: list[Hit] = []
     for number, each in enumerate(found):
+        if number >= SEARCHED or len(hits) >= HITS or seconds() > end:
+            return Hits(hits=tuple(hits), complete=False)
+        begins = head(each.path, each.mode)
+        if not seen(begins):
+            # Nothing of what others said may show, neither in the time that this takes.
+            continue
         left -= min(each.size, SEARCHED_EACH)
-        if number >= SEARCHED or left < 0 or len(hits) >= HITS or seconds() > end:
+        if left < 0:
             return Hits(hits=tuple(hits), complete=False)
         excerpt = _place(each, wanted)
-        begins = head(each.path, each.mode)
-        named = wanted in (begins.cwd or "").lower()
-        if (excerpt is not None or named) and seen(begins):
+        if excerpt is not None or wanted in (begins.cwd or "").lower():
             hits.append(Hit(found=each, begins=begins, excerpt=excerpt))
     return Hits(hits=tuple(hits), complete=True)
 

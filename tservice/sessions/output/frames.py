@@ -8,10 +8,14 @@ from typing import Any
 
 from attrs import frozen
 
+from tservice.core.crowd import is_crowd
+
 MAX_COLS, MAX_ROWS = 500, 200
 VIEWPORTS = ("mobile", "tablet", "desktop")
 MAX_SEQ = 2**53
 """Sequence numbers and offsets stay exact in a browser's numbers."""
+MAX_VALUES = 64
+"""Values and names of a frame: ours have five fields, and later ones may have more."""
 
 
 class Malformed(Exception):
@@ -49,8 +53,11 @@ ClientFrame = InputFrame | ResizeFrame | GotFrame
 def parse(text: str) -> ClientFrame | None:
     """The frame in C{text}; C{None} for a type that this version does not know.
 
-    @raise Malformed: not a JSON object with a C{t}, a wrong type, a missing field, a bad range.
+    @raise Malformed: not a JSON object with a C{t}, a wrong type, a missing field, a bad range, or
+        more than L{MAX_VALUES}.
     """
+    if is_crowd(text, MAX_VALUES):
+        raise Malformed(f"more than {MAX_VALUES} values and names")
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):

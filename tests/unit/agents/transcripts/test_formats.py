@@ -12,6 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.agents.transcripts.samples import RECORDED, database
 from tservice.agents.transcripts import opencode as transcript_opencode
 from tservice.agents.transcripts.model import (
+    LINE_VALUES,
     MODELS,
     Failure,
     ReadPosition,
@@ -197,6 +198,11 @@ class OpencodeTests(SynchronousTestCase):
         self.database.unlink()
         self.database.symlink_to("/etc/passwd")
         self.assertEqual([], list(scan(self.database, "opencode")))
+
+    def test_a_value_that_is_a_crowd_is_nothing(self) -> None:
+        crowd = "[" + "0," * LINE_VALUES + "0]"
+        path = self.path(f"UPDATE message SET data = json_set(data, '$.x', json('{crowd}'))")
+        self.assertEqual([], messages(path, "opencode"))
 
     def test_a_query_without_end_is_given_up(self) -> None:
         """Whoever the agent is may put a view in a table's place."""

@@ -18,6 +18,7 @@ from tservice.agents.transcripts import searching
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.history import History
 from tservice.agents.transcripts.homes import Homes
+from tservice.agents.transcripts.model import LINE_VALUES
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
 
@@ -142,6 +143,17 @@ class HistoryTests(ApprovalCase):
         self.assertEqual(
             1, len(self.run_now(self.history.transcript(ADMIN, "primary", ID)).messages)
         )
+        # What was said is not looked into either: the time that takes would tell of it.
+        self.patch(searching, "spoken", lambda *asked: self.fail("looked into"))
+        self.assertEqual([], self.found("needle", EVE))
+
+    def test_a_line_that_is_a_crowd_of_values_is_passed_over(self) -> None:
+        """To parse eight MiB of them would hold up everybody for a second, in a thread too."""
+        crowd = {**prompt("needle"), "x": [0] * LINE_VALUES}
+        self.claude(ID, prompt("first"), crowd, prompt("needle last"))
+        (one,) = self.run_now(self.history.list(ADMIN, 10, 0)).sessions
+        self.assertEqual(2, one.turns)
+        self.assertEqual(["needle last"], self.found("needle"))
 
     def test_what_cannot_be_read(self) -> None:
         unknown = self.history.transcript(ADMIN, "primary", "../../etc/passwd")

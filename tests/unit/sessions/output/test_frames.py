@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.sessions.output.frames import (
+    MAX_VALUES,
     GotFrame,
     InputFrame,
     Malformed,
@@ -79,6 +80,13 @@ class ParseTests(SynchronousTestCase):
 
     def test_deep_nesting_is_refused(self) -> None:
         self.assertRaises(Malformed, parse, "[" * 200_000)
+
+    def test_a_crowd_is_refused_before_it_is_parsed(self) -> None:
+        """A MiB of names took a tenth of a second, from a client that sends them without an end."""
+        for inside in ('"a":[' + "0," * MAX_VALUES + "0]", '"a":[' + "{}," * MAX_VALUES + "0]"):
+            self.assertRaises(Malformed, parse, '{"t":"later",' + inside + "}")
+        commas = "a,[{:" * 1000
+        self.assertEqual(InputFrame(commas, None), parse('{"t":"i","d":"' + commas + '"}'))
 
     def test_true_is_no_number(self) -> None:
         self.assertRaises(Malformed, parse, '{"t":"got","offset":true}')
