@@ -16,6 +16,8 @@ from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import TEXT, UPGRADE, frames, masked
 from tservice.core.errors import failed
 from tservice.http.operations import Access, Call, Operation, Style
+from tservice.sessions.life.launcher import Launcher
+from tservice.sessions.record.model import Session
 
 MARK = "the zebra of another"
 DAY = 24 * 3600
@@ -313,6 +315,62 @@ class LateEffectTests(LateCase):
         self.assertTrue(taking.value().startswith(b"HTTP/1.1 401 "), taking.value())
         body_of_thief = {"username": "ann", "password": "of the thief"}
         self.assertEqual(401, self.ask("POST", "/api/login", body_of_thief).status)
+
+
+class SlowPlaceTests(LateCase):
+    """Starts that wait: a host is woken for 40 seconds, an image is built for minutes."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.waiting: list[Deferred[None]] = []
+
+        async def slow(launcher: Launcher, session: Session) -> None:
+            self.waiting.append(Deferred())
+            await self.waiting[-1]
+
+        self.patch(Launcher, "answers", slow)
+
+    def refused(self, connection: Connection) -> None:
+        """The place is ready, and nothing is started there."""
+        panes = len(self.world.host.panes)
+        self.patch_max(role="user")
+        self.waiting.pop().callback(None)
+        self.assertIn(parse(connection.value(), "POST").status, (401, 403, 404))
+        self.assertEqual(panes, len(self.world.host.panes))
+
+    def test_who_lost_a_right_meanwhile_starts_nothing(self) -> None:
+        body = b'{"mode": "shell", "name": "late", "start": true}'
+        self.refused(self.park("POST", "/api/sessions", self.cookie("max"), body))
+        names = [each["name"] for each in self.world.good("root", "GET", "/api/sessions")]
+        self.assertNotIn("late", names)
+
+    def test_nor_what_is_there_already(self) -> None:
+        made = self.world.good("max", "POST", "/api/sessions", {"mode": "shell"})["session"]
+        path = f"/api/sessions/{made['id']}/start"
+        self.refused(self.park("POST", path, self.cookie("max")))
+
+    def test_nor_a_quick_start(self) -> None:
+        body = b'{"mode": "shell", "caseName": "late"}'
+        self.refused(self.park("POST", "/api/quick-start", self.cookie("max"), body))
+
+    def test_nor_does_a_job(self) -> None:
+        job = {
+            "name": "late",
+            "agentType": "shell",
+            "workingDir": str(self.world.cases(self.name)),
+            "promptMode": "inline_text",
+            "promptText": "id",
+            "inputMode": "paste",
+            "scheduleType": "interval",
+            "intervalMinutes": 5,
+            "enabled": False,
+            "concurrencyPolicy": "warn_only",
+        }
+        made = self.world.good("max", "POST", "/api/cron/jobs", job)["job"]
+        self.refused(self.park("POST", f"/api/cron/jobs/{made['id']}/run", self.cookie("max")))
+        (run,) = self.world.good("root", "GET", f"/api/cron/jobs/{made['id']}/runs")
+        self.assertEqual("failed", run["status"])
+        self.assertIn("lost a right", run["errorMessage"])
 
 
 class StreamTests(LateCase):

@@ -214,7 +214,8 @@ class Runner:
         if session is None:
             if definition.closes_previous:
                 await self._close_previous(run)
-            session = await self._sessions.create(_request(job, run, definition), owner)
+            request = _request(job, run, definition)
+            session = await self._sessions.create(request, owner, partial(self._still, job, owner))
         started = self._book.change(
             run,
             status=RunStatus.SESSION_STARTED,
@@ -230,6 +231,11 @@ class Runner:
         if owner is None:
             raise failed(f"the account {job.owner or 'of the job'} is gone or disabled")
         return owner
+
+    def _still(self, job: Job, before: Identity) -> None:
+        """@raise ServiceError: the owner has lost a right that it had C{before}."""
+        if not self._owner(job).covers(before):
+            raise failed(f"the account {job.owner or 'of the job'} has lost a right meanwhile")
 
     async def _delivery(self, definition: Definition, owner: Identity) -> RunDelivery:
         text = definition.prompt_text or ""

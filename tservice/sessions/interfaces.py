@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,6 +34,7 @@ from tservice.sessions.record.wire import SessionAnswer
 __all__ = [
     "MODEL_PARAMS",
     "ActivitySink",
+    "Again",
     "ContextQuestion",
     "CreateRequest",
     "CustomModel",
@@ -62,7 +63,15 @@ __all__ = [
     "Todo",
     "TodoStatus",
     "Tokens",
+    "lasting",
 ]
+
+Again = Callable[[], object]
+"""Judges once more whoever asked for something, after a wait: raises where a right was lost."""
+
+
+def lasting() -> None:
+    """The judgement of who cannot lose a right, such as the service itself."""
 
 
 @frozen(kw_only=True)
@@ -110,8 +119,11 @@ class ISessions(Interface):
         A new start is a new pane: C{session:interactive} tells of it.
         """
 
-    async def create(request: CreateRequest, caller: Identity) -> Session:
-        """Make a session and start it where the request says so (protocol-create)."""
+    async def create(request: CreateRequest, caller: Identity, again: Again = lasting) -> Session:
+        """Make a session and start it where the request says so (protocol-create).
+
+        @param again: asked once its place is ready, which may have taken a host's waking.
+        """
 
     async def start(
         session_id: str,
@@ -120,6 +132,7 @@ class ISessions(Interface):
         clear_breaker: bool = False,
         fresh: bool = False,
         resume: str | None = None,
+        again: Again = lasting,
     ) -> Session:
         """Start its process, or attach to the one that was let go.
 
@@ -128,6 +141,7 @@ class ISessions(Interface):
             process to start; a bad one, or one for an agent that cannot, is a 400.
         @param fresh: without C{resume} the agent begins a conversation; else it goes on with the
             last one, where there is one (protocol-start).
+        @param again: as for L{create}.
         """
 
     async def stop(session_id: str, reason: str) -> Session:

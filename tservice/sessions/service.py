@@ -23,6 +23,7 @@ from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.input.queue import InputQueue
 from tservice.sessions.input.target import InputTarget
 from tservice.sessions.interfaces import (
+    Again,
     Delivery,
     IActivitySources,
     IAgentTokens,
@@ -32,6 +33,7 @@ from tservice.sessions.interfaces import (
     ILaunchPreparation,
     IRecollection,
     ISessions,
+    lasting,
 )
 from tservice.sessions.life.adoption import Adoption
 from tservice.sessions.life.capacity import overdue
@@ -233,24 +235,33 @@ class SessionService:
         chosen: CreateRequest = evolve(request, custom_model=custom)
         return chosen
 
-    async def create(self, request: CreateRequest, caller: Identity) -> Session:
+    async def create(
+        self, request: CreateRequest, caller: Identity, again: Again = lasting
+    ) -> Session:
         request, made = await self._deps.creator.in_worktree(request, caller)
         try:
             record = await self._deps.creator.record(request, caller)
+            again()
             live = self._add(record, starting=request.start)
             if request.start:
-                await self._first_start(live, caller)
+                await self._first_start(live, caller, again)
         except Exception:
             await take_back([] if made is None else [made])
             raise
         return live.session
 
-    async def quick_start(self, wanted: QuickStart, caller: Identity) -> Session:
-        """Make a case and a session in it, and start it (protocol-quickstart)."""
+    async def quick_start(
+        self, wanted: QuickStart, caller: Identity, again: Again = lasting
+    ) -> Session:
+        """Make a case and a session in it, and start it (protocol-quickstart).
+
+        @param again: as for L{create}.
+        """
         prepared = await self._deps.quick.prepare(wanted, caller)
         try:
+            again()
             live = self._add(prepared.session, starting=True)
-            await self._first_start(live, caller)
+            await self._first_start(live, caller, again)
         except Exception:
             await take_back(prepared.made)
             raise
@@ -264,12 +275,13 @@ class SessionService:
         clear_breaker: bool = False,
         fresh: bool = False,
         resume: str | None = None,
+        again: Again = lasting,
     ) -> Session:
         live = self._roster.get(session_id)
         if resume is None and not fresh:
             resume = await self._conversation(live)
         return await self._processes.start(
-            live, clear_breaker=clear_breaker, granted=granted, resume=resume
+            live, clear_breaker=clear_breaker, granted=granted, resume=resume, again=again
         )
 
     async def stop(self, session_id: str, reason: str) -> Session:
@@ -354,11 +366,13 @@ class SessionService:
         self._roster.add(live, durable=not starting)
         return live
 
-    async def _first_start(self, live: Live, caller: Identity) -> None:
+    async def _first_start(self, live: Live, caller: Identity, again: Again) -> None:
         """Start a session that was just made; one that cannot be started is not kept."""
         try:
             granted = caller.can_bypass_permissions
-            await self._processes.start(live, granted=granted, resume=_first_resume(live))
+            await self._processes.start(
+                live, granted=granted, resume=_first_resume(live), again=again
+            )
         except Exception:
             self._roster.remove(live, asked=False)
             raise

@@ -14,7 +14,7 @@ from tservice.core.errors import ServiceError, failed
 from tservice.core.events import EventName
 from tservice.core.payloads import ExitTold
 from tservice.mux.interface import IPane, PaneExit
-from tservice.sessions.interfaces import IActivitySources, IAgentTokens
+from tservice.sessions.interfaces import Again, IActivitySources, IAgentTokens, lasting
 from tservice.sessions.life.breaker import add_failure, tripped
 from tservice.sessions.life.launcher import Launcher, end
 from tservice.sessions.life.priority import SetPriority, apply_at_start, confined
@@ -60,14 +60,16 @@ class Processes:
         granted: bool,
         clear_breaker: bool = False,
         resume: str | None = None,
+        again: Again = lasting,
     ) -> Session:
         """Start the process, or attach to the one that was let go.
 
         @param resume: the agent's conversation to go on with.
+        @param again: asked once the place is ready, before anything is started there.
         @raise ServiceError: 409: it runs, or the breaker tripped; 400, 403, 422: it cannot be
             started, as the text says.
         """
-        return await _alone(live, lambda: self._start(live, clear_breaker, granted, resume))
+        return await _alone(live, lambda: self._start(live, clear_breaker, granted, resume, again))
 
     async def stop(self, live: Live, reason: str) -> Session:
         """End the process and keep the record as C{stopped}.
@@ -97,7 +99,12 @@ class Processes:
     # -- the moves, one at a time
 
     async def _start(
-        self, live: Live, clear_breaker: bool, granted: bool, resume: str | None
+        self,
+        live: Live,
+        clear_breaker: bool,
+        granted: bool,
+        resume: str | None,
+        again: Again,
     ) -> Session:
         parked = await self._parked(live) if live.stage.phase is Phase.DETACHED else None
         if clear_breaker:
@@ -105,7 +112,7 @@ class Processes:
             live.failures = ()
         live.stage.move.begin()
         try:
-            pane = parked or await self._launch(live, granted, resume)
+            pane = parked or await self._launch(live, granted, resume, again)
         except Exception:
             live.stage.move.begin_failed()
             self._roster.happened(live, phase=live.stage.phase, status=Status.IDLE, pid=None)
@@ -113,8 +120,10 @@ class Processes:
         self._hold(live, pane, fresh=parked is None)
         return live.session
 
-    async def _launch(self, live: Live, granted: bool, resume: str | None) -> IPane:
+    async def _launch(self, live: Live, granted: bool, resume: str | None, again: Again) -> IPane:
+        # A host is woken for up to 40 s, an image built for minutes.
         await self._launcher.answers(live.record)
+        again()
         if not live.record.owned:
             live.forget_pane()
             self._roster.change(live, phase=Phase.STARTING)

@@ -288,7 +288,7 @@ class LifeRoutes:
         except ModelQuestion as question:
             return question.answer
         call.again()
-        session = await self._sessions.create(request, call.identity)
+        session = await self._sessions.create(request, call.identity, call.again)
         return OneSession(session=session_answer(session))
 
     async def quick_start(self, call: Call) -> object:
@@ -309,7 +309,7 @@ class LifeRoutes:
             return question.answer
         call.again()
         wanted = evolve(wanted, session=chosen)
-        session = await self._sessions.quick_start(wanted, call.identity)
+        session = await self._sessions.quick_start(wanted, call.identity, call.again)
         return QuickStartAnswer(
             session_id=session.id,
             case_name=session.case_name or wanted.case_name,
@@ -323,6 +323,7 @@ class LifeRoutes:
             clear_breaker=bool(call.body.clear_breaker),
             granted=call.identity.can_bypass_permissions,
             fresh=bool(call.body.fresh),
+            again=call.again,
         )
         return OneSession(session=session_answer(session))
 
