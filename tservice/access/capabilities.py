@@ -54,6 +54,7 @@ class CapabilityRegistry:
         """@param random: gives so many unguessable bytes."""
         self._clock, self._random = clock, random
         self._known: dict[bytes, Capability] = {}
+        self._open: dict[object, tuple[Capability, Callable[[], object]]] = {}
 
     def mint(
         self,
@@ -96,15 +97,37 @@ class CapabilityRegistry:
         self._known[key] = later
         return later
 
+    def hold(self, found: Capability, cut: Callable[[], object]) -> Callable[[], None]:
+        """Keep in mind what is open under a word: C{cut} ends it when the word is made void.
+
+        That the word's time is over ends nothing: what is open is in use.
+
+        @return: to be called when it is over; may be called twice.
+        """
+        key = object()
+        self._open[key] = (found, cut)
+
+        def over() -> None:
+            self._open.pop(key, None)
+
+        return over
+
     def end(self, which: Callable[[Capability], bool]) -> int:
-        """Void words at once.
+        """Void words at once, and end what is open under them.
 
         @return: how many.
         """
-        ended = [key for key, known in self._known.items() if which(known)]
-        for key in ended:
+        ended = self._drop(which)
+        for found, cut in tuple(self._open.values()):
+            if which(found):
+                cut()
+        return ended
+
+    def _drop(self, which: Callable[[Capability], bool]) -> int:
+        dropped = [key for key, known in self._known.items() if which(known)]
+        for key in dropped:
             del self._known[key]
-        return len(ended)
+        return len(dropped)
 
     def _make_room(self) -> None:
         [(most, _)] = Counter(known.username for known in self._known.values()).most_common(1)
@@ -113,7 +136,7 @@ class CapabilityRegistry:
 
     def _forget_expired(self) -> None:
         now = self._clock.seconds()
-        self.end(lambda known: known.expires_at <= now)
+        self._drop(lambda known: known.expires_at <= now)
 
 
 def _digest(word: str) -> bytes:

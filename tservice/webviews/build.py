@@ -70,6 +70,7 @@ def build_webviews(
     relay = Relay(upstream=upstream, guard=guard, cookies=frozenset({COOKIE}))
     doorway = Doorway(
         find=access.capabilities.find,
+        hold=access.capabilities.hold,
         url_of=views.url_of,
         recognise=access.gate.recognise,
         ancestors=lambda host: ["'self'"],

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.world import World
+from tests.unit.http.driver import Connection, MemoryTransport, head
+from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.http.envelope import Refusal
 from tservice.webviews.model import MOST, REQUESTS
 from tservice.webviews.routes.entrance import _counted
+from tservice.webviews.routes.upstream import Upstream
 
 
 class ViewTests(SynchronousTestCase):
@@ -20,6 +24,18 @@ class ViewTests(SynchronousTestCase):
         # Nothing can be connected to from here.
         self.world.clock.nameResolver = None  # type: ignore[attr-defined]
         self.world.populate()
+        self.targets: list[Any] = []
+
+    def connected(self) -> None:
+        """Have targets that can be connected to: they say what a test has them say."""
+
+        async def connect(upstream: Upstream, target: object, protocol: Callable[[], Any]) -> Any:
+            made = protocol()
+            made.makeConnection(MemoryTransport())
+            self.targets.append(made)
+            return made
+
+        self.patch(Upstream, "connect", connect)
 
     def call(self, method: str, path: str = "", body: Any = None, name: str = "ann") -> Any:
         return self.world.good(name, method, f"/api/webviews{path}", body)
@@ -79,6 +95,47 @@ class ViewTests(SynchronousTestCase):
     def call_logout(self) -> None:
         cookie = {"Cookie": self.world.cookies["ann"]}
         self.assertEqual(200, self.world.ask("POST", "/api/logout", None, cookie).status)
+
+    def test_what_is_open_ends_with_the_word(self) -> None:
+        """A socket, an answer under way, and one that has not begun."""
+        self.connected()
+        for how in ("address", "deleted", "signed out", "account"):
+            self.targets.clear()
+            made = self.make()
+            path = self.call("POST", f"/{made['id']}/open")["embedUrl"]
+            socket, answer, silent = self.socket(path), self.request(path), self.request(path)
+            self.targets[1].dataReceived(b"HTTP/1.1 200 OK\r\n\r\nsome of it")
+            self.assertIn(b"some of it", answer.value())
+            if how == "address":
+                self.call("PATCH", f"/{made['id']}", {"url": "http://other/"})
+            elif how == "deleted":
+                self.call("DELETE", f"/{made['id']}")
+            elif how == "signed out":
+                self.call_logout()
+                self.world.cookies["ann"] = self.world.sign_in("ann")
+            else:
+                path = "/api/admin/users/ann"
+                self.world.good("root", "PATCH", path, {"enabled": False})
+            for each in (socket, answer, silent):
+                self.assertTrue(each.transport.aborted, how)
+                each.lose()
+            self.assertTrue(all(it.transport.aborted for it in self.targets), how)
+
+    def socket(self, path: str) -> Connection:
+        """A WebSocket of the tab's page that its target took."""
+        opened = self.request(path, **UPGRADE, Origin="http://localhost")
+        accept = b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+        self.targets[-1].dataReceived(b"HTTP/1.1 101 Yes\r\n%b\r\n\r\n" % accept)
+        self.assertTrue(opened.value().startswith(b"HTTP/1.1 101 "), opened.value())
+        return opened
+
+    def request(self, path: str, **headers: str) -> Connection:
+        """One whose target was asked, and says nothing yet."""
+        connection = Connection(self.world.site, MemoryTransport())
+        self.addCleanup(connection.lose)
+        connection.send(head("GET", path, headers))
+        self.assertIn(b"GET /x HTTP/1.1", self.targets[-1].transport.value())
+        return connection
 
     def test_a_worker_s_script(self) -> None:
         path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]

@@ -42,12 +42,14 @@ class Doorway:
     """What the entrance is handed.
 
     @ivar find: what a word opens, by its sort.
+    @ivar hold: keeps in mind what is open under one; what it returns says that this is over.
     @ivar url_of: the saved URL of a tab; C{None}: it is gone.
     @ivar recognise: whose credentials a request shows; C{None}: nobody's.  Wrong ones are refused.
     @ivar ancestors: who may hold what is served to a Host in a frame.
     """
 
-    find: Callable[[str, str], Found | None]
+    find: Callable[[str, str], Any]
+    hold: Callable[[Any, Callable[[], object]], Callable[[], None]]
     url_of: Callable[[str], str | None]
     recognise: Callable[[Visit], Awaitable[Identity | None]]
     ancestors: Callable[[str], Sequence[str]]
@@ -72,9 +74,19 @@ class Entrance:
         resource = resource_of(request.uri, word)
         if resource is None:
             raise bare(400, "Bad Request: the path leads out of the web tab")
-        passage = await self._passage(request.visit, word, resource)
-        if (call.header("service-worker") or "").lower() == "script":
-            raise bare(403, "Forbidden: no service worker from a web tab")
+        found = self._found(word)
+        # Signed out, or the tab leads elsewhere: what is open goes in that moment.
+        over = self._doorway.hold(found, request.abort)
+        try:
+            passage = await self._passage(request.visit, word, found, resource)
+            if (call.header("service-worker") or "").lower() == "script":
+                raise bare(403, "Forbidden: no service worker from a web tab")
+            await self._pass(call, word, passage)
+        finally:
+            over()
+
+    async def _pass(self, call: Call, word: str, passage: Passage) -> None:
+        request: Any = call.request
         if request.visit.upgrade:
             with _counted(self._sockets, word, SOCKETS):
                 await splice(call, passage, self._relay.upstream, self._relay.cookies)
@@ -106,10 +118,13 @@ class Entrance:
         place = {"Location": f"{visit.base}{PREFIX}{word}{uri}"}
         return _response(307, b"", self._doorway.ancestors(visit.host), place)
 
-    async def _passage(self, visit: Visit, word: str, resource: bytes) -> Passage:
-        found = self._doorway.find(KIND, word)
+    def _found(self, word: str) -> Found:
+        found: Found | None = self._doorway.find(KIND, word)
         if found is None:
             raise bare(403, "Forbidden: this web tab is not open any more")
+        return found
+
+    async def _passage(self, visit: Visit, word: str, found: Found, resource: bytes) -> Passage:
         who = await self._doorway.recognise(visit)
         if who is not None and who.username != found.username:
             raise bare(403, "Forbidden: this web tab is somebody else's")
