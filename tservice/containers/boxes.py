@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -189,6 +190,7 @@ class Boxes:
     async def _ready(self, case: ContainerCase) -> Found:
         host = self._hosts.get(case.host_id)
         engine = self._hosts.engine(host)
+        owner = await self._owner(case)
         try:
             seen = (await engine.look([case.container])).get(case.container)
             if seen is None:
@@ -210,7 +212,7 @@ class Boxes:
             raise failed(f"the container's folders: {error.strerror}") from error
         found = Found(
             seen=seen,
-            owner=await self._owner(case),
+            owner=owner,
             inside=inside,
             until=self._clock.seconds() + REMEMBERED_SECONDS,
         )
@@ -296,11 +298,17 @@ class Boxes:
             self._found[case.container] = Found(seen=seen, owner=owner)
 
     async def _owner(self, case: ContainerCase) -> tuple[int, int]:
-        """Whose files are to be made in the workspace."""
+        """Whose files are to be made in the workspace.
+
+        @raise ServiceError: 422: it is no folder; an engine would follow a link in its place, and
+            mount whatever that leads to.
+        """
         try:
-            found = await self._files.run(partial(os.stat, case.path))
+            found = await self._files.run(partial(os.lstat, case.path))
         except OSError as error:
             raise failed(f"the workspace {case.path}: {error.strerror}") from error
+        if not stat.S_ISDIR(found.st_mode):
+            raise failed(f"the workspace {case.path} is no folder any more")
         return found.st_uid, found.st_gid
 
     def _is_mine(self, seen: Seen, case: ContainerCase) -> bool:

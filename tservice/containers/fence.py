@@ -105,7 +105,8 @@ def _label(value: str) -> str | None:
 
 def _target(path: str) -> str | None:
     """What is wrong with a place to mount something at."""
-    plain = PurePosixPath(path)
+    # Two slashes in front are another root to posix, and the same to every engine.
+    plain = PurePosixPath("/" + path.lstrip("/")) if path.startswith("/") else PurePosixPath(path)
     if not plain.is_absolute() or ".." in plain.parts or plain == PurePosixPath("/"):
         return "needs an absolute path below /"
     if any(plain.is_relative_to(mine) or mine.is_relative_to(plain) for mine in _OURS):

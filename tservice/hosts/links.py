@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
@@ -20,6 +21,9 @@ from tservice.mux.far.shell import line
 from tservice.mux.interface import MuxError
 
 LOGIN_SECONDS = 5
+LONGEST = 16 * 1024
+"""Characters of one thing that is known of a host; a PATH has some hundreds."""
+_UID = re.compile(r"[0-9]{1,10}")
 
 
 @frozen(kw_only=True)
@@ -51,8 +55,10 @@ ASK = line(
 def facts_in(out: bytes) -> Facts:
     """@raise FarError: it is no such answer."""
     lines = out.decode("utf-8", "replace").split("\n")
-    if len(lines) < 6 or not lines[1].isdigit() or not lines[2].startswith("/"):
+    if len(lines) < 6 or not _UID.fullmatch(lines[1]) or not lines[2].startswith("/"):
         raise FarError("it has no POSIX shell that could be asked")
+    if max(map(len, lines[:6])) > LONGEST:
+        raise FarError(f"it says more than {LONGEST} characters of itself")
     user, uid, home, shell, path, tmux = lines[:6]
     version = tmux.removeprefix("tmux ").strip()
     return Facts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -10,6 +11,7 @@ from attrs import frozen
 
 from tservice.core.errors import failed
 from tservice.core.places.place import Outage, Place, PlaceId
+from tservice.core.text import VERSION_LENGTH
 from tservice.core.users.osuser import OsUser, nobody
 from tservice.hosts.connection import CannotConnect
 from tservice.hosts.links import Facts, Link, Links
@@ -113,9 +115,9 @@ def refuse_tmux(version: str | None) -> None:
     """@raise ServiceError: 422: it is missing there, or too old."""
     if version is None:
         raise failed("tmux is missing there: install tmux 3.2 or later")
-    digits = "".join(sign if sign.isdigit() else " " for sign in version).split()
+    digits = re.findall(r"[0-9]{1,9}", version[:VERSION_LENGTH])
     if tuple(int(part) for part in digits[:2]) < MINIMUM:
-        raise failed(f"tmux {version} is too old there: 3.2 or later is needed")
+        raise failed(f"tmux {version[:VERSION_LENGTH]} is too old there: 3.2 or later is needed")
 
 
 def _place(known: PlaceId, link: Link) -> Place:

@@ -26,6 +26,9 @@ HEAD_BYTES = 16 * 1024
 MESSAGE_BYTES = 64 * 1024
 """Bytes of a message of the speech service."""
 
+MESSAGE_PARTS = 64
+"""Fragments of a message; empty ones add no bytes, and are kept until the last."""
+
 
 class Listener(Protocol):
     """Hears of a line."""
@@ -89,7 +92,7 @@ class UpstreamProtocol(WebSocketClientProtocol):
     def __init__(self, listener: Listener) -> None:
         super().__init__()
         self._listener = listener
-        self._head = 0
+        self._head = self._parts = 0
 
     def send_sound(self, sound: bytes) -> None:
         self.sendMessage(sound, isBinary=True)
@@ -140,6 +143,16 @@ class UpstreamProtocol(WebSocketClientProtocol):
 
     def onOpen(self) -> None:
         self._listener.line_opened(self)
+
+    def onMessageBegin(self, isBinary: bool) -> None:
+        super().onMessageBegin(isBinary)
+        self._parts = 0
+
+    def onMessageFrameBegin(self, length: int) -> None:
+        self._parts += 1
+        if self._parts > MESSAGE_PARTS:
+            self.cut()
+        super().onMessageFrameBegin(length)
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:
         if not isBinary:

@@ -14,7 +14,7 @@ from tests.examples import examples
 from tservice.core.errors import ServiceError
 from tservice.hosts.argv import Ssh, configuration, quoted
 from tservice.hosts.keys import HostKey, keys_in, name_of, with_key
-from tservice.hosts.links import facts_in
+from tservice.hosts.links import LONGEST, facts_in
 from tservice.hosts.model import (
     MOST_COMMANDS,
     MOST_OPTIONS,
@@ -169,11 +169,18 @@ class FactTests(SynchronousTestCase):
         self.assertEqual(("me", 1000, "/home/me"), (found.user, found.uid, found.home))
         self.assertEqual(("/opt/bin:/bin", "3.3a"), (found.path, found.tmux))
         self.assertIsNone(facts_in(b"me\n1\n/h\n/sh\n/bin\nnone\n").tmux)
-        for bad in (b"", b"what?\n", b"me\nx\n/h\n/s\n/p\ntmux 3\n"):
+        for bad in (
+            b"",
+            b"what?\n",
+            b"me\nx\n/h\n/s\n/p\ntmux 3\n",
+            b"me\n\xc2\xb2\n/h\n/s\n/p\ntmux 3.3\n",
+            b"me\n" + b"1" * 5000 + b"\n/h\n/s\n/p\ntmux 3.3\n",
+            b"me\n1\n/h\n/s\n/" + b"p" * LONGEST + b"\ntmux 3.3\n",
+        ):
             self.assertRaises(FarError, facts_in, bad)
 
     def test_tmux(self) -> None:
         for good in ("3.2", "3.2a", "3.5a", "next-3.6", "4.0"):
             refuse_tmux(good)
-        for bad in (None, "3.1c", "2.9", "1.8", ""):
+        for bad in (None, "3.1c", "2.9", "1.8", "", "\u00b2", "x" * 5000 + "3.3"):
             self.assertRaises(ServiceError, refuse_tmux, bad)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.far.attached import MOST_LISTED, Listed, listed
+from tservice.mux.far.attached import MOST_LISTED, NAME_LENGTH, Listed, listed
 from tservice.mux.tmux import commands
 
 
@@ -32,6 +32,22 @@ class ListTests(SynchronousTestCase):
                        cols=100, rows=30)  # fmt: skip
         second = Listed(name="é", attached=0, created=5000, windows=1, cols=80, rows=24)
         self.assertEqual([first, second], listed(out))
+
+    def test_what_no_tmux_says_is_passed_over(self) -> None:
+        """Digits that are none to C{int}, or more than it takes; names without an end."""
+        long = b"x" * (NAME_LENGTH + 1)
+        for numbers, name in (
+            (b"\xc2\xb2 5 1 80 24", b"x"),
+            (b"9" * 5000 + b" 5 1 80 24", b"x"),
+            (b"0 5 1 80 24", long),
+            (b"0 5 1 80 24", b""),
+        ):
+            self.assertEqual([], listed(b"%b %b\n" % (numbers, name)))
+
+    def test_a_line_is_what_ends_with_a_line_feed(self) -> None:
+        """A name that breaks lines elsewhere makes no second session."""
+        (one,) = listed("0 5 1 80 24 a\u20280 5 1 80 24 b\n".encode())
+        self.assertEqual("a\u20280 5 1 80 24 b", one.name)
 
     def test_there_is_an_end(self) -> None:
         self.assertEqual(MOST_LISTED, len(listed(b"0 5 1 80 24 x\n" * (MOST_LISTED + 1))))

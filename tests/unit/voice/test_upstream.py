@@ -16,7 +16,14 @@ from twisted.web.client import BrowserLikePolicyForHTTPS
 
 from tests.integration.certificates import make_certificate
 from tservice.core.net.egress import EgressRefused
-from tservice.voice.upstream import HEAD_BYTES, MESSAGE_BYTES, Line, LineRequest, Upstreams
+from tservice.voice.upstream import (
+    HEAD_BYTES,
+    MESSAGE_BYTES,
+    MESSAGE_PARTS,
+    Line,
+    LineRequest,
+    Upstreams,
+)
 
 BEARER = {"Authorization": "Bearer sk-1"}
 
@@ -169,6 +176,17 @@ class LineTests(UpstreamCase):
         (await ear.opened).send_text("more")
         self.assertFalse(await ear.over)
         self.assertEqual([], ear.said)
+
+    async def test_a_message_of_fragments_without_end_ends_it(self) -> None:
+        """Empty ones add no bytes, and each was kept."""
+        factory, ear = self.speech(), Ear()
+        await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
+        await ear.opened
+        (server,) = factory.lines
+        server.beginMessage()
+        for _ in range(MESSAGE_PARTS + 1):
+            server.sendMessageFrame(b"")
+        self.assertFalse(await ear.over)
 
     async def refused(self, answer: bytes) -> Any:
         factory, ear = Factory.forProtocol(Raw), Ear()

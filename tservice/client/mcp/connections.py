@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
@@ -63,7 +64,7 @@ class Connections:
         if len(own) >= EACH:
             self._end(own[0])
         if len(self._open) >= MOST:
-            self._end(next(iter(self._open.values())))
+            self._make_room()
         made = Connection(self._random(16).hex(), who, self._clock.seconds())
         self._open[made.key] = made
         return made
@@ -91,6 +92,12 @@ class Connections:
         """All of them are over."""
         for each in tuple(self._open.values()):
             self._end(each)
+
+    def _make_room(self) -> None:
+        """Who has tokens without number must not push out others by connections of each."""
+        names = Counter(each.who[0] for each in self._open.values())
+        [(most, _)] = names.most_common(1)
+        self._end(next(each for each in self._open.values() if each.who[0] == most))
 
     def _end(self, found: Connection) -> None:
         del self._open[found.key]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -18,6 +19,12 @@ from tservice.mux.transport import Child, HeldProcess, Reachability
 
 MOST_LISTED = 200
 """Sessions of a server that are shown; more are left out."""
+
+NAME_LENGTH = 128
+"""Characters of a name that can be attached to; a session with a longer one is left out."""
+
+_SHOWN = re.compile(r"([0-9]{1,10}) ([0-9]{1,12}) ([0-9]{1,10}) ([0-9]{1,6}) ([0-9]{1,6}) (.*)")
+"""More digits than these no tmux has; what the far end says need not be tmux' word."""
 
 _FIELDS = (
     "#{session_attached} #{session_created} #{session_windows} #{window_width} #{window_height} "
@@ -51,11 +58,12 @@ class Listed:
 def listed(out: bytes) -> list[Listed]:
     """The sessions in an answer to L{LIST}; none where no server runs."""
     found = []
-    for text in out.decode("utf-8", "replace").splitlines():
-        *numbers, name = text.split(" ", 5)
-        if len(numbers) != 5 or not all(number.isdigit() for number in numbers):
+    for text in out.decode("utf-8", "replace").split("\n"):
+        shown = _SHOWN.fullmatch(text)
+        if shown is None or not 0 < len(shown[6]) <= NAME_LENGTH:
             continue
-        attached, created, windows, cols, rows = map(int, numbers)
+        attached, created, windows, cols, rows = map(int, shown.groups()[:5])
+        name = shown[6]
         found.append(
             Listed(
                 name=name, attached=attached, created=created * 1000, windows=windows,

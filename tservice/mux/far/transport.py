@@ -12,6 +12,9 @@ from tservice.mux.far.runner import FarError, IFar
 from tservice.mux.interface import Liveness, MuxTimeout
 from tservice.mux.transport import Child, HeldProcess, Reachability
 
+PID_DIGITS = 10
+"""Of a process' number; what the far end says may be anything."""
+
 
 @frozen
 class FarTransport:
@@ -57,7 +60,8 @@ class FarTransport:
         except FarError:
             return None
         number = answer.out.strip()
-        return await self.hold(int(number)) if number.isdigit() else None
+        known = number.isdigit() and len(number) <= PID_DIGITS
+        return await self.hold(int(number)) if known else None
 
 
 def child_of(far: IFar, first: bytes) -> Child:

@@ -55,6 +55,12 @@ class ConnectionsTests(SynchronousTestCase):
         self.assertEqual(MOST, len(self.all))
         self.assertTrue(ear.ended)
 
+    def test_nobody_pushes_others_out_by_many_tokens(self) -> None:
+        other = self.all.open(who("bob"))
+        for number in range(2 * MOST):
+            self.all.open(who("ann", f"t{number}"))
+        self.assertIs(other, self.all.find(other.key, who("bob")))
+
     def test_one_that_is_idle_is_over_unless_it_listens(self) -> None:
         idle, listens = self.all.open(who("ann")), self.all.open(who("ann"))
         listens.told = Ear()

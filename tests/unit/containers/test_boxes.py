@@ -1,0 +1,68 @@
+"""What a container is made with (protocol-containers)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.ground import NoDoors
+from tservice.containers.boxes import Boxes
+from tservice.containers.folders import Folders
+from tservice.containers.model import ContainerCase
+from tservice.core.errors import ServiceError
+
+
+class NoEngine:
+    """Stands for the hosts, of which none may be asked for anything."""
+
+    def get(self, host_id: str) -> Any:
+        return self
+
+    def engine(self, host: object) -> Any:
+        return self
+
+    async def look(self, names: object) -> Any:
+        raise AssertionError("the engine was asked")
+
+
+class WorkspaceTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.base = Path(self.mktemp()).absolute()
+        self.base.mkdir()
+        anything: Any = NoEngine()
+        self.boxes = Boxes(
+            clock=Clock(),
+            store=anything,
+            hosts=anything,
+            images=anything,
+            folders=Folders(self.base / "containers"),
+            files=NoDoors().files,
+            act=lambda owner, work: work(),
+            library=(),
+            home=self.base,
+            suffix=lambda: "s",
+        )
+
+    def test_a_link_in_the_place_of_the_workspace_is_never_mounted(self) -> None:
+        """Who may rename the folder could else have any of the machine's inside."""
+        work = self.base / "work"
+        case = ContainerCase(
+            owner="", name="c", host_id="h", container="service-case-c", path=str(work)
+        )
+        for put in (
+            lambda: work.symlink_to("/etc"),
+            lambda: work.write_text("a file"),
+            lambda: os.mkfifo(work),
+            lambda: None,
+        ):
+            put()
+            refused = self.failureResultOf(
+                Deferred.fromCoroutine(self.boxes.ready(case)), ServiceError
+            )
+            self.assertIn(str(work), refused.value.message)
+            work.unlink(missing_ok=True)
