@@ -299,7 +299,7 @@ ROWS: dict[str, Row] = {
     "POST /api/cases/{name}/container/recreate": Row(
         access="admin", scope="admin", path={"name": "of-ann"}
     ),
-    "GET /api/container-hosts": Row(access="user", scope=READ),
+    "GET /api/container-hosts": Row(access="user", scope="admin"),
     "POST /api/container-hosts": _admin({"label": "x", "engine": "podman", "image": "x"}),
     "PUT /api/container-hosts/{id}": _admin(
         {"label": "x", "engine": "podman", "image": "x"}, id="none"

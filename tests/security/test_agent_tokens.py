@@ -25,6 +25,7 @@ OPEN = {"GET /api/status", "GET /api/sessions", "GET /api/cases", "GET /api/case
 """What it may ask that is about no session; answers leave out what is not its."""
 
 
+ATTACHED = {"hostId": "far", "remoteSessionName": "work"}
 REFUSED = "Session {} not found"
 
 
@@ -179,6 +180,25 @@ class AgentTokenTests(SynchronousTestCase):
             self.assertEqual(before, self.world.snapshot(), name_of(it))
             asked += 1
         tell(f"{asked} operations asked with an agent's token")
+
+    def test_an_admin_s_is_no_admin(self) -> None:
+        """What is for admins, and what is a case's, is not for their agents' tokens."""
+        self.token = self.token_of(self.made("root"))
+        box = {"label": "Box", "engine": "podman", "image": "x", "extraCreateArgs": ["-e", "A=b"]}
+        self.good("root", "POST", "/api/container-hosts", box)
+        self.good("root", "POST", "/api/cases", {"name": "mine"})
+        far = {"label": "far", "host": "far.example", "username": "me"}
+        self.good("root", "POST", "/api/remote-hosts", far)
+        for status, method, path, body in (
+            (403, "GET", "/api/container-hosts", None),
+            (404, "GET", "/api/cases/mine", None),
+            (404, "GET", "/api/cases/mine/git-status", None),
+            (404, "GET", "/api/cases/mine/container", None),
+            # Whatever runs in it is no agent that asks before it acts.
+            (403, "POST", "/api/sessions", {"mode": "primary", "attachRemoteSession": ATTACHED}),
+        ):
+            found = self.ask(method, path, body)
+            self.assertEqual(status, found.status, (path, found.body))
 
     def filled(self, value: Any) -> Any:
         text = json.dumps(value).replace(SESSION, self.parent)

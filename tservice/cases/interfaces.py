@@ -83,6 +83,13 @@ class ICases(Interface):
     async def case(name: str, caller: Identity) -> CasePlace:
         """A case that is there.  Raises 400: no case name; 404: none; 409: it is being removed."""
 
+    async def reached(name: str, caller: Identity) -> None:
+        """Nothing, where C{caller} sees that case: a token that is bound to sessions sees those
+        that they work in, and still makes children in any.
+
+        @raise ServiceError: 404.
+        """
+
     def refuse_removed(name: str, caller: Identity) -> None:
         """Whether it still is there, for whoever has waited since.  Raises 409."""
 

@@ -87,6 +87,9 @@ class CaseService:
         """
         return await self._catalogue.get(name, caller)
 
+    async def reached(self, name: str, caller: Identity) -> None:
+        await self._catalogue.get(name, caller)
+
     async def agent_made(self, caller: Identity) -> Sequence[tuple[Case, Marker]]:
         """Those that agents had made, with who did, the newest first."""
         return await self._catalogue.agent_made(caller)

@@ -94,7 +94,7 @@ class ContainerRoutes:
         box = "/api/cases/{name}/container"
         return [
             _operation("GET", hosts, self.list, "The container hosts; for others than admins none",
-                       list[ContainerHostAnswer], access=Access.USER, scope=Scope.SESSIONS_READ),
+                       list[ContainerHostAnswer], access=Access.USER),
             _operation("POST", hosts, self.add, "Add a container host", OneContainerHost,
                        body=ContainerHostBody),
             _operation("PUT", one, self.replace, "Replace all of a container host but its id",
@@ -157,7 +157,8 @@ class ContainerRoutes:
     async def show(self, call: Call) -> object:
         """One container."""
         owner = self._owner(call)
-        return container_answer(await self._service.show(owner, call.path["name"]))
+        shown = await self._service.show(owner, call.path["name"], call.identity)
+        return container_answer(shown)
 
     async def recreate(self, call: Call) -> object:
         """The same anew."""

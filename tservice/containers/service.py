@@ -30,6 +30,7 @@ from tservice.containers.model import (
 from tservice.containers.place import place_of
 from tservice.containers.store import ContainerStore
 from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
+from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions
 
 
@@ -193,12 +194,17 @@ class ContainerService:
 
     # -- containers of cases
 
-    async def show(self, owner: str, name: str) -> Shown:
+    async def show(self, owner: str, name: str, caller: Identity) -> Shown:
         """The container of a case as it is now.
 
-        @raise ServiceError: 404; 422: the engine does not answer.
+        @raise ServiceError: 404, also for a token that is bound to sessions elsewhere; 422: the
+            engine does not answer.
         """
         case = self._case(owner, name)
+        if caller.sessions is not None:
+            places = [each.place for each in self._sessions().list(caller)]
+            if place_of(case) not in places:
+                raise not_found(f"The container of {name}")
         host = self._hosts.get(case.host_id)
         shown = await self._shown(case, host)
         if shown.state is not State.RUNNING:

@@ -42,7 +42,10 @@ class CaseWorkspaces:
     async def of(self, name: str, caller: Identity) -> GitWorkspace:
         """Where that case of C{caller} is.
 
-        @raise ServiceError: 404 for an unknown one; 422: its folder does not answer.
+        @raise ServiceError: 404 for an unknown one, and for one that is not shown to a token that
+            is bound to sessions; 422: its folder does not answer.
         """
+        if caller.sessions is not None:
+            await self._cases.reached(name, caller)
         case = await self._cases.case(name, caller)
         return GitWorkspace(folder=case.path, place=case.place or caller.place)

@@ -366,8 +366,9 @@ _SERVICE: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.ADMIN,
-        "What containers there are, and what a build printed.",
+        "How containers are made, what containers there are, and what a build printed.",
         """
+        GET /api/container-hosts
         GET /api/container-hosts/{id}/containers
         GET /api/container-hosts/{id}/build/log
         """,

@@ -159,10 +159,9 @@ SESSIONS: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.SESSIONS_READ,
-        "What a case's container is made of and uses; of hosts only admins see anything.",
+        "What a case's container is made of and uses.",
         """
         GET /api/cases/{name}/container
-        GET /api/container-hosts
         """,
     ),
     **all_of(

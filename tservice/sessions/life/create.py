@@ -139,9 +139,13 @@ class Creator:
         return self._complete(session, caller)
 
     async def _attached(self, known: PlaceId, caller: Identity) -> tuple[Place, str | None, str]:
-        """Where a tmux session of somebody else's is, without a case, in the home there."""
+        """Where a tmux session of somebody else's is, without a case, in the home there.
+
+        Whatever runs there, mostly a shell, is the caller's to type into: that wants the grant,
+        which an agent's token does not have.
+        """
         places = self._launcher.places.places
-        if not caller.admin:
+        if not (caller.admin and caller.can_bypass_permissions):
             raise ServiceError(ErrorCode.FORBIDDEN, "attachRemoteSession is for admins")
         if not places.knows(known.kind) or places.find(known) is None:
             raise not_found(f"Remote host {known.name}")
