@@ -8,6 +8,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from http.client import HTTPConnection, HTTPResponse
+from urllib.parse import urlsplit
 
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
@@ -144,8 +146,41 @@ class FullDiskTests(SmallDiskCase):
             self.press(terminal, "echo seen-$((40 + 2))\r")
             waiting.join(PATIENCE)
         self.assertEqual(1, len(answers))
+        self.follow(session)
         self.assertEqual(200, self.ask("GET", f"/api/sessions/{session}/terminal").status)
         self.assertEqual(200, self.ask("GET", "/api/status").status)
+
+    def follow(self, session: str) -> None:
+        """Follow a file, the events and an MCP client's notices, all begun on the full disk."""
+        log = self.daemon.home / "log"
+        log.write_text("first\n")
+        begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+        began = self.ask("POST", "/mcp", begin)
+        tail = self.stream(f"/api/sessions/{session}/tail-file?path=log&lines=1", "first")
+        with log.open("a") as file:
+            file.write("second\n")
+        self.line_of(tail, "second")
+        self.stream("/api/events", "event: init")
+        notices = self.stream("/mcp", None, {"Mcp-Session-Id": began.headers["mcp-session-id"]})
+        self.assertEqual(200, notices.status)
+
+    def stream(self, path: str, said: str | None, headers: Mapping[str, str] = {}) -> HTTPResponse:
+        """An answer that goes on, once it said so."""
+        where = urlsplit(self.daemon.url)
+        connection = HTTPConnection(str(where.hostname), where.port, timeout=PATIENCE)
+        self.addCleanup(connection.close)
+        connection.request("GET", path, headers=dict(headers))
+        answer = connection.getresponse()
+        if said is not None:
+            self.line_of(answer, said)
+        return answer
+
+    def line_of(self, answer: HTTPResponse, said: str) -> None:
+        """Read up to a line that holds C{said}."""
+        while line := answer.readline().decode():
+            if said in line:
+                return
+        self.fail(f"it ended without {said}")
 
     def test_a_crash_at_a_full_disk_types_nothing_twice(self) -> None:
         session = new_session(self.daemon)
