@@ -6,7 +6,7 @@ references to them, up to L{MAX_BACKLOG}, and is then cut off.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Annotated, cast
 
@@ -249,9 +249,9 @@ class EventStreams(Service):
     async def stream(self, call: Call) -> None:
         """Serve one client until it leaves or the service ends.
 
-        @raise Refusal: there are L{MAX_CLIENTS} already.
+        @raise Refusal: there are L{MAX_CLIENTS} already, and nobody has more than the caller.
         """
-        if len(self._clients) >= MAX_CLIENTS:
+        if len(self._clients) >= MAX_CLIENTS and not self._make_room(call.identity):
             raise bare(503, "Too many SSE connections", {"Retry-After": "5"})
         request = cast(Request, call.request)
         headers = request.responseHeaders
@@ -262,6 +262,20 @@ class EventStreams(Service):
         if request.method == b"HEAD":
             return
         await self._listen(call, request)
+
+    def _make_room(self, identity: Identity) -> bool:
+        """End the oldest stream of whoever has most, for somebody who has fewer by more than one.
+
+        Else one user's streams could keep all others out.
+        """
+        names = Counter(client.identity.username for client in self._clients)
+        [(most, count)] = names.most_common(1)
+        if count - names[identity.username] < 2:
+            return False
+        oldest = next(each for each in self._clients if each.identity.username == most)
+        del self._clients[oldest]
+        oldest.end()
+        return True
 
     async def _listen(self, call: Call, request: Request) -> None:
         names = call.query.sessions
@@ -278,7 +292,7 @@ class EventStreams(Service):
                 client.tell(entry)
             await client.done
         finally:
-            del self._clients[client]
+            self._clients.pop(client, None)
             client.stopProducing()
             if not request.gone:
                 request.unregisterProducer()

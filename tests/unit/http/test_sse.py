@@ -159,6 +159,17 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(MAX_CLIENTS - 1, self.streams.count)
         self.assertEqual(["init"], self.names(self.listen()))
 
+    def test_nobody_keeps_others_out(self) -> None:
+        first, *rest = [self.listen() for _ in range(MAX_CLIENTS)]
+        self.gate.identity = Identity(username="other", admin=False)
+        other = self.listen()
+        self.assertEqual(["init"], self.names(other))
+        self.assertTrue(first.value().endswith(b"0\r\n\r\n"))
+        self.assertFalse(any(each.value().endswith(b"0\r\n\r\n") for each in rest))
+        self.assertEqual(MAX_CLIENTS, self.streams.count)
+        first.lose()
+        self.assertEqual(MAX_CLIENTS, self.streams.count)
+
     def test_a_client_that_does_not_read_is_cut_off_alone(self) -> None:
         slow, quick = self.listen(), self.listen()
         slow.producer.pauseProducing()
