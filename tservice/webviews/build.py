@@ -69,8 +69,7 @@ def build_webviews(
     upstream = Upstream(reactor=ground.reactor, guard=guard)
     relay = Relay(upstream=upstream, guard=guard, cookies=frozenset({COOKIE}))
     doorway = Doorway(
-        find=access.capabilities.find,
-        hold=access.capabilities.hold,
+        words=access.capabilities,
         url_of=views.url_of,
         recognise=access.gate.recognise,
         ancestors=lambda host: ["'self'"],

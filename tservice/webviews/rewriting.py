@@ -8,7 +8,7 @@ there, is dropped or confined to the capability's own path.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from urllib.parse import urljoin, urlsplit
 
 Pairs = list[tuple[str, str]]
@@ -74,6 +74,12 @@ _DOWN = HOP | {
 }
 """What acts on a whole origin, on this connection, or on where the frame stands."""
 _DOWN_BEGINS = ("access-control-", "x-service-", "sec-")
+
+PIECE = 64 * 1024
+"""Bytes that are rewritten in one turn of the reactor: the worst of them take some milliseconds."""
+
+_ENDS = {"text/html": (b"<",), "text/css": (b"}", b";"), "text/javascript": (b"\n", b";")}
+"""Before which signs no address is cut in two; of scripts of either name the same."""
 
 _ATTRIBUTE = re.compile(
     rb"""(<[a-z][^<>]*?\s(?:src|href|action|formaction|poster|data)\s*=\s*["']?)/(?!/)""",
@@ -201,6 +207,23 @@ def text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
     if kind == "text/html":
         return page(content, origin, prefix)
     return sheet(content, prefix) if kind == "text/css" else script(content, prefix)
+
+
+def pieces(kind: str, content: bytes) -> Iterator[bytes]:
+    """C{content} in parts of at most L{PIECE} that L{text} can take one by one.
+
+    They end where no address is, if there is such a place.
+
+    @param kind: one of L{REWRITTEN}.
+    """
+    ends, at = _ENDS.get(kind, _ENDS["text/javascript"]), 0
+    while at < len(content):
+        end = at + PIECE
+        if end < len(content):
+            end = max(content.rfind(sign, at + 1, end) for sign in ends)
+            end = end if end > at else at + PIECE
+        yield content[at:end]
+        at = end
 
 
 def script(content: bytes, prefix: str) -> bytes:

@@ -8,13 +8,17 @@ from tservice.core.net.egress import EgressRefused
 from tservice.http.envelope import Refusal
 from tservice.webviews.model import referred, resource_of, word_of
 from tservice.webviews.rewriting import (
+    PIECE,
+    REWRITTEN,
     Pairs,
     confined,
     downward,
     moved,
     page,
+    pieces,
     script,
     sheet,
+    text,
     upward,
     without,
 )
@@ -147,6 +151,30 @@ class DownwardTests(SynchronousTestCase):
         self.assertEqual(
             f"a{{b:url({PREFIX}/c) url(//d)}}".encode(), sheet(b"a{b:url(/c) url(//d)}", PREFIX)
         )
+
+
+class PieceTests(SynchronousTestCase):
+    """Eight MB of a target's took a second of everybody's time."""
+
+    def test_piece_by_piece_it_is_the_same(self) -> None:
+        for kind, unit in (
+            ("text/html", b'<p>x <img  src="/a"> from "/b.js" </p>'),
+            ("text/css", b"a{b: url(/c)} @import '/d';"),
+            ("text/javascript", b'import "/e"; import("/f");\n'),
+        ):
+            content = unit * (3 * PIECE // len(unit))
+            parts = [*pieces(kind, content)]
+            self.assertEqual(content, b"".join(parts))
+            self.assertLess(2, len(parts))
+            self.assertLessEqual(max(map(len, parts)), PIECE)
+            rewritten = b"".join(text(kind, part, "http://h", "/webview/w") for part in parts)
+            self.assertEqual(text(kind, content, "http://h", "/webview/w"), rewritten)
+
+    def test_what_has_no_such_place_is_cut_all_the_same(self) -> None:
+        for kind in REWRITTEN:
+            parts = [*pieces(kind, b" " * (2 * PIECE + 1))]
+            self.assertEqual([PIECE, PIECE, 1], [*map(len, parts)])
+        self.assertEqual([], [*pieces("text/css", b"")])
 
 
 class GuardTests(SynchronousTestCase):

@@ -37,19 +37,27 @@ class Found(Protocol):
     def username(self) -> str: ...
 
 
+class OpenWords(Protocol):
+    """Knows words (L{tservice.access.capabilities.CapabilityRegistry})."""
+
+    def find(self, kind: str, word: str) -> Any:
+        """What a word opens; C{None}: nothing."""
+
+    def hold(self, found: Any, cut: Callable[[], object]) -> Callable[[], None]:
+        """Have C{cut} called when the word is void; what it returns says that this is over."""
+
+
 @frozen(kw_only=True)
 class Doorway:
     """What the entrance is handed.
 
-    @ivar find: what a word opens, by its sort.
-    @ivar hold: keeps in mind what is open under one; what it returns says that this is over.
+    @ivar words: what they open.
     @ivar url_of: the saved URL of a tab; C{None}: it is gone.
     @ivar recognise: whose credentials a request shows; C{None}: nobody's.  Wrong ones are refused.
     @ivar ancestors: who may hold what is served to a Host in a frame.
     """
 
-    find: Callable[[str, str], Any]
-    hold: Callable[[Any, Callable[[], object]], Callable[[], None]]
+    words: OpenWords
     url_of: Callable[[str], str | None]
     recognise: Callable[[Visit], Awaitable[Identity | None]]
     ancestors: Callable[[str], Sequence[str]]
@@ -76,7 +84,7 @@ class Entrance:
             raise bare(400, "Bad Request: the path leads out of the web tab")
         found = self._found(word)
         # Signed out, or the tab leads elsewhere: what is open goes in that moment.
-        over = self._doorway.hold(found, request.abort)
+        over = self._doorway.words.hold(found, request.abort)
         try:
             passage = await self._passage(request.visit, word, found, resource)
             if (call.header("service-worker") or "").lower() == "script":
@@ -110,7 +118,7 @@ class Entrance:
             return None
         if visit.header("sec-fetch-dest") in FRAMES:
             return _response(404, RECOVERY, self._doorway.ancestors(visit.host))
-        if self._doorway.find(KIND, word) is None:
+        if self._doorway.words.find(KIND, word) is None:
             return None
         uri = request.uri.decode("ascii", "replace")
         if visit.base and uri.startswith(visit.base + "/"):
@@ -119,7 +127,7 @@ class Entrance:
         return _response(307, b"", self._doorway.ancestors(visit.host), place)
 
     def _found(self, word: str) -> Found:
-        found: Found | None = self._doorway.find(KIND, word)
+        found: Found | None = self._doorway.words.find(KIND, word)
         if found is None:
             raise bare(403, "Forbidden: this web tab is not open any more")
         return found

@@ -12,6 +12,7 @@ from twisted.web._newclient import Request as UpstreamRequest
 from twisted.web.http_headers import Headers
 from twisted.web.iweb import UNKNOWN_LENGTH
 
+from tservice.core.clock import sleep
 from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.http.envelope import bare
 from tservice.http.operations import Call
@@ -145,7 +146,7 @@ class Relay:
         if kind := rewritable(response):
             first = await held(body)
             if not body.broken and len(first) <= HTML_BYTES:
-                first = rewriting.text(kind, first, passage.target.origin, passage.prefix)
+                first = await self._rewritten(kind, first, passage)
                 length = {"Content-Length": str(len(first))}
         answer.begin(response.code, {**fence, **length})
         while first or (first := await body.read()):
@@ -154,6 +155,15 @@ class Relay:
         if body.broken:
             # A clean end would tell the browser that it has all of it.
             raise ConnectionError("the target broke off")
+
+    async def _rewritten(self, kind: str, content: bytes, passage: Passage) -> bytes:
+        """Piece by piece, with everybody else's turns between them."""
+        done: list[bytes] = []
+        for piece in rewriting.pieces(kind, content):
+            if done:
+                await sleep(self.upstream.reactor, 0)
+            done.append(rewriting.text(kind, piece, passage.target.origin, passage.prefix))
+        return b"".join(done)
 
     def _judge_redirect(self, status: int, given: Pairs, passage: Passage) -> None:
         if not 300 <= status < 400:
