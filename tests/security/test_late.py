@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,8 @@ from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import TEXT, UPGRADE, frames, masked
 from tservice.core.errors import failed
+from tservice.hosts.keys import HostKey
+from tservice.hosts.service import HostService
 from tservice.http.operations import Access, Call, Operation, Style
 from tservice.sessions.life.launcher import Launcher
 from tservice.sessions.record.model import Session
@@ -371,6 +374,27 @@ class SlowPlaceTests(LateCase):
         (run,) = self.world.good("root", "GET", f"/api/cron/jobs/{made['id']}/runs")
         self.assertEqual("failed", run["status"])
         self.assertIn("lost a right", run["errorMessage"])
+
+
+class SlowKeyTests(LateCase):
+    def test_who_lost_a_right_meanwhile_has_no_key_trusted(self) -> None:
+        """A host has twelve seconds to show its key."""
+        wanted = {"label": "far", "host": "far.example", "username": "me"}
+        host = self.world.good("root", "POST", "/api/remote-hosts", wanted)["host"]["id"]
+        shown, late = HostKey("ssh-ed25519", "AAAA"), Deferred[None]()
+
+        async def knock(hosts: HostService, known: object) -> HostKey:
+            await late
+            return shown
+
+        self.patch(HostService, "_knock", knock)
+        body = json.dumps({"fingerprint": shown.fingerprint}).encode()
+        path = f"/api/remote-hosts/{host}/trust"
+        asking = self.park("POST", path, self.cookie("max"), body)
+        self.patch_max(role="user")
+        late.callback(None)
+        self.assertIn(parse(asking.value(), "POST").status, (401, 403))
+        self.assertFalse((self.world.folder / "known_hosts").exists())
 
 
 class StreamTests(LateCase):

@@ -152,7 +152,7 @@ class HostRoutes:
 
     async def trust(self, call: Call) -> object:
         """Trust its key."""
-        await self._hosts.trust(call.id, call.body.fingerprint)
+        await self._hosts.trust(call.id, call.body.fingerprint, call.again)
         return Nothing()
 
     async def sessions(self, call: Call) -> object:

@@ -151,9 +151,12 @@ class HostService:
             raise failed(f"{link.host.label} is out of reach: {error}") from error
         return listed(answer.out)
 
-    async def trust(self, host_id: str, fingerprint: str) -> None:
+    async def trust(
+        self, host_id: str, fingerprint: str, again: Callable[[], object] = lambda: None
+    ) -> None:
         """Trust the key that a host shows now, which must be the one of that fingerprint.
 
+        @param again: judges the caller once more when the host has shown it.
         @raise ServiceError: 404; 409: it shows another one; 422: it shows none.
         """
         host = self.book.get(host_id)
@@ -163,6 +166,7 @@ class HostService:
             raise failed(f"{host.label} is out of reach: {error}") from error
         if shown.fingerprint != fingerprint:
             raise conflict(f"fingerprint: the host shows {shown.fingerprint}, not {fingerprint}")
+        again()
         try:
             await self._threads.run(partial(self._keys.trust, host, shown))
         except (FileError, OSError) as error:
