@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from twisted.internet.address import IPv4Address
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.protocol import Protocol
+from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.http.driver import MemoryTransport
 from tservice.core.net.egress import EgressRefused
 from tservice.http.envelope import Refusal
 from tservice.webviews.model import referred, resource_of, word_of
@@ -23,6 +30,7 @@ from tservice.webviews.rewriting import (
     without,
 )
 from tservice.webviews.routes.tunnel import answer_of
+from tservice.webviews.routes.upstream import Upstream
 from tservice.webviews.service import Guard
 
 WORD = "w" * 32
@@ -185,6 +193,38 @@ class GuardTests(SynchronousTestCase):
         for url in ("http://127.0.0.1:8770/", "http://[::1]:8770", "http://2130706433:8770/",
                     "http://[::ffff:127.0.0.1]:8770/"):  # fmt: skip
             self.assertRaises(EgressRefused, guard.target, url)
+
+
+class OwnTests(SynchronousTestCase):
+    """The service by an address of this machine that is not loopback's."""
+
+    def connect(self, near: str, port: int) -> tuple[Deferred[Any], MemoryTransport]:
+        transport = MemoryTransport("192.168.1.5")
+        transport.hostAddr = IPv4Address("TCP", near, 40000)
+
+        class Endpoint:
+            def connect(self, factory: Any) -> Deferred[Any]:
+                protocol = factory.buildProtocol(None)
+                protocol.makeConnection(transport)
+                return succeed(protocol)
+
+        self.patch(Upstream, "_endpoint", lambda upstream, target: Endpoint())
+        guard = Guard(own_ports=lambda: [8770])
+        upstream = Upstream(reactor=Clock(), guard=guard)
+        target = guard.target(f"http://192.168.1.5:{port}/")
+        return Deferred.fromCoroutine(upstream.connect(target, Protocol)), transport
+
+    def test_it_is_hung_up_on(self) -> None:
+        made, transport = self.connect("192.168.1.5", 8770)
+        refused = self.failureResultOf(made, Refusal).value
+        self.assertEqual(502, refused.response.status)
+        self.assertTrue(transport.aborted)
+
+    def test_other_programs_and_machines_are_not(self) -> None:
+        for near, port in (("192.168.1.5", 8771), ("192.168.1.4", 8770)):
+            made, transport = self.connect(near, port)
+            self.assertIsInstance(self.successResultOf(made), Protocol)
+            self.assertFalse(transport.aborted)
 
 
 class HandshakeTests(SynchronousTestCase):

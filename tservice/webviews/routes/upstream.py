@@ -49,13 +49,26 @@ class Upstream:
         made: Deferred[Any] = self._endpoint(target).connect(factory)
         made.addTimeout(CONNECT_SECONDS, self.reactor)
         try:
-            return await made
+            found = await made
         except CancelledError:
             raise
         except EgressRefused as refused:
             raise bare(502, f"Bad Gateway: the address {refused}") from None
         except Exception:
             raise bare(502, "Bad Gateway: nothing answers there") from None
+        if self._is_own(found.transport, target):
+            found.transport.abortConnection()
+            raise bare(502, "Bad Gateway: the address must not be this service itself")
+        return found
+
+    def _is_own(self, transport: Any, target: EgressTarget) -> bool:
+        """Whether it leads to a port of the service's by whichever address of this machine.
+
+        A connection to one's own address has it on both sides.
+        """
+        near, far = transport.getHost(), transport.getPeer()
+        same = getattr(near, "host", None) == getattr(far, "host", "")
+        return same and target.port in self.guard.own_ports()
 
     def _endpoint(self, target: EgressTarget) -> IStreamClientEndpoint:
         guarded: IStreamClientEndpoint = GuardedEndpoint(
