@@ -24,7 +24,11 @@ MAC_LENGTH = 128
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _HOST = re.compile(r"[A-Za-z0-9_.:%\[\]-]{1,255}")
 _USER = re.compile(r"[A-Za-z0-9_.@\\+$-]{1,255}")
-_JUMP = re.compile(r"(?:[A-Za-z0-9_.+$-]+@)?(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:]+\])(?::[0-9]{1,5})?")
+_JUMP = re.compile(
+    # ssh puts the name behind its own options, where a dash would begin one more.
+    r"(?:[A-Za-z0-9_.+$-]+@)?(?:[A-Za-z0-9_.][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:]+\])(?::[0-9]{1,5})?"
+)
+_UNQUOTABLE = re.compile(r'["\\]|\$\{')
 _MAC = re.compile(r"[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}")
 
 OPTIONS = frozenset(
@@ -91,6 +95,8 @@ def checked(host: RemoteHost) -> RemoteHost:
         raise invalid("port", "must be 1 to 65535")
     if host.identity_file is not None:
         _path("identityFile", host.identity_file, home=True)
+        if _UNQUOTABLE.search(host.identity_file):
+            raise invalid("identityFile", 'must hold none of ", \\ and ${, which ssh cannot take')
     if host.jump_host is not None:
         _check_jumps(host.jump_host)
     _check_options(host.extra_ssh_options)

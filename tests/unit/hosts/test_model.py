@@ -61,7 +61,9 @@ class RuleTests(SynchronousTestCase):
             self.refused("jumpHost", jump_host=bad)
         for bad in ("", "-x", "a\0b", "a b", "a;b", "`x`"):
             self.refused("username", username=bad)
-        for bad in ("", "-i", "a\nb", "relative", "/a\rb"):
+        for bad in ("me@-F", "ok,me@-Icard", "me@"):
+            self.refused("jumpHost", jump_host=bad)
+        for bad in ("", "-i", "a\nb", "relative", "/a\rb", '/a"b', "/a\\b", "/a${b}"):
             self.refused("identityFile", identity_file=bad)
         for port in (0, 65536, -1):
             self.refused("port", port=port)
