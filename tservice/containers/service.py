@@ -205,6 +205,9 @@ class ContainerService:
             places = [each.place for each in self._sessions().list(caller)]
             if place_of(case) not in places:
                 raise not_found(f"The container of {name}")
+        return await self._now(case)
+
+    async def _now(self, case: ContainerCase) -> Shown:
         host = self._hosts.get(case.host_id)
         shown = await self._shown(case, host)
         if shown.state is not State.RUNNING:
@@ -223,7 +226,7 @@ class ContainerService:
             text = f"a session runs in the container of {case.name}; end it first"
             raise ServiceError(ErrorCode.SESSION_BUSY, text)
         await self._boxes.recreate(case)
-        return await self.show(owner, name)
+        return await self._now(case)
 
     def _case(self, owner: str, name: str) -> ContainerCase:
         found = self._store.case(owner, name)

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import evolve
 
 from tservice.agents.transcripts.model import (
+    NAME_CHARS,
     TEXT_LIMIT,
     Failure,
     Message,
@@ -18,8 +19,8 @@ from tservice.agents.transcripts.model import (
     as_count,
     as_id,
     as_map,
+    as_name,
     as_number,
-    as_string,
     as_text,
     as_time,
     counted,
@@ -62,7 +63,7 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
     tally = evolve(
         tally,
         conversation=as_id(found.get("sessionId")) or tally.conversation,
-        cwd=as_string(found.get("cwd")) or tally.cwd,
+        cwd=as_name(found.get("cwd")) or tally.cwd,
         cost=tally.cost + as_number(found.get("costUSD")),
     )
     message, words = as_map(found.get("message")), said(found)
@@ -70,10 +71,10 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         return prompted(tally, words)
     if found.get("type") != "assistant":
         return tally
-    name = str(message.get("id") or found.get("uuid") or "")
+    name = str(message.get("id") or found.get("uuid") or "")[:NAME_CHARS]
     usage = as_map(message.get("usage"))
     if message.get("model") != SYNTHETIC and usage:
-        tally = _used(tally, name, as_string(message.get("model")) or "", usage)
+        tally = _used(tally, name, as_name(message.get("model")) or "", usage)
     if words is None:
         return tally
     if found.get("isApiErrorMessage") is True:

@@ -20,6 +20,7 @@ from tservice.agents.transcripts.model import (
     as_count,
     as_id,
     as_map,
+    as_name,
     as_string,
     as_text,
     as_time,
@@ -58,10 +59,10 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         return evolve(
             tally,
             conversation=as_id(payload.get("id")) or tally.conversation,
-            cwd=as_string(payload.get("cwd")) or tally.cwd,
+            cwd=as_name(payload.get("cwd")) or tally.cwd,
         )
     if found.get("type") == "turn_context":
-        return evolve(tally, model=as_string(payload.get("model")) or tally.model)
+        return evolve(tally, model=as_name(payload.get("model")) or tally.model)
     words = said(found)
     if words is not None:
         return prompted(tally, words) if words.role == "user" else answered(tally, "", words)

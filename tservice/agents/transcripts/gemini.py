@@ -12,6 +12,7 @@ from typing import Any
 from attrs import evolve
 
 from tservice.agents.transcripts.model import (
+    NAME_CHARS,
     TEXT_LIMIT,
     Failure,
     Message,
@@ -21,7 +22,7 @@ from tservice.agents.transcripts.model import (
     as_count,
     as_id,
     as_map,
-    as_string,
+    as_name,
     as_text,
     as_time,
     counted,
@@ -44,7 +45,7 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
     """The tally after one more line."""
     if "projectHash" in found:
         return evolve(tally, conversation=as_id(found.get("sessionId")) or tally.conversation)
-    name, words = str(found.get("id") or ""), said(found)
+    name, words = str(found.get("id") or "")[:NAME_CHARS], said(found)
     if words is not None and words.role == "user":
         return prompted(tally, words)
     if found.get("type") == "error":
@@ -54,7 +55,7 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         return tally
     tokens = as_map(found.get("tokens"))
     if tokens:
-        tally = _used(tally, name, as_string(found.get("model")) or "", tokens)
+        tally = _used(tally, name, as_name(found.get("model")) or "", tokens)
     # A message that is written again is whole each time, not a further part of the answer.
     return tally if words is None else answered(evolve(tally, response_id=""), name, words)
 

@@ -19,6 +19,8 @@ from tservice.core.numbers import TOKENS_MAX
 TEXT_LIMIT = 256 * 1024
 """Characters kept of an answer, from its end."""
 TITLE_LENGTH = 60
+NAME_CHARS = 4096
+"""Characters of a name or a path, and of an error."""
 LINE_VALUES = 50_000
 """Values and names of a line; a crowd of them would hold up everybody while it is parsed."""
 MODELS = 20
@@ -40,6 +42,10 @@ class Message:
     timestamp: int | None = None
 
 
+def _short(text: str) -> str:
+    return text[:NAME_CHARS]
+
+
 @frozen(kw_only=True)
 class Failure:
     """A turn that the agent itself recorded as failed.
@@ -47,7 +53,7 @@ class Failure:
     @ivar at: Unix milliseconds; C{None} where the line does not say.
     """
 
-    text: str
+    text: str = field(converter=_short)
     at: int | None = None
 
 
@@ -268,6 +274,11 @@ def as_map(value: Any) -> Mapping[str, Any]:
 def as_string(value: Any) -> str | None:
     """A text that is not empty."""
     return value if isinstance(value, str) and value else None
+
+
+def as_name(value: Any) -> str | None:
+    """A name or a path of at most L{NAME_CHARS}: what is kept of a conversation for good."""
+    return value if isinstance(value, str) and 0 < len(value) <= NAME_CHARS else None
 
 
 def as_id(value: Any) -> str | None:

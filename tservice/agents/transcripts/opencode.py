@@ -30,6 +30,7 @@ from tservice.agents.transcripts.model import (
     as_count,
     as_id,
     as_map,
+    as_name,
     as_number,
     as_string,
     counted,
@@ -132,8 +133,8 @@ def _begun(rows: sqlite3.Connection, conversation: str, tally: Tally) -> Tally:
     tally = evolve(
         tally,
         conversation=as_id(conversation),
-        cwd=as_string(row["directory"]),
-        model=as_string(_object(row["model"]).get("id")) or tally.model,
+        cwd=as_name(row["directory"]),
+        model=as_name(_object(row["model"]).get("id")) or tally.model,
     )
     first = rows.execute(_FIRST, (conversation,)).fetchone()
     said = None if first is None or tally.first_at else _message(rows, first)["said"]
@@ -162,7 +163,7 @@ def _advance(tally: Tally, message: Mapping[str, Any]) -> Tally:
         return tally if said is None else prompted(tally, said)
     tokens = as_map(data.get("tokens"))
     context = as_count(tokens.get("total"))
-    model = as_string(data.get("modelID"))
+    model = as_name(data.get("modelID"))
     tally = evolve(tally, context=context or tally.context, model=model or tally.model)
     error = as_map(data.get("error"))
     if error:

@@ -12,6 +12,7 @@ from typing import Any
 from attrs import evolve
 
 from tservice.agents.transcripts.model import (
+    NAME_CHARS,
     TEXT_LIMIT,
     Failure,
     Message,
@@ -21,6 +22,7 @@ from tservice.agents.transcripts.model import (
     as_count,
     as_id,
     as_map,
+    as_name,
     as_number,
     as_string,
     as_text,
@@ -47,15 +49,15 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         return evolve(
             tally,
             conversation=as_id(found.get("id")) or tally.conversation,
-            cwd=as_string(found.get("cwd")) or tally.cwd,
+            cwd=as_name(found.get("cwd")) or tally.cwd,
         )
     words, message = said(found), as_map(found.get("message"))
     if words is not None and words.role == "user":
         return prompted(tally, words)
     if found.get("type") != "message" or message.get("role") != "assistant":
         return tally
-    name = str(found.get("id") or "")
-    tally = _used(tally, name, as_string(message.get("model")) or "", as_map(message.get("usage")))
+    name = str(found.get("id") or "")[:NAME_CHARS]
+    tally = _used(tally, name, as_name(message.get("model")) or "", as_map(message.get("usage")))
     error = as_string(message.get("errorMessage"))
     if message.get("stopReason") == "error" and error is not None:
         tally = evolve(tally, failure=Failure(text=error, at=as_time(found.get("timestamp"))))

@@ -18,7 +18,8 @@ from tservice.agents.transcripts import searching
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.history import History
 from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.model import LINE_VALUES
+from tservice.agents.transcripts.model import LINE_VALUES, NAME_CHARS, ReadPosition
+from tservice.agents.transcripts.sources import read_on
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
 
@@ -154,6 +155,23 @@ class HistoryTests(ApprovalCase):
         (one,) = self.run_now(self.history.list(ADMIN, 10, 0)).sessions
         self.assertEqual(2, one.turns)
         self.assertEqual(["needle last"], self.found("needle"))
+
+    def test_names_without_end_are_not_kept(self) -> None:
+        """What is kept of a conversation is written down at each of its turns."""
+        long = "x" * (NAME_CHARS + 1)
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        wrong = said("an error " + long)
+        entries = (
+            {**prompt("first"), "cwd": long},
+            {**wrong, "isApiErrorMessage": True},
+            {**wrong, "message": {**wrong["message"], "id": long, "model": long, "usage": usage}},
+        )
+        path = self.claude(ID, *entries)
+        tally = read_on(ReadPosition(path=""), path, "primary").tally
+        assert tally.failure is not None
+        self.assertLessEqual(len(tally.failure.text), NAME_CHARS)
+        self.assertIsNone(tally.cwd)
+        self.assertEqual({"opus", ""}, {each.model for each in tally.usage})
 
     def test_what_cannot_be_read(self) -> None:
         unknown = self.history.transcript(ADMIN, "primary", "../../etc/passwd")
