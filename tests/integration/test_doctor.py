@@ -102,28 +102,34 @@ class ToolTests(SynchronousTestCase):
         wait_until_gone(int((self.host.home / "left").read_text()))
 
     def test_a_tool_that_floods_is_cut_off(self) -> None:
-        for name in ("docker", "podman"):
-            self.host.put(name, TOOLS["podman"])
-        found = self.host.report(Category.OTHER)["containers"]
+        self.host.put("podman", TOOLS["podman"])
+        found = self.host.report(Category.OTHER)["podman"]
         self.assertEqual(
-            ("ok", "4.3.1", str(self.host.bin / "docker")),
+            ("ok", "4.3.1", str(self.host.bin / "podman")),
             (found["status"], found["version"], found["path"]),
         )
 
-    def test_an_engine_that_does_not_work_is_none(self) -> None:
-        """A docker without its daemon tells a version; a podman beside it may work."""
-        client = (
-            "case $1 in --version) echo Docker version 28.2.2;; *) echo no daemon; exit 1;; esac"
-        )
-        self.host.put("docker", client)
-        self.host.put("podman", client)
-        found = self.host.report(Category.OTHER)["containers"]
-        self.assertEqual("error", found["status"])
-        self.assertTrue(found["reason"].startswith("docker: "), found)
+    def test_what_does_not_work_is_told_with_its_version(self) -> None:
+        """A docker without its daemon, a podman without its storage, an ssh of another kind."""
+        for name, version, asked in (
+            ("docker", "Docker version 28.2.2", "version"),
+            ("podman", "podman version 4.3.1", "info"),
+            ("ssh", "OpenSSH_9.2p1 Debian", "-F none -G localhost"),
+        ):
+            self.host.put(
+                name,
+                f'case "$*" in -V|--version) echo {version};; "{asked}") echo Client:; '
+                "printf 'no daemon \\033[1m\\n\\n' >&2; exit 1;; esac",
+            )
+        found = self.host.report(Category.OTHER)
+        for name, version in (("docker", "28.2.2"), ("podman", "4.3.1"), ("ssh", "9.2p1")):
+            self.assertEqual(
+                ("error", version, "it ended with status 1: no daemon \ufffd[1m"),
+                tuple(found[name].get(each) for each in ("status", "version", "reason")),
+            )
         self.host.put("podman", "echo podman version 4.3.1")
-        found = self.host.report(Category.OTHER)["containers"]
-        self.assertEqual("", found.get("reason", ""))
-        self.assertEqual(("ok", "4.3.1"), (found["status"], found.get("version")), found)
+        found = self.host.report(Category.OTHER)
+        self.assertEqual(("ok", "error"), (found["podman"]["status"], found["docker"]["status"]))
 
     def test_the_command(self) -> None:
         self.host.put("tmux", "echo tmux 3.4")

@@ -21,6 +21,7 @@ from tservice.containers.folders import Folders
 from tservice.containers.hosts import Hosts, environment
 from tservice.containers.images import Images
 from tservice.containers.place import NOWHERE, ContainerPlaces
+from tservice.containers.reach import Reach
 from tservice.containers.routes import ContainerRoutes
 from tservice.containers.service import ContainerService
 from tservice.containers.setups import ContainerSetups
@@ -48,11 +49,13 @@ class Containers:
     """What the others are handed.
 
     @ivar bridge: listens for hooks from containers.
+    @ivar reach: tries it from containers.
     @ivar setups: how tmux runs in containers.
     """
 
     service: ContainerService
     bridge: HookBridge
+    reach: Reach
     setups: dict[PlaceKind, Setups]
 
 
@@ -98,7 +101,12 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
 
     return Feature(
         name="containers",
-        service=Containers(service=service, bridge=bridge, setups={PlaceKind.CONTAINER: setups}),
+        service=Containers(
+            service=service,
+            bridge=bridge,
+            setups={PlaceKind.CONTAINER: setups},
+            reach=Reach(clock=ground.reactor, store=store, hosts=hosts, bridge=bridge),
+        ),
         operations=ContainerRoutes(service, ground.config.multiuser).operations(),
         start=watch.start,
         close=close,

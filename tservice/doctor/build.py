@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tservice.clis.interfaces import ICliRegistry
-from tservice.containers.bridge import BridgeState, HookBridge
+from tservice.containers.reach import Reach, Tried
 from tservice.core.doors.threads import Door, Doors
 from tservice.doctor.model import Category, Row, ToolStatus, ailment
 from tservice.doctor.registered import registered
@@ -17,20 +17,22 @@ from tservice.http.metrics import Measure, Values, number
 from tservice.store.database import Database
 
 
-def build_doctor(
-    ground: Ground, *, clis: ICliRegistry, bridge: HookBridge
-) -> Feature[DoctorService]:
+def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature[DoctorService]:
     """The doctor; it needs no start, and a stop ends its children.
 
     The disk and the doors are told of by the metrics, too.
     """
+
+    async def own() -> Sequence[Row]:
+        return [*ailments(ground.database, ground.doors), *bridge_rows(await reach.look())]
+
     service = DoctorService(
         clock=ground.reactor,
         processes=ground.reactor,
         environ=ground.environ,
         home=ground.home,
         clis=lambda: registered(clis.entries()),
-        own=lambda: [*ailments(ground.database, ground.doors), *bridge_rows(bridge.states())],
+        own=own,
     )
     children = number("doctor_processes", "Doctor's children running.", lambda: service.running)
     return Feature(
@@ -84,20 +86,28 @@ def ailments(database: Database, doors: Doors) -> Sequence[Row]:
     return rows
 
 
-def bridge_rows(states: Sequence[BridgeState]) -> Sequence[Row]:
+def bridge_rows(tried: Sequence[Tried]) -> Sequence[Row]:
     """Whether containers reach the listener for their hooks, by engine."""
-    return [
-        Row(
-            id=f"bridge-{state.engine.value}",
-            label=f"Hooks from containers of {state.engine.value}",
-            category=Category.CORE,
-            required=False,
-            status=ToolStatus.OK if state.url is not None else ToolStatus.ERROR,
-            path=state.url,
-            reason=state.fault,
-        )
-        for state in states
-    ]
+    return [_bridge_row(each) for each in tried]
+
+
+def _bridge_row(tried: Tried) -> Row:
+    status, reason = ToolStatus.OK, tried.fault
+    if reason is not None:
+        status = ToolStatus.ERROR
+        reason = reason if tried.container is None else f"from {tried.container}: {reason}"
+    elif tried.container is None:
+        status, reason = ToolStatus.SKIPPED, "it listens; no container runs that could try it"
+    engine = tried.state.engine.value
+    return Row(
+        id=f"bridge-{engine}",
+        label=f"Hooks from containers of {engine}",
+        category=Category.CORE,
+        required=False,
+        status=status,
+        path=tried.state.url,
+        reason=reason,
+    )
 
 
 def _stuck(door: Door, count: int) -> Row:

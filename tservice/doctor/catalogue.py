@@ -86,16 +86,27 @@ TOOLS = (
         category=Category.OTHER,
         names=("ssh",),
         version_args=("-V",),
+        # Other clients of that name have a version, too, but not the options of OpenSSH.
+        proof=("-F", "none", "-G", "localhost"),
         packages=_same("openssh", apt="openssh-client", dnf="openssh-clients"),
     ),
     HostTool(
-        id="containers",
-        label="Docker or Podman",
+        id="podman",
+        label="Podman",
         category=Category.OTHER,
-        names=("docker", "podman"),
-        # A docker that only has its client, or a podman without its storage, tells its version.
-        proofs={"podman": ("info",), "docker": ("version",)},
+        names=("podman",),
+        # Without its storage it tells its version all the same.
+        proof=("info",),
         packages=_same("podman"),
+    ),
+    HostTool(
+        id="docker",
+        label="Docker",
+        category=Category.OTHER,
+        names=("docker",),
+        # So does a client without its daemon; this asks both.
+        proof=("version",),
+        packages=_same("docker", apt="docker.io", dnf="moby-engine", brew="--cask docker"),
     ),
     HostTool(
         id="cloudflared",

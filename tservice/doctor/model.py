@@ -49,7 +49,7 @@ class HostTool:
     @ivar least: the oldest version that will do.
     @ivar packages: its package by package manager, where there is one.
     @ivar advice: how to get it where no package manager has it.
-    @ivar proofs: by file name, what has to end well for it to work; the first that works counts.
+    @ivar proof: what has to end well for it to work; empty: telling its version is enough.
     """
 
     id: str
@@ -62,7 +62,7 @@ class HostTool:
     least: Version | None = None
     packages: Mapping[str, str] = field(factory=dict)
     advice: str = ""
-    proofs: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    proof: tuple[str, ...] = ()
 
 
 @frozen(kw_only=True)

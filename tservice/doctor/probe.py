@@ -15,7 +15,7 @@ from typing import IO
 
 from attrs import frozen
 
-from tservice.core.text import version_in
+from tservice.core.text import defused, version_in
 from tservice.doctor.catalogue import hint
 from tservice.doctor.model import HostTool, Row, ToolStatus, dotted, is_older, read_version
 
@@ -25,6 +25,8 @@ END_SECONDS = 1.0
 """How long it may take to end after its output has."""
 OUTPUT_LIMIT = 16 * 1024
 """Bytes of output that are read."""
+COMPLAINT_LENGTH = 300
+"""Characters of what a tool that fails says that are shown."""
 
 
 class ProbeError(Exception):
@@ -66,28 +68,6 @@ def look(tool: HostTool, host: ProbedHost) -> Row:
     path = find(tool.names, host.folders)
     if path is None:
         return row(tool, ToolStatus.MISSING, install_hint=hint(tool, host.manager))
-    if tool.proofs:
-        return _look_at_each(tool, host)
-    return _look_at(tool, path, host)
-
-
-def _look_at_each(tool: HostTool, host: ProbedHost) -> Row:
-    """The row of the first that works, else of the first that is there."""
-    found = [path for name in tool.names if (path := find([name], host.folders)) is not None]
-    broken: list[Row] = []
-    for path in found:
-        try:
-            ask([str(path), *tool.proofs[path.name]], host.env)
-        except ProbeError as error:
-            broken.append(
-                row(tool, ToolStatus.ERROR, path=str(path), reason=f"{path.name}: {error}")
-            )
-        else:
-            return _look_at(tool, path, host)
-    return broken[0]
-
-
-def _look_at(tool: HostTool, path: Path, host: ProbedHost) -> Row:
     if not tool.version_args:
         return row(tool, ToolStatus.OK, path=str(path))
     try:
@@ -95,7 +75,14 @@ def _look_at(tool: HostTool, path: Path, host: ProbedHost) -> Row:
     except ProbeError as error:
         return row(tool, ToolStatus.ERROR, path=str(path), reason=str(error))
     version = version_in(tool.pattern, printed) if tool.pattern else read_version(printed)
-    return judge(tool, str(path), version, host.manager)
+    found = judge(tool, str(path), version, host.manager)
+    if not tool.proof or found.status is not ToolStatus.OK:
+        return found
+    try:
+        ask([str(path), *tool.proof], host.env)
+    except ProbeError as error:
+        return row(tool, ToolStatus.ERROR, path=str(path), version=version, reason=str(error))
+    return found
 
 
 def judge(tool: HostTool, path: str, version: str | None, manager: str | None) -> Row:
@@ -168,9 +155,18 @@ def _result(process: subprocess.Popen[bytes], reader: _Reader, limit: float) -> 
         if reader.full:
             raise ProbeError("it printed too much") from None
         raise ProbeError("it did not end") from None
+    printed = reader.data.decode("utf-8", "replace")
     if status and not reader.full:
-        raise ProbeError(f"it ended with status {status}")
-    return reader.data.decode("utf-8", "replace")
+        raise ProbeError(
+            ": ".join(filter(None, [f"it ended with status {status}", _last(printed)]))
+        )
+    return printed
+
+
+def _last(printed: str) -> str:
+    """The last line: tools complain there."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    return "" if not lines else defused(lines[-1])[:COMPLAINT_LENGTH]
 
 
 class _Reader(threading.Thread):

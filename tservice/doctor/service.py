@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,10 @@ class _Run:
     waiting: list[Deferred[Report | None]]
 
 
+async def _none() -> Sequence[Row]:
+    return ()
+
+
 class DoctorService:
     """Runs at most one child for each category, and one for all of them."""
 
@@ -41,7 +45,7 @@ class DoctorService:
         clis: Callable[[], Iterable[Cli]],
         make: Callable[[IReactorTime], DoctorProcess] = DoctorProcess,
         argv: Callable[[], list[str]] = child_argv,
-        own: Callable[[], Sequence[Row]] = tuple,
+        own: Callable[[], Awaitable[Sequence[Row]]] = _none,
     ) -> None:
         """
         @param argv: the child's command.
@@ -69,7 +73,9 @@ class DoctorService:
         found = await waiter
         if found is None:
             raise ServiceError(ErrorCode.INTERNAL_ERROR, "the doctor gave no report")
-        return found if category not in (None, Category.CORE) else with_rows(found, self._own())
+        if category not in (None, Category.CORE):
+            return found
+        return with_rows(found, await self._own())
 
     @property
     def running(self) -> int:

@@ -115,7 +115,7 @@ class Trunk:
         self.audit, self.clis, self.cases, self.sessions = audit, clis, cases, sessions
         self.agents, self.inside, self.inbox, self.said = agents, inside, inbox, said
         self.before, self.listener, self.sockets, self.streams = before, listener, sockets, streams
-        self.pages, self.parked, self.bridge = pages, parked, boxes.bridge
+        self.pages, self.parked, self.boxes = pages, parked, boxes
 
     def add_leaves(self) -> None:
         """Features that nothing but each other leans on."""
@@ -139,7 +139,7 @@ class Trunk:
         # Before the jobs, for webhooks hear of runs that fail at once.
         add(build_webhooks(ground, sessions=sessions))
         add(build_push(ground, sessions=sessions, accounts=accounts))
-        add(build_doctor(ground, clis=clis, bridge=self.bridge))
+        add(build_doctor(ground, clis=clis, reach=self.boxes.reach))
         add(build_mcp(ground, clis=clis))
         add(build_voice(ground))
         add(build_webviews(ground, access=self.access, own_ports=lambda: self.listener().ports()))
@@ -155,7 +155,7 @@ class Trunk:
         """What listens, once every route is known; it starts last and ends first."""
         ground, contents = self.ground, self.contents
         failures = self.access.failures
-        contents.add(build_bridge(ground, self.bridge, contents.operations, failures))
+        contents.add(build_bridge(ground, self.boxes.bridge, contents.operations, failures))
         site = build_site(
             ground, contents, gate=self.access.gate, pages=self.pages, sockets=self.sockets,
             parked=self.parked, heard=self.audit.heard,

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.containers.engines import Podman, obstacle
+from tests.integration.containers.engines import PROGRAMS, Podman, obstacle
 from tests.integration.harness import Daemon
 from tests.waiting import until
 
@@ -34,7 +34,7 @@ class ContainerCaseTests(SynchronousTestCase):
         if why is not None:
             raise unittest.SkipTest(f"this machine runs no containers: {why}")
         cls.podman = Podman()
-        cls.podman.image(IMAGE)
+        cls.podman.image(IMAGE, (*PROGRAMS, "curl"))
         cls.podman.image(BARE, ("dash", "sleep"))
         engine = {k: v for k, v in cls.podman.environ.items() if k.startswith("CONTAINERS")}
         cls.daemon = Daemon(**engine, SERVICE_DOCKER_BRIDGE_HOOKS="1")
@@ -204,7 +204,7 @@ class ContainerCaseTests(SynchronousTestCase):
         self.assertIn("=own:HTTP/1.1 200 OK", self.screen(one))
         rows = {row["id"]: row for row in self.ask("GET", "/api/doctor?category=core")["tools"]}
         url = rows["bridge-podman"]["path"]
-        self.assertEqual("ok", rows["bridge-podman"]["status"])
+        self.assertEqual("ok", rows["bridge-podman"]["status"], rows["bridge-podman"])
         self.daemon.restart()
         until("its pane", lambda: self.told(one)["pid"])
         self.type(one, f"hook {one} later", 4)

@@ -134,7 +134,7 @@ class CatalogueTests(SynchronousTestCase):
             {
                 Category.CORE: ["tmux", "git", "curl", "cli-x"],
                 Category.OFFICE: ["libreoffice", "pdftoppm"],
-                Category.OTHER: ["ssh", "containers", "cloudflared", "chromium"],
+                Category.OTHER: ["ssh", "podman", "docker", "cloudflared", "chromium"],
             },
             found,
         )

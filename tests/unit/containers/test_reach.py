@@ -1,0 +1,143 @@
+"""Whether containers reach the listener for their hooks (protocol-containers)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.containers.bridge import HookBridge
+from tservice.containers.child import Done
+from tservice.containers.hosts import Hosts
+from tservice.containers.model import ContainerCase, ContainerHost, Engine
+from tservice.containers.reach import ASK, SECONDS, Reach, Tried
+from tservice.containers.store import ContainerStore
+from tservice.doctor.build import bridge_rows
+from tservice.doctor.model import Row, ToolStatus
+from tservice.store.database import Database
+
+HOST = ContainerHost(id="h", label="H", engine=Engine.PODMAN, image="i")
+URL = "http://10.88.0.1:4000"
+
+
+class Port:
+    """One that listens."""
+
+    def getHost(self) -> Any:
+        return self
+
+    port = 4000
+
+    def stopListening(self) -> Deferred[None]:
+        return succeed(None)
+
+
+class Runs:
+    """An engine with some containers.
+
+    @ivar curl: the status of what is run inside; C{None}: it hangs.
+    """
+
+    def __init__(self) -> None:
+        self.states: dict[str, str] = {}
+        self.curl: int | None = 0
+        self.asked: list[str] = []
+
+    async def run(self, argv: Any, *, seconds: float = 0) -> Done:
+        words = list(argv[1:])
+        if words[0] == "network":
+            return Done(status=0, out='[{"subnets": [{"gateway": "10.88.0.1"}]}]', said="")
+        if words[:2] == ["container", "inspect"]:
+            there = [name for name in words[4:] if name in self.states]
+            return Done(status=0, out="\n".join(map(self.told, there)), said="")
+        assert words[0] == "exec", words
+        name, *rest = words[words.index("curl") - 1 :]
+        assert rest == [*ASK, URL], rest
+        self.asked.append(name)
+        if self.curl is None:
+            await Deferred()
+        return Done(status=self.curl, out="", said="")
+
+    def told(self, name: str) -> str:
+        return json.dumps({"Id": "1", "Name": name, "State": {"Status": self.states[name]}})
+
+
+class ReachTests(SynchronousTestCase):
+    """L{Reach}, and the doctor's rows of it."""
+
+    def setUp(self) -> None:
+        self.clock, self.runs = Clock(), Runs()
+        self.store = ContainerStore(Database.in_memory(clock=Clock()), lambda: "s")
+        hosts = Hosts(self.store, self.runs, lambda names: Path("/usr/bin/podman"))
+        self.bridge = HookBridge(
+            self.clock, lambda port, site, address: Port(), self.store, hosts, enabled=True
+        )
+        site: Any = object()
+        self.bridge.serve(site)
+        self.addCleanup(self.bridge.stop)
+        self.reach = Reach(clock=self.clock, store=self.store, hosts=hosts, bridge=self.bridge)
+        self.keep(HOST)
+
+    def keep(self, host: ContainerHost) -> None:
+        self.store.save_host(host)
+        self.successResultOf(Deferred.fromCoroutine(self.bridge.look(host)))
+
+    def case(self, name: str, state: str, **more: Any) -> None:
+        box = f"service-case-{name}"
+        self.store.save_case(
+            ContainerCase(owner="", name=name, host_id="h", container=box, path="/w", **more)
+        )
+        self.runs.states[box] = state
+
+    def look(self) -> Deferred[list[Tried]]:
+        return Deferred.fromCoroutine(self.reach.look())
+
+    def row(self) -> Row:
+        tried: list[Tried] = self.successResultOf(self.look())
+        [row] = bridge_rows(tried)
+        return row
+
+    def test_it_is_tried_from_the_first_that_runs(self) -> None:
+        """One that stands still, or is on another network, tells nothing."""
+        self.case("a", "exited")
+        self.case("b", "running", network="none")
+        self.case("c", "running")
+        row = self.row()
+        self.assertEqual(
+            ("bridge-podman", ToolStatus.OK, URL, None), (row.id, row.status, row.path, row.reason)
+        )
+        self.assertEqual(["service-case-c"], self.runs.asked)
+
+    def test_why_it_is_not_reached(self) -> None:
+        self.case("a", "running")
+        for status, why in ((7, "nothing answers"), (28, "firewall"), (127, "has no curl"),
+                            (6, "status 6")):  # fmt: skip
+            self.runs.curl = status
+            row = self.row()
+            self.assertIs(ToolStatus.ERROR, row.status)
+            self.assertRegex(row.reason or "", f"^from service-case-a: .*{why}")
+
+    def test_an_engine_that_hangs(self) -> None:
+        self.case("a", "running")
+        self.runs.curl = None
+        looking = self.look()
+        self.clock.advance(SECONDS)
+        [tried] = self.successResultOf(looking)
+        self.assertEqual("podman did not answer in 8 s", tried.fault)
+
+    def test_none_runs_that_could_try(self) -> None:
+        self.case("a", "paused")
+        self.assertIs(ToolStatus.SKIPPED, self.row().status)
+        self.assertEqual([], self.runs.asked)
+
+    def test_a_listener_that_is_not_there(self) -> None:
+        self.bridge.stop()
+        self.assertEqual([], self.successResultOf(self.look()))
+        self.case("a", "running")
+        self.keep(evolve(HOST, id="i", hooks=False))
+        self.assertEqual([], self.successResultOf(self.look()))
