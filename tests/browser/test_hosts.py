@@ -152,7 +152,11 @@ class PlayedTests(BrowserCase):
 
     def test_sessions_of_somebody_else(self) -> None:
         page = self.page(f"{self.mock.url}/?page=hosts", **PHONE)
-        page.get_by_test_id("host-check").first.click()
+        # Nothing of ours is there that it could be woken for.
+        page.get_by_test_id("host-wake").click()
+        expect(page.get_by_test_id("host-woken")).to_have_text("It is awake.")
+        expect(page.get_by_test_id("host-state").first).to_have_text("reached")
+        expect(page.get_by_test_id("host-wake")).to_have_count(0)
         page.get_by_test_id("far-sessions").first.click()
         page.get_by_test_id("host-check").last.click()
         expect(page.get_by_test_id("key-changed")).to_be_visible()

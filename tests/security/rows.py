@@ -263,6 +263,7 @@ ROWS: dict[str, Row] = {
     "GET /api/remote-hosts/{id}/sessions": _admin(id="none"),
     "POST /api/remote-hosts/{id}/check": _admin(id="none"),
     "POST /api/remote-hosts/{id}/trust": _admin({"fingerprint": "SHA256:x"}, id="none"),
+    "POST /api/remote-hosts/{id}/wake": _admin(id="none"),
     "GET /api/sessions/{id}/reachability": _owner(READ),
     "POST /api/sessions/{id}/wake": _owner(INPUT),
     "POST /api/cases/remote-link": Row(

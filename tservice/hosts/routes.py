@@ -12,6 +12,7 @@ from tservice.core.failfast import AT_FIRST
 from tservice.core.payloads import Nothing
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.core.scopes import Scope
+from tservice.hosts.links import Link
 from tservice.hosts.model import MOST_COMMANDS, MOST_OPTIONS, OPTION_LENGTH, RemoteHost
 from tservice.hosts.service import HostService
 from tservice.hosts.shown import (
@@ -92,6 +93,9 @@ class HostRoutes:
             _write("POST", "/{id}/trust", self.trust,
                    "Trust the key that a remote host shows", Nothing, TrustBody,
                    ErrorCode.NOT_FOUND),
+            _write("POST", "/{id}/wake", self.wake_host,
+                   "Wake a remote host, and wait for it up to 40 s", Woken, None,
+                   ErrorCode.NOT_FOUND, ErrorCode.INVALID_INPUT),
             Operation(
                 method="GET",
                 path="/api/remote-hosts/{id}/sessions",
@@ -183,11 +187,21 @@ class HostRoutes:
         """Wake a session's host."""
         place = self._place_of(call.id)
         link = self._hosts.links.of(place.name) if place.kind is PlaceKind.REMOTE else None
-        configured = "none" if link is None else link.host.wake
-        if link is None or configured == "none":
-            raise invalid("id", "nothing is configured that wakes the host of this session")
-        woke = await link.waker.wake()
-        return Woken(woke=woke, reachable=link.connection.up, wake_configured=configured)
+        return await _wake(link, "the host of this session")
+
+    async def wake_host(self, call: Call) -> object:
+        """Wake a host, whatever is on it."""
+        return await _wake(self._hosts.links.of(self._hosts.book.get(call.id).id), "this host")
+
+
+async def _wake(link: Link | None, which: str) -> Woken:
+    configured = "none" if link is None else link.host.wake
+    if link is None or configured == "none":
+        raise invalid("id", f"nothing is configured that wakes {which}")
+    woke = await link.waker.wake()
+    up = link.connection.up
+    why = None if up else link.waker.why
+    return Woken(woke=woke, reachable=up, wake_configured=configured, error=why)
 
 
 def _write(

@@ -73,11 +73,12 @@ class TmuxSessions(Payload):
 
 
 class Woken(Payload):
-    """What came of waking a session's host; C{woke}: what wakes it was done."""
+    """What came of waking a host; C{woke}: what wakes it was done; C{error}: why it was in vain."""
 
     woke: bool
     reachable: bool
     wake_configured: Literal["mac", "command"]
+    error: str | None = absent()
 
 
 def host_answer(host: RemoteHost) -> RemoteHostAnswer:

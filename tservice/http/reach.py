@@ -318,6 +318,11 @@ _SERVICE: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.ADMIN,
+        "Wakes a machine in the way that its record says, and opens the connection to it.",
+        "POST /api/remote-hosts/{id}/wake",
+    ),
+    **all_of(
+        Scope.ADMIN,
         "Another machine that sessions run on, and whose key is believed: who chooses it sees what"
         " is typed there.",
         """

@@ -136,6 +136,10 @@ class RemoteTests(SynchronousTestCase):
         self.cut(session)
         self.assertIn("is on it", self.call("DELETE", f"/remote-hosts/{host}", status=422))
         self.call("DELETE", f"/sessions/{session}")
+        self.assertEqual(
+            {"woke": True, "reachable": True, "wakeConfigured": "command"},
+            self.call("POST", f"/remote-hosts/{host}/wake"),
+        )
         self.assertIn("case work", self.call("DELETE", f"/remote-hosts/{host}", status=422))
         self.call("DELETE", "/cases/work")
         self.call("DELETE", f"/remote-hosts/{host}")

@@ -91,11 +91,12 @@ class TrustBody(TypedDict):
 
 
 class Woken(TypedDict):
-    """What came of waking a session's host; C{woke}: what wakes it was done."""
+    """What came of waking a host; C{woke}: what wakes it was done; C{error}: why it was in vain."""
 
     woke: bool
     reachable: bool
     wakeConfigured: Literal["mac", "command"]
+    error: NotRequired[str]
 
 
 class RemoteHosts(Calling):
@@ -131,6 +132,11 @@ class RemoteHosts(Calling):
         found: dict[str, Any] = await self.call(
             "POST", f"/remote-hosts/{quoted(id)}/trust", body=body
         )
+        return found
+
+    async def post_remote_hosts_id_wake(self, id: str) -> Woken:
+        """Wake a remote host, and wait for it up to 40 s."""
+        found: Woken = await self.call("POST", f"/remote-hosts/{quoted(id)}/wake")
         return found
 
     async def get_remote_hosts_id_sessions(self, id: str) -> TmuxSessions:

@@ -1996,11 +1996,12 @@ export interface WindowTold {
   resetAt?: number;
 }
 
-/** What came of waking a session's host; `woke`: what wakes it was done. */
+/** What came of waking a host; `woke`: what wakes it was done; `error`: why it was in vain. */
 export interface Woken {
   woke: boolean;
   reachable: boolean;
   wakeConfigured: "mac" | "command";
+  error?: string;
 }
 
 /** What a worktree comes from. */

@@ -1,6 +1,5 @@
 /** One SSH host: where it is, how it stands, and what can be done about it. */
 import { useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
 import type { RemoteHost, Session } from "../api/types.ts";
 import { select } from "../sessions/actions.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -8,13 +7,14 @@ import { openPage } from "../app/registry.ts";
 import { sessions } from "../store/state.ts";
 import { ask } from "../ui/ask.ts";
 import { Icon } from "../ui/Icon.tsx";
-import { removeHost, wake } from "./calls.ts";
+import { removeHost } from "./calls.ts";
 import { FarSessions } from "./FarSessions.tsx";
 import { HostForm } from "./HostForm.tsx";
 import { Checked } from "./Keys.tsx";
 import { isAway } from "./state.ts";
 import type { Hosts } from "./useHosts.ts";
-import { addressOf, stateOf, wakeWay } from "./words.ts";
+import { Wake } from "./Wake.tsx";
+import { addressOf, type State, stateOf, wakeWay } from "./words.ts";
 
 interface Props {
   host: RemoteHost;
@@ -51,44 +51,8 @@ function Here({ found, label }: { found: readonly Session[]; label: string }) {
   );
 }
 
-/** A host is woken for a session that is there; making one there wakes it by itself. */
-function Wake({ host, page, found }: Props & { found: readonly Session[] }) {
-  const [told, setTold] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [first] = found;
-  if (wakeWay(host) === undefined || first === undefined) return null;
-  const act = async () => {
-    setBusy(true);
-    setTold("");
-    try {
-      const { reachable } = await wake(first.id);
-      setTold(reachable ? "It is awake." : "It was called, and does not answer yet.");
-    } catch (error) {
-      setTold(sentenceOf(error));
-    }
-    setBusy(false);
-  };
-  return (
-    <>
-      <button
-        type="button"
-        class="button small"
-        aria-label={`Wake ${host.label}`}
-        disabled={busy || page.busy}
-        onClick={() => void act()}
-        data-testid="host-wake"
-      >
-        {busy ? "Waking…" : "Wake"}
-      </button>
-      <span class="dim" role="status">
-        {told}
-      </span>
-    </>
-  );
-}
-
-function Actions(props: Props & { found: readonly Session[]; onEdit: () => void }) {
-  const { host, page, found, onEdit } = props;
+function Actions(props: Props & { state: State; onEdit: () => void }) {
+  const { host, page, state, onEdit } = props;
   const looking = page.looking.has(host.id);
   const action = (name: string, shown: string, off: boolean, testid: string, act: () => void) => (
     <button
@@ -113,7 +77,7 @@ function Actions(props: Props & { found: readonly Session[]; onEdit: () => void 
       )}
       {action("Change", "Change", page.busy, "host-edit", onEdit)}
       {action("Forget", "Forget", page.busy, "host-remove", () => void remove(props))}
-      <Wake host={host} page={page} found={found} />
+      <Wake host={host} page={page} state={state} />
     </div>
   );
 }
@@ -159,7 +123,7 @@ export function HostRow({ host, page }: Props) {
           {way !== undefined && ` · ${way}`}
         </small>
         <Here found={here} label={host.label} />
-        <Actions host={host} page={page} found={here} onEdit={() => setEditing(true)} />
+        <Actions host={host} page={page} state={state} onEdit={() => setEditing(true)} />
         {told && (
           <Checked
             key={told.fingerprint}

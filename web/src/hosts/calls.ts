@@ -32,6 +32,9 @@ export const removeHost = (id: string) => request<Nothing>("DELETE", of(id));
 /** Connects; within 30 s. */
 export const checkHost = (id: string) => request<HostChecked>("POST", of(id, "/check"));
 
+/** Answers once it is reached or given up; up to 40 s. */
+export const wakeHost = (id: string) => request<Woken>("POST", of(id, "/wake"));
+
 export const trustKey = (id: string, fingerprint: string) =>
   request<Nothing>("POST", of(id, "/trust"), { body: { fingerprint } });
 

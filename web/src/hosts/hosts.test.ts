@@ -9,6 +9,7 @@ import { hold, tellAway } from "./tell.ts";
 import {
   addressOf,
   bodyOf,
+  canWake,
   clientsText,
   draftOf,
   EMPTY,
@@ -17,6 +18,7 @@ import {
   problemsOf,
   stateOf,
   wakeWay,
+  wokenText,
   wayOut,
 } from "./words.ts";
 
@@ -66,6 +68,26 @@ describe("in words", () => {
     expect(wakeWay(host)).toContain("packet to 52:54");
     expect(wakeWay({ ...host, wakeCommand: "/bin/wake" })).toBe("wakes by /bin/wake");
     expect(wakeWay({ ...host, wakeMac: "" })).toBeUndefined();
+  });
+
+  test("one that may be asleep can be woken, with or without a session there", () => {
+    const asked = (part: RemoteHost, found?: HostChecked, away?: boolean) =>
+      canWake(part, stateOf(found, away));
+    expect(asked(host)).toBe(true);
+    expect(asked(host, looked({}))).toBe(true);
+    expect(asked(host, looked({ ok: true, hostKey: "known" }), true)).toBe(true);
+    expect(asked(host, looked({ ok: true, hostKey: "known" }))).toBe(false);
+    expect(asked(host, looked({ hostKey: "unknown" }))).toBe(false);
+    expect(asked({ ...host, wakeMac: "" })).toBe(false);
+  });
+
+  test("what came of a wake", () => {
+    const answer = { woke: true, reachable: false, wakeConfigured: "mac" } as const;
+    expect(wokenText({ ...answer, reachable: true })).toBe("It is awake.");
+    expect(wokenText({ ...answer, error: "port 22 of box.lan does not answer" })).toBe(
+      "It was called, and is not reached: port 22 of box.lan does not answer.",
+    );
+    expect(wokenText({ ...answer, woke: false })).toBe("It could not be called.");
   });
 
   test.each([

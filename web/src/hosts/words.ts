@@ -1,5 +1,5 @@
 /** Remote hosts in words, and what their form sends. */
-import type { HostChecked, RemoteHost, RemoteHostBody, TmuxSession } from "../api/types.ts";
+import type { HostChecked, RemoteHost, RemoteHostBody, TmuxSession, Woken } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 
 export interface Draft {
@@ -96,14 +96,27 @@ export interface State {
   tone: Tone;
 }
 
+const AWAY = "out of reach";
+const UNKNOWN = "not checked";
+
 /** @param away whether a session there has told that it is out of reach; undefined: none is there. */
 export function stateOf(found: HostChecked | undefined, away: boolean | undefined): State {
   if (found?.hostKey === "changed") return { word: "another key", tone: "bad" };
   if (found?.hostKey === "unknown") return { word: "key not trusted", tone: "warn" };
-  if (found && !found.ok) return { word: found.hostKey ? "cannot be used" : "out of reach", tone: "warn" };
-  if (away === true) return { word: "out of reach", tone: "warn" };
+  if (found && !found.ok) return { word: found.hostKey ? "cannot be used" : AWAY, tone: "warn" };
+  if (away === true) return { word: AWAY, tone: "warn" };
   if (found?.ok || away === false) return { word: "reached", tone: "accent" };
-  return { word: "not checked", tone: "plain" };
+  return { word: UNKNOWN, tone: "plain" };
+}
+
+/** Whether it may be asleep: one that shows a key is not. */
+export const canWake = (host: RemoteHost, { word }: State): boolean =>
+  wakeWay(host) !== undefined && (word === AWAY || word === UNKNOWN);
+
+export function wokenText({ woke, reachable, error }: Woken): string {
+  if (reachable) return "It is awake.";
+  const why = error === undefined ? "" : `: ${error}`;
+  return woke ? `It was called, and is not reached${why}.` : `It could not be called${why}.`;
 }
 
 /** `12 ms there and back, tmux 3.5a`; nothing where neither was told. */

@@ -1,0 +1,114 @@
+"""Waking a host by request, with and without a session on it (protocol-wake)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import evolve, frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.hosts.fakes import FakeMaster
+from tests.unit.http.driver import Api, head, parse
+from tservice.core.errors import not_found
+from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.hosts.alarm import CannotWake
+from tservice.hosts.connection import Connection
+from tservice.hosts.model import RemoteHost
+from tservice.hosts.routes import HostRoutes
+from tservice.hosts.waking import Waker
+
+HOST = RemoteHost(id="h", label="H", host="h.lan", username="me", wake_command="/bin/wake")
+
+
+@frozen
+class FakeLink:
+    """The way to a host, of its real parts."""
+
+    host: RemoteHost
+    connection: Connection
+    waker: Waker
+
+
+class FakeHosts:
+    """One host; stands for the service, its book and its links.
+
+    @ivar ringing: what wakes it is done when the test says so.
+    """
+
+    def __init__(self, clock: Clock, host: RemoteHost) -> None:
+        self.book = self.links = self
+        self.host, self.master, self.ringing = host, FakeMaster(), Deferred[None]()
+        way = Connection(clock, "there", lambda: self.master, lambda: False)
+        self.link = FakeLink(host, way, Waker(clock, host, way, self, self.answers, self))
+
+    def get(self, host_id: str) -> RemoteHost:
+        if host_id != self.host.id:
+            raise not_found(f"Remote host {host_id}")
+        return self.host
+
+    def of(self, host_id: str) -> FakeLink | None:
+        return self.link if host_id == self.host.id else None
+
+    async def ring(self, host: RemoteHost) -> None:
+        await self.ringing
+
+    async def answers(self, host: RemoteHost) -> bool:
+        return True
+
+    def host_waking(self, method: str) -> None:
+        """It is told of by events."""
+
+    def host_wake_failed(self, reason: str) -> None:
+        """It is told of by events."""
+
+
+class WakeTests(SynchronousTestCase):
+    """C{POST} wake, of a session's host and of a host itself."""
+
+    def serve(self, host: RemoteHost = HOST) -> None:
+        clock = Clock()
+        self.hosts = FakeHosts(clock, host)
+        service: Any = self.hosts
+        routes = HostRoutes(service, lambda _: PlaceId(kind=PlaceKind.REMOTE, name="h"))
+        self.api = Api(routes.operations(), clock=clock)
+        self.addCleanup(self.api.close)
+
+    def wake(self, path: str) -> Any:
+        connection = self.api.connect()
+        connection.send(head("POST", path, {}))
+        return connection
+
+    def test_a_host_is_woken_and_reached(self) -> None:
+        for path in ("/api/remote-hosts/h/wake", "/api/sessions/s/wake"):
+            self.serve()
+            asked = self.wake(path)
+            self.hosts.ringing.callback(None)
+            self.assertEqual(b"", asked.value(), "it is not reached yet")
+            self.hosts.master.opening.callback(None)
+            self.assertEqual(
+                {"woke": True, "reachable": True, "wakeConfigured": "command"},
+                parse(asked.value()).data,
+            )
+
+    def test_why_it_was_in_vain(self) -> None:
+        self.serve()
+        asked = self.wake("/api/remote-hosts/h/wake")
+        self.hosts.ringing.errback(CannotWake("wakeCommand ended with status 1"))
+        self.assertEqual(
+            {"woke": False, "reachable": False, "wakeConfigured": "command",
+             "error": "wakeCommand ended with status 1"},
+            parse(asked.value()).data,
+        )  # fmt: skip
+
+    def test_what_cannot_be_woken(self) -> None:
+        self.serve(evolve(HOST, wake_command=None))
+        for path, status, said in (
+            ("/api/remote-hosts/none/wake", 404, "Remote host none"),
+            ("/api/remote-hosts/h/wake", 400, "id: nothing is configured that wakes this host"),
+            ("/api/sessions/s/wake", 400, "id: nothing is configured that wakes the host of"),
+        ):
+            found, _, text = parse(self.wake(path).value()).error
+            self.assertEqual(status, found, path)
+            self.assertIn(said, text)
