@@ -29,7 +29,8 @@ from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.sockets import SocketFolder
 
-TMUX = shutil.which("tmux") or "/usr/bin/tmux"
+TMUX = os.environ.get("TSERVICE_TEST_TMUX") or shutil.which("tmux") or "/usr/bin/tmux"
+"""Of this machine, unless another one is named that the multiplexer's suites are to run on."""
 CAPACITY = 32 * 1024 * 1024
 STEP = 0.005
 

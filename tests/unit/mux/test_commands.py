@@ -12,7 +12,7 @@ from tservice.mux.tmux import commands
 from tservice.mux.tmux.commands import PaneState
 from tservice.mux.tmux.control import Block
 
-VALUES = b"1,,9,77,80,24,5,3,4,1,0,0,0,0,1,0,0,0,1,0,1,0,1,0,23,55,tok,2004,a, b"
+VALUES = b"1,,9,77,80,24,5,3,4,1,0,0,0,0,1,0,0,0,1,0,1,0,1,0,23,55,tok,2004,3.5a,a, b"
 
 
 class CommandTests(SynchronousTestCase):
@@ -53,7 +53,7 @@ class CommandTests(SynchronousTestCase):
         self.assertEqual((77, 80, 24, 5), (state.pid, state.cols, state.rows, state.history))
         self.assertEqual(((3, 4), (0, 23)), (state.cursor, state.region))
         self.assertEqual((55, b"tok", b"2004"), (state.kept_pid, state.token, state.modes))
-        self.assertEqual("a, b", state.title)
+        self.assertEqual(("a, b", (3, 5)), (state.title, state.version))
         self.assertIn("mouse_sgr_flag", state.flags)
         self.assertNotIn("alternate_on", state.flags)
 
@@ -72,6 +72,11 @@ class CommandTests(SynchronousTestCase):
 
         self.assertEqual([7, 8], found(b"7", b"9", b"", b"8"))
         self.assertEqual([], found(b"9", b""))
+
+    def test_versions(self) -> None:
+        for text, version in ((b"3.2a", (3, 2)), (b"next-3.10", (3, 10)), (b"openbsd-7.4", (7, 4)),
+                              (b"", commands.USUAL), (b"master", commands.USUAL)):  # fmt: skip
+            self.assertEqual(version, commands.read_version(text), text)
 
     def test_not_a_state(self) -> None:
         self.assertRaises(MuxError, PaneState.parse, b"")

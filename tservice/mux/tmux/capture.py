@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tservice.mux.interface import Capture, MuxError
 from tservice.mux.outputlog import OutputLog
-from tservice.mux.tmux.commands import STATE, PaneState, capture_rows, join
+from tservice.mux.tmux.commands import STATE, PaneState, Version, capture_rows, join
 from tservice.mux.tmux.control import MAX_BLOCK, Block
 
 PAGE = 1000
@@ -24,8 +24,6 @@ HISTORY_MAX = 1_000_000
 SCREEN_BYTES = 4 * 1024 * 1024
 """Of one screen: every cell of 500 columns by 200 rows in a colour of its own is about as much."""
 
-_SCREEN = capture_rows(0, "-")
-_BEHIND = capture_rows(0, "-", alternate=True)
 _PLAIN = b"\x1b[m\x1b(B"
 
 
@@ -47,7 +45,12 @@ class _Moment:
 
 
 async def capture(
-    send: Send, log: OutputLog, history: int | None, extra_modes: bytes, quiet: bool
+    send: Send,
+    log: OutputLog,
+    history: int | None,
+    extra_modes: bytes,
+    quiet: bool,
+    version: Version,
 ) -> Capture:
     """Read the screen and up to C{history} lines above it.
 
@@ -57,47 +60,82 @@ async def capture(
 
     @param extra_modes: sequences of modes that tmux does not tell.
     @param quiet: whether bytes of the pane would show in C{log}; pages need that.
+    @param version: of the pane's tmux.
     """
     if history is not None and history <= AT_ONCE:
-        return _capture(await _read(send, log, history), log, extra_modes)
-    start = await _read(send, log, 0)
+        return _capture(await _read(send, log, history, version), log, extra_modes)
+    start = await _read(send, log, 0, version)
     kept = min(start.state.history, HISTORY_MAX)
     wanted = kept if history is None else min(history, kept)
-    if quiet and wanted > AT_ONCE:
-        pages = await _pages(send, wanted)
-        last = await _read(send, log, 0)
+    if quiet and wanted > AT_ONCE and not _spoiled(start.state, version):
+        pages = await _pages(send, wanted, version)
+        last = await _read(send, log, 0, version)
         if last.offset == start.offset and last.state == start.state and len(pages) == wanted:
             whole = _Moment(last.offset, last.state, last.behind, pages, last.screen)
             return _capture(whole, log, extra_modes)
     everything = history if history is not None else "-"
-    return _capture(await _read(send, log, everything), log, extra_modes)
+    return _capture(await _read(send, log, everything, version), log, extra_modes)
 
 
-async def _read(send: Send, log: OutputLog, history: int | str) -> _Moment:
-    above = () if history == 0 else (capture_rows(_start(history), -1),)
-    commands = (STATE, _BEHIND, _SCREEN, *above)
+async def _read(
+    send: Send, log: OutputLog, history: int | str, version: Version, spoiled: int = 0
+) -> _Moment:
+    """@param spoiled: so many rows of the screen are tmux' own, and as many above it are not."""
+    behind = capture_rows(0, "-", alternate=True, version=version)
+    screen = capture_rows(-spoiled, "-", version=version)
+    top = _start(history, spoiled)
+    above = () if history == 0 else (capture_rows(top, -1 - spoiled, version=version),)
+    commands = (STATE, behind, screen, *above)
     blocks = await send(join(*commands), len(commands))
     offset = log.end
     state = PaneState.parse(b"".join(blocks[0].lines))
-    if len(blocks[2].lines) != state.rows:
+    if not spoiled and _spoiled(state, version):
+        return await _read(send, log, history, version, 1)
+    if len(blocks[2].lines) != state.rows + spoiled:
         raise MuxError(f"a screen of {len(blocks[2].lines)} rows, not {state.rows}")
     if max(blocks[1].size, blocks[2].size) > SCREEN_BYTES:
         raise MuxError("the screen is too large")
+    state = evolve(state, history=max(0, state.history - spoiled))
     # Without history tmux takes the first row of the screen for the last above it.
     found = blocks[3].lines if above and state.history else ()
-    return _Moment(offset, state, blocks[1].lines, found, blocks[2].lines)
+    shown = tuple(blocks[2].lines[: state.rows])
+    if version < (3, 3):
+        return _Moment(offset, state, _written(blocks[1].lines), _written(found), _written(shown))
+    return _Moment(offset, state, blocks[1].lines, found, shown)
 
 
-def _start(history: int | str) -> int | str:
-    return -history if isinstance(history, int) else history
+def _spoiled(state: PaneState, version: Version) -> int:
+    """Rows at the bottom into which tmux has written that a pane is dead: before 3.3 one."""
+    scrolled = state.history and "alternate_on" not in state.flags
+    return int(version < (3, 3) and state.dead and bool(scrolled))
 
 
-async def _pages(send: Send, wanted: int) -> tuple[bytes, ...]:
+def _written(rows: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Rows without the cells that nothing was written to, with which tmux before 3.3 fills them up.
+
+    Behind a colour they are left as they are: they may be seen.
+    """
+    found: list[bytes] = []
+    plain = True
+    for row in rows:
+        coloured = row.rfind(b"\x1b[")
+        found.append(row.rstrip(b" ") if plain and coloured < 0 else row)
+        if coloured >= 0:
+            plain = row.startswith(b"\x1b[0m", coloured)
+    return tuple(found)
+
+
+def _start(history: int | str, spoiled: int) -> int | str:
+    return -history - spoiled if isinstance(history, int) else history
+
+
+async def _pages(send: Send, wanted: int, version: Version) -> tuple[bytes, ...]:
     lines: list[bytes] = []
     size = 0
     for start in range(-wanted, 0, PAGE):
-        blocks = await send(capture_rows(start, min(start + PAGE, 0) - 1), 1)
-        found = list(blocks[0].lines)
+        rows = capture_rows(start, min(start + PAGE, 0) - 1, version=version)
+        blocks = await send(rows, 1)
+        found = list(_written(blocks[0].lines) if version < (3, 3) else blocks[0].lines)
         size += blocks[0].size
         if len(found) > PAGE or size > MAX_BLOCK:
             raise MuxError("the history is too large")

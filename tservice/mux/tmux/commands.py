@@ -24,6 +24,11 @@ BUFFER = b"tservice"
 
 DEAD = b"tservice-dead"
 
+Version = tuple[int, int]
+
+USUAL: Version = (3, 3)
+"""The tmux that is meant where none says which it is; 3.2 to 3.5 are known."""
+
 NUMBER_MAX = 2**31 - 1
 """No process number, size or count that tmux tells is larger."""
 
@@ -41,6 +46,7 @@ ORPHANS_MAX = 16
 
 _MARK_ID = re.compile(r"[A-Za-z0-9-]{1,128}")
 _MARK_STEP = re.compile(r"[A-Za-z]{1,32}")
+_VERSION = re.compile(rb"([0-9]{1,4})\.([0-9]{1,4})")
 _QUOTED = re.compile(rb'[\x01-\x1f\x7f"\\$]')
 
 _FIELDS = (
@@ -72,6 +78,7 @@ _FIELDS = (
     "@tservice_pid",
     "@tservice_token",
     "@tservice_modes",
+    "version",
     # Last, since it may hold anything.
     "pane_title",
 )
@@ -186,12 +193,19 @@ def show(text: str) -> bytes:
     return b"display-message -p -t %b %b" % (PANE, _literal(text))
 
 
-def capture_rows(start: int | str, end: int | str, alternate: bool = False) -> bytes:
-    """Print rows; 0 is the first of the screen, -1 the last above it, C{-} the far end."""
+def capture_rows(
+    start: int | str, end: int | str, alternate: bool = False, version: Version = USUAL
+) -> bytes:
+    """Print rows; 0 is the first of the screen, -1 the last above it, C{-} the far end.
+
+    @param version: of the tmux that is asked.
+    """
     hidden = b" -a -q" if alternate else b""
+    # From 3.4 on rows are filled up with cells that nothing was ever written to, but for -T.
+    written = b" -T" if version >= (3, 4) else b""
     rows = f" -S {start} -E {end}".encode()
     # Blanks at the end of a row may have a colour, so they are kept (-N).
-    return b"capture-pane -p -e -N%b -t %b%b" % (hidden, PANE, rows)
+    return b"capture-pane -p -e -N%b%b -t %b%b" % (written, hidden, PANE, rows)
 
 
 def _literal(text: str) -> bytes:
@@ -257,8 +271,12 @@ STATE = show(",".join(f"#{{{name}}}" for name in _FIELDS))
 
 @frozen(kw_only=True)
 class PaneState:
-    """What tmux tells of a pane, all of one moment."""
+    """What tmux tells of a pane, all of one moment.
 
+    @ivar version: of tmux itself.
+    """
+
+    version: Version
     dead: bool
     status: int | None
     signal: str | None
@@ -292,6 +310,7 @@ class PaneState:
             return 0 if found is None else found
 
         return cls(
+            version=read_version(got["version"]),
             dead=got["pane_dead"] == b"1",
             status=optional(got["pane_dead_status"]),
             signal=signal_name(optional(got["pane_dead_signal"])),
@@ -308,6 +327,12 @@ class PaneState:
             modes=got["@tservice_modes"],
             title=got["pane_title"][:TITLE_BYTES].decode("utf-8", "replace"),
         )
+
+
+def read_version(text: bytes) -> Version:
+    """The two numbers of what tmux calls itself: C{3.3a}, C{next-3.6}."""
+    found = _VERSION.search(text)
+    return USUAL if found is None else (int(found[1]), int(found[2]))
 
 
 def optional(text: bytes) -> int | None:

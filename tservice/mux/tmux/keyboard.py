@@ -64,8 +64,8 @@ class Keyboard:
             stamps.append(blocks[0])
             return blocks[1:]
 
-        typed = self._typings
-        seen = await capture(stamped, self._log, 0, extra, False)
+        typed, version = self._typings, await self._status.version()
+        seen = await capture(stamped, self._log, 0, extra, False, version)
         second = guards.activity(stamps[0])
         return Guard(capture=seen, still=second is not None, seal=(typed, second))
 

@@ -148,8 +148,8 @@ class TmuxPane:
         self._status.sized(*commands.size(wide, high))
 
     async def capture(self, history: int | None = 0) -> Capture:
-        extra = self._stream.modes.sequences
-        return await capture(self._channel.send, self.log, history, extra, not self.paused)
+        extra, version = self._stream.modes.sequences, await self._status.version()
+        return await capture(self._channel.send, self.log, history, extra, not self.paused, version)
 
     async def probe(self) -> Liveness:
         if self.ending is not None:
@@ -200,7 +200,7 @@ class TmuxPane:
         self.link.take(client)
         keep = commands.set_option("token", token)
         blank_title = b"select-pane -t %b -T ''" % PANE
-        self._channel.unawaited(self._arm(blank_title, keep), "setting a pane up")
+        self._channel.unawaited(self._set_up(size, blank_title, keep), "setting a pane up")
         word = await started.addTimeout(COMMAND_TIMEOUT, self._clock, _never_started)
         if word is not None and word.name == "failed":
             raise MuxError(os.strerror(word.argument))
@@ -293,6 +293,12 @@ class TmuxPane:
         await self._channel.send(b"refresh-client -A '%b:%b'" % (PANE, verb), 1)
         self.paused = paused
         self.log.gap()
+
+    async def _set_up(self, size: tuple[int, int], *first: bytes) -> None:
+        state = await self._arm(*first)
+        if state.version < (3, 3):
+            # A control client's session begins with 80 columns there, whatever it was asked for.
+            await self.resize(*size)
 
     async def _arm(self, *first: bytes) -> PaneState:
         """What every fresh client needs, then a look at the pane."""

@@ -12,7 +12,7 @@ from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux import commands
 from tservice.mux.tmux.channel import PaneChannel
-from tservice.mux.tmux.commands import PaneState
+from tservice.mux.tmux.commands import PaneState, Version
 
 MAX_REAPS = 20
 REAP_DELAY = 0.05
@@ -43,6 +43,7 @@ class PaneStatus:
         self.cols = 0
         self.rows = 0
         self.title = ""
+        self._version: Version | None = None
         self._clock = clock
         self._channel = channel
         self._log = log
@@ -62,6 +63,7 @@ class PaneStatus:
         """Ask tmux."""
         blocks = await self._channel.send(commands.STATE, 1, timeout)
         state = PaneState.parse(b"".join(blocks[0].lines))
+        self._version = state.version
         self.sized(state.cols, state.rows)
         if state.title != self.title:
             self.title = state.title
@@ -69,6 +71,10 @@ class PaneStatus:
         if state.dead and self.ending is None:
             await self._bury(state)
         return state
+
+    async def version(self) -> Version:
+        """Of the pane's tmux, which is asked once."""
+        return self._version or (await self.look()).version
 
     async def settle(self, state: PaneState) -> None:
         """Wait until it is known how the process of C{state} ended, or that it runs."""

@@ -1,0 +1,87 @@
+"""Rows as the versions of tmux print them, read alike (architecture-tmux)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.mux.interface import Capture
+from tservice.mux.outputlog import OutputLog
+from tservice.mux.tmux.capture import capture
+from tservice.mux.tmux.commands import Version
+from tservice.mux.tmux.control import Block
+
+ROWS = (b"above", b"$ ls ", b"\x1b[44m x ", b"\x1b[0m", b"y")
+"""Of the grid: one above a screen of four."""
+BLANK = b"   "
+
+
+class PlayedTmux:
+    """Answers as a tmux of that version does.
+
+    @ivar asked: the commands.
+    """
+
+    def __init__(self, version: Version, *, dead: bool = False) -> None:
+        self.version, self.dead = version, dead
+        self.asked: list[bytes] = []
+        self.rows = [*ROWS, b"Pane is dead (status 7)"] if dead and version < (3, 3) else [*ROWS]
+
+    async def send(self, line: bytes, answers: int) -> list[Block]:
+        commands = line.split(b" ; ")
+        assert len(commands) == answers
+        self.asked += commands
+        return [self.answer(words.split()) for words in commands]
+
+    def answer(self, words: list[bytes]) -> Block:
+        lines: tuple[bytes, ...] = ()
+        if words[0] == b"display-message":
+            name = b"%d.%d" % self.version
+            history = len(self.rows) - 4
+            state = b"%d,,,1,80,4,%d,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,1,0,3,1,t,,%b,title"
+            lines = (state % (self.dead, history, name),)
+        elif b"-a" not in words:
+            at = words.index(b"-S")
+            lines = self.shown(int(words[at + 1]), words[at + 3], b"-T" in words)
+        return Block(1, 1, True, True, lines)
+
+    def shown(self, first: int, last: bytes, written: bool) -> tuple[bytes, ...]:
+        top = len(self.rows) - 4
+        end = len(self.rows) if last == b"-" else top + int(last) + 1
+        found = self.rows[max(0, top + first) : end]
+        filled = self.version < (3, 3) or (self.version >= (3, 4) and not written)
+        return tuple(row + BLANK for row in found) if filled else tuple(found)
+
+
+class CaptureTests(SynchronousTestCase):
+    """L{capture}."""
+
+    def read(self, tmux: PlayedTmux, history: int) -> Capture:
+        log = OutputLog(1 << 20, "e")
+        work = capture(tmux.send, log, history, b"", False, tmux.version)
+        found: Any = self.successResultOf(Deferred.fromCoroutine(work))
+        assert isinstance(found, Capture)
+        return found
+
+    def test_every_version_tells_what_was_written(self) -> None:
+        for version in ((3, 3), (3, 4), (3, 5)):
+            tmux = PlayedTmux(version)
+            found = self.read(tmux, 10)
+            self.assertEqual((ROWS, 1), (found.lines, found.history), version)
+
+    def test_before_3_3_blanks_that_are_seen_stay(self) -> None:
+        """What a colour could show is left; blanks that were typed go with the others."""
+        found = self.read(PlayedTmux((3, 2)), 10)
+        coloured = (b"\x1b[44m x " + BLANK, b"\x1b[0m" + BLANK)
+        self.assertEqual((b"above", b"$ ls", *coloured, b"y"), found.lines)
+
+    def test_what_tmux_writes_of_a_death_is_left_out(self) -> None:
+        for version in ((3, 2), (3, 3)):
+            found = self.read(PlayedTmux(version, dead=True), 10)
+            self.assertEqual((1, b"above", b"y"), (found.history, found.lines[0], found.lines[-1]))
+            self.assertEqual(1, found.history_size)
+            found = self.read(PlayedTmux(version, dead=True), 0)
+            self.assertEqual((4, 0), (len(found.lines), found.history))
+            self.assertIn(b"$ ls", found.lines[0])
