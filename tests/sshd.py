@@ -23,7 +23,11 @@ class Sshd:
     @ivar known: a file of host keys that has the right one.
     """
 
-    def __init__(self, folder: Path, shell: str | None = None, *more: str) -> None:
+    def __init__(self, folder: Path, *more: str, **variables: str) -> None:
+        """
+        @param more: lines of its configuration.
+        @param variables: of the environment of whoever signs in.
+        """
         self.folder = folder
         self.home, self.sockets = folder / "home", folder / "t"
         self.key, self.known = folder / "id", folder / "known"
@@ -32,7 +36,7 @@ class Sshd:
         for name in ("id", "host"):
             self.make_key(name)
         shutil.copy(folder / "id.pub", folder / "authorized")
-        self.shell, self.more = shell, more
+        self.more, self.variables = more, variables
         self.port = _free_port()
         self.pid: int | None = None
         self.trust()
@@ -52,20 +56,20 @@ class Sshd:
     def start(self) -> None:
         """Listen, at once or again."""
         os.makedirs("/run/sshd", exist_ok=True) if os.getuid() == 0 else None
-        force = [] if self.shell is None else [f"SetEnv SHELL={self.shell}"]
+        given = {"HOME": self.home, "TMUX_TMPDIR": self.sockets, **self.variables}
         lines = [
             f"ListenAddress 127.0.0.1:{self.port}",
             f"HostKey {self.folder}/host",
             f"AuthorizedKeysFile {self.folder}/authorized",
             f"PidFile {self.folder}/pid",
-            f"SetEnv HOME={self.home} TMUX_TMPDIR={self.sockets}",
+            # One line: of several only the first counts.
+            "SetEnv " + " ".join(f"{name}={value}" for name, value in given.items()),
             "StrictModes no",
             "UsePAM no",
             "PasswordAuthentication no",
             "PermitRootLogin yes",
             "MaxSessions 100",
             "MaxStartups 100",
-            *force,
             *self.more,
         ]
         (self.folder / "config").write_text("\n".join(lines) + "\n")

@@ -382,8 +382,23 @@ class Contract:
         self.assertIs(Liveness.ALIVE, await pane.probe())
 
 
-class TmuxContract(Contract, TmuxTestCase):
-    """The suite on the real tmux."""
+class ShellContract:
+    """Of the suite what goes by the shell of a far end: what starts, ends and is found there."""
+
+    test_a_preface_stands_above_the_program = Contract.test_a_preface_stands_above_the_program
+    test_exit = Contract.test_exit
+    test_killed_process = Contract.test_killed_process
+    test_lost_server = Contract.test_lost_server
+    test_marks_outlive_the_service = Contract.test_marks_outlive_the_service
+    test_adopt_what_ended_meanwhile = Contract.test_adopt_what_ended_meanwhile
+    test_kill = Contract.test_kill
+    shell = Contract.shell
+    run_line = Contract.run_line
+    raises = Contract.raises
+
+
+class TmuxHands(TmuxTestCase):
+    """What the suite needs, on the real tmux."""
 
     def line_shell(self) -> PaneSpec:
         return evolve(self.spec(), session_id=ID)
@@ -433,3 +448,7 @@ class TmuxContract(Contract, TmuxTestCase):
             await self.pause(0.05)
             self.clock.advance(COMMAND_TIMEOUT)
         return [await each for each in begun]
+
+
+class TmuxContract(Contract, TmuxHands):
+    """The suite on the real tmux."""

@@ -11,17 +11,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet import reactor
 from twisted.internet.process import ProcessReader
 
-from tests.contract.suite import TmuxContract
-from tests.integration.mux.harness import CAPACITY
+from tests.contract.suite import Contract, ShellContract, TmuxHands, text
+from tests.integration.mux.harness import CAPACITY, TMUX
 from tests.sshd import Sshd
 from tservice.core.places.place import Place, PlaceId, PlaceKind
 from tservice.core.places.places import Places
 from tservice.mux.far.runner import Far, IFar, Way
 from tservice.mux.far.setup import FarSetups
+from tservice.mux.interface import PaneSpec
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 
 
@@ -44,7 +45,7 @@ def children_read() -> bool:
     return any(isinstance(each, ProcessReader) for each in readers)
 
 
-class SshMultiplexerTests(TmuxContract):
+class FarHands(TmuxHands):
     """A server of its own for the class; each test is a session on one connection."""
 
     pane_place = Places({}).recall(PlaceId(kind=PlaceKind.REMOTE, name="h"))
@@ -54,7 +55,15 @@ class SshMultiplexerTests(TmuxContract):
     @classmethod
     def setUpClass(cls) -> None:
         cls.far_folder = Path(tempfile.mkdtemp(prefix="fs-", dir="/tmp"))
-        cls.sshd = Sshd(cls.far_folder)
+        cls.sshd = Sshd(cls.far_folder, **cls.environment(cls.far_folder))
+
+    @classmethod
+    def environment(cls, folder: Path) -> dict[str, str]:
+        """Variables of whoever signs in there."""
+        folder = folder / "bin"
+        folder.mkdir()
+        (folder / "tmux").symlink_to(TMUX)
+        return {"PATH": f"{folder}:{os.environ['PATH']}"}
 
     @classmethod
     def tearDownClass(cls) -> None:
@@ -86,4 +95,31 @@ class SshMultiplexerTests(TmuxContract):
         self.sshd.sweep()
 
 
-del TmuxContract
+class SshMultiplexerTests(Contract, FarHands):
+    """The usual commands and shell."""
+
+
+class BusyboxMultiplexerTests(ShellContract, FarHands):
+    """Where every command of the shell's, itself included, is busybox, as on Alpine."""
+
+    @classmethod
+    def environment(cls, folder: Path) -> dict[str, str]:
+        found = super().environment(folder)
+        program = shutil.which("busybox")
+        assert program is not None, "busybox is not installed"
+        listed = subprocess.run([program, "--list"], check=True, capture_output=True, text=True)
+        for name in listed.stdout.split():
+            (folder / "bin" / name).symlink_to(program)
+        return {**found, "PATH": str(folder / "bin")}
+
+    def spec(self, *argv: str, **more: object) -> PaneSpec:
+        found = super().spec(*argv, **more)
+        return evolve(found, env={**found.env, "PATH": str(self.far_folder / "bin")})
+
+    async def test_its_shell_is_busybox(self) -> None:
+        pane, _ = await self.shell()
+        await self.run_line(pane, "eval readlink /proc/$$/exe")
+        await self.until(lambda: b"busybox\r\n" in text(pane), "its program")
+
+
+del FarHands, TmuxHands
