@@ -33,12 +33,13 @@ TIMEOUT = 10.0
 class StubProcess:
     """A stub model in a child process; a context manager that ends it.
 
-    @ivar port: on 127.0.0.1 of the network namespace in which it was started.
+    @ivar port: on C{address} of the network namespace in which it was started.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        self._address = address
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "tests.agents.stub_model"],
+            [sys.executable, "-m", "tests.agents.stub_model", address],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -74,10 +75,10 @@ class StubProcess:
     @property
     def url(self) -> str:
         """Base address without a trailing slash."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self._address}:{self.port}"
 
     def _control(self, what: str, body: dict[str, Any]) -> dict[str, Any]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
+        connection = HTTPConnection(self._address, self.port, timeout=TIMEOUT)
         try:
             connection.request("POST", f"/control/{what}", json.dumps(body))
             answer: dict[str, Any] = json.loads(connection.getresponse().read())
@@ -116,7 +117,7 @@ class StubProcess:
         self._control("limits", limits)
 
 
-def main(now: Callable[[], float] = time.time) -> None:
+def main(address: str = "127.0.0.1", now: Callable[[], float] = time.time) -> None:
     """Serve until standard input closes."""
     from twisted.internet import reactor, stdio
     from twisted.internet.protocol import Protocol
@@ -127,16 +128,16 @@ def main(now: Callable[[], float] = time.time) -> None:
                 reactor.stop()
 
     def listening(port: IListeningPort) -> None:
-        address = port.getHost()
-        assert isinstance(address, IPv4Address)
-        print(address.port, flush=True)
+        found = port.getHost()
+        assert isinstance(found, IPv4Address)
+        print(found.port, flush=True)
 
     site = Site(StubModel(reactor, now))
-    endpoint = TCP4ServerEndpoint(reactor, 0, interface="127.0.0.1")
+    endpoint = TCP4ServerEndpoint(reactor, 0, interface=address)
     endpoint.listen(site).addCallback(listening)
     stdio.StandardIO(UntilClosed())
     reactor.run()
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -23,6 +23,8 @@ PROGRAMS = (
     *("chmod", "rm", "mkdir", "touch", "stty", "kill", "dd", "printf", "wc", "sort"),
 )
 _SHARED = ("/lib/terminfo", "/usr/lib/locale/C.utf8")
+_GLIBC = ("libm.so.6", "librt.so.1", "libpthread.so.0", "libdl.so.2")
+"""What a program that is installed later may be linked to, beside C{libc.so.6}."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -120,6 +122,9 @@ def _pack(tar: tarfile.TarFile, programs: Sequence[str], shell: str) -> None:
         _add(tar, os.path.realpath(program), f"usr/bin/{name}", packed)
         for library in _libraries(program):
             _add(tar, os.path.realpath(library), library.lstrip("/"), packed)
+            if library.endswith("/libc.so.6"):
+                for other in (library.replace("libc.so.6", each) for each in _GLIBC):
+                    _add(tar, os.path.realpath(other), other.lstrip("/"), packed)
     for folder in filter(os.path.isdir, _SHARED):
         tar.add(folder, folder.lstrip("/"))
 

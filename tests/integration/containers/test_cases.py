@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import unittest
 import uuid
 from pathlib import Path
@@ -12,9 +14,14 @@ from urllib.request import urlopen
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.netns import dead_proxy
+from tests.agents.recipes import Place, claude
+from tests.agents.stub_model import StubProcess
+from tests.agents.subject import unavailable
 from tests.integration.containers.engines import PROGRAMS, Podman, obstacle
 from tests.integration.harness import Daemon
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 IMAGE = "localhost/sessions:1"
 BARE = "localhost/bare:1"
@@ -78,9 +85,9 @@ class ContainerCaseTests(SynchronousTestCase):
         self.assertEqual(status, answer.status, answer.body)
         return str(answer.json()["error"])
 
-    def case(self, host: str = "box") -> str:
+    def case(self, host: str = "box", name: str = "") -> str:
         """A new case in a container."""
-        name = f"c{uuid.uuid4().hex[:8]}"
+        name = name or f"c{uuid.uuid4().hex[:8]}"
         folder = self.daemon.folder / name
         folder.mkdir()
         os.chown(folder, USER, USER)
@@ -215,6 +222,71 @@ class ContainerCaseTests(SynchronousTestCase):
             self.assertEqual(status, refused.exception.code, path)
             refused.exception.close()
 
+    def test_an_agent_asks_and_is_allowed(self) -> None:
+        """Claude Code in there: a prompt, its dialog, the inbox, and the hook at the end."""
+        room = {"memory": "2g", "cpus": 2, "pids": 256}
+        host = self.host("Agents", IMAGE, network="bridge", resources=room)
+        self.ask("POST", "/api/container-hosts", host)
+        name = "agents"
+        home = self.with_claude(self.daemon.data / f"containers/service-case-{name}/home")
+        folder = self.daemon.folder / self.case("agents", name)
+        bridge = json.loads(self.podman.run("network", "inspect", "podman"))[0]
+        address = bridge["subnets"][0]["gateway"]
+        with StubProcess(address) as stub:
+            place = Place(home=home, work=Path("/workspace"), url=stub.url)
+            dead = {name: url for name, url in dead_proxy().items() if name.isupper()}
+            told = {**claude(place, trusted=True).env, **dead, "NO_PROXY": address}
+            own_by(USER, home)
+            body = {
+                "mode": "primary",
+                "caseName": name,
+                "start": True,
+                "params": {"permissionMode": "default"},
+                "envOverrides": told,
+            }
+            session = str(self.ask("POST", "/api/sessions", body)["session"]["id"])
+            self.assertTrue(self.told(session)["hooksAvailable"])
+            self.prompt(session, "RUN: touch made.txt", "blocked")
+            inbox = until("its dialog", self.asked)
+            answer = {"action": "approve", "expectFrame": inbox["frame"]}
+            self.assertFalse((folder / "made.txt").exists())
+            self.ask("POST", f"/api/approvals/{inbox['id']}/answer", answer)
+            until("the file", (folder / "made.txt").exists)
+            until("the end of the turn", lambda: stub.turns()[0].ended)
+            until("its hook", lambda: self.told(session)["status"] == "idle")
+            self.assertEqual(USER, (folder / "made.txt").stat().st_uid)
+            self.assertEqual("stop", self.prompt(session, "SAY: hello", "stop"))
+            self.assertEqual(
+                ["RUN: touch made.txt", "SAY: hello"], [turn.prompt for turn in stub.turns()]
+            )
+            self.ask("DELETE", f"/api/sessions/{session}")
+
+    def with_claude(self, home: Path) -> Path:
+        """The home folder of a container that is to be, with Claude Code installed there."""
+        try:
+            program = install("claude", os.environ).binary
+        except CliUnavailable as why:
+            reason = unavailable(why, "claude")
+            if reason is None:
+                raise
+            raise unittest.SkipTest(reason) from why
+        (home / ".local/bin").mkdir(parents=True)
+        shutil.copy(program, home / ".local/bin/claude")
+        return home
+
+    def prompt(self, session: str, text: str, wait: str) -> str:
+        """Type a prompt; the signal that came."""
+        body = {"input": f"{text}\r", "wait": wait, "waitTimeout": 60_000}
+        path = f"/api/sessions/{session}/input"
+        found = self.daemon.request("POST", path, body, patience=2 * PATIENCE).data()["wait"]
+        self.assertFalse(found["timedOut"], self.screen(session))
+        return str(found["signal"])
+
+    def asked(self) -> dict[str, Any] | None:
+        """What the inbox holds, once its options were read."""
+        items: list[dict[str, Any]] = self.ask("GET", "/api/approvals")["approvals"]
+        return items[0] if items and items[0].get("options") else None
+
     def test_how_it_ends_is_told(self) -> None:
         case = self.case()
         box, session = f"service-case-{case}", self.session(case)
@@ -285,6 +357,12 @@ class ContainerCaseTests(SynchronousTestCase):
         self.refused("DELETE", one, None, 404)
         self.case()
         self.assertIn("cases use it", self.refused("DELETE", "/api/container-hosts/box", None, 422))
+
+
+def own_by(user: int, folder: Path) -> None:
+    """Have everything below a folder belong to somebody."""
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, user, user)
 
 
 def everything_on_command_lines() -> str:
