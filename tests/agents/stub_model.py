@@ -2,7 +2,7 @@
 
 The child prints its port, which the kernel chose, as its first line::
 
-    python -m tests.agents.stub_model
+    python -m tests.agents.stub_model 127.0.0.1
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class StubProcess:
         self._control("limits", limits)
 
 
-def main(address: str = "127.0.0.1", now: Callable[[], float] = time.time) -> None:
+def main(address: str, now: Callable[[], float] = time.time) -> None:
     """Serve until standard input closes."""
     from twisted.internet import reactor, stdio
     from twisted.internet.protocol import Protocol
@@ -140,4 +140,4 @@ def main(address: str = "127.0.0.1", now: Callable[[], float] = time.time) -> No
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1])

@@ -247,7 +247,7 @@ class ContainerCaseTests(SynchronousTestCase):
             session = str(self.ask("POST", "/api/sessions", body)["session"]["id"])
             self.assertTrue(self.told(session)["hooksAvailable"])
             self.prompt(session, "RUN: touch made.txt", "blocked")
-            inbox = until("its dialog", self.asked)
+            [inbox] = until("its dialog", self.asked)
             answer = {"action": "approve", "expectFrame": inbox["frame"]}
             self.assertFalse((folder / "made.txt").exists())
             self.ask("POST", f"/api/approvals/{inbox['id']}/answer", answer)
@@ -282,10 +282,10 @@ class ContainerCaseTests(SynchronousTestCase):
         self.assertFalse(found["timedOut"], self.screen(session))
         return str(found["signal"])
 
-    def asked(self) -> dict[str, Any] | None:
-        """What the inbox holds, once its options were read."""
-        items: list[dict[str, Any]] = self.ask("GET", "/api/approvals")["approvals"]
-        return items[0] if items and items[0].get("options") else None
+    def asked(self) -> list[dict[str, Any]]:
+        """What the inbox holds, once the options were read."""
+        items = self.ask("GET", "/api/approvals")["approvals"]
+        return [item for item in items if item.get("options")]
 
     def test_how_it_ends_is_told(self) -> None:
         case = self.case()
