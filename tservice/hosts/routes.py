@@ -70,6 +70,9 @@ class HostRoutes:
 
     def operations(self) -> list[Operation]:
         """The routes."""
+        return [*self._of_hosts(), *self._of_sessions()]
+
+    def _of_hosts(self) -> list[Operation]:
         return [
             Operation(
                 method="GET",
@@ -107,6 +110,10 @@ class HostRoutes:
                 answer=TmuxSessions,
                 errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
             ),
+        ]  # fmt: skip
+
+    def _of_sessions(self) -> list[Operation]:
+        return [
             Operation(
                 method="GET",
                 path="/api/sessions/{id}/reachability",
@@ -128,7 +135,7 @@ class HostRoutes:
                 answer=Woken,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
             ),
-        ]  # fmt: skip
+        ]
 
     async def list(self, call: Call) -> object:
         """Every host, for an admin."""
