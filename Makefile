@@ -9,7 +9,7 @@ PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in tservice/mux/tmux/kee
 WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
 RUN_NEEDS := tmux git curl
 TEST_NEEDS := $(RUN_NEEDS) build-essential=cc chromium openssh-client=ssh openssh-server=sshd podman runc catatonit iptables \
-	nginx-light=nginx caddy busybox
+	nginx-light=nginx caddy busybox zsh fish
 
 .DELETE_ON_ERROR:
 .PHONY: help run test check bench stress web gallery docs docs-html clean

@@ -129,8 +129,10 @@ class Processes:
             self._roster.change(live, phase=Phase.STARTING)
             return await self._launcher.attach(live.record)
         plan = self._launcher.plan(live.record, granted=granted, resume=resume)
-        # The dead pane of the last start still has its server.
-        old = live.forget_pane() or await self._launcher.take_up(live.record)
+        # The dead pane of the last start still has its server; far away looking for it takes longer
+        # than the start.
+        first = live.record.phase is Phase.CREATED
+        old = live.forget_pane() or (None if first else await self._launcher.take_up(live.record))
         if old is not None:
             await end(old)
         # On disk before there is a server: a crash in between is then looked into.
