@@ -14,6 +14,7 @@ import threading
 
 from tests.integration.harness import PATIENCE
 from tests.integration.tsctl import TSCTL, Relay, TsctlCase
+from tservice.client.terminal.filter import RESTORE
 
 MODES_BACK = b"\x1b[?25h"
 
@@ -152,6 +153,16 @@ class AttachTests(TsctlCase):
             terminal.process.send_signal(number)
             self.assertEqual(128 + number, terminal.ended())
             self.assert_restored(terminal)
+
+    def test_killed(self) -> None:
+        """Nothing of the program is left that could tidy up; somebody else does."""
+        terminal = self.attached()
+        terminal.type(b"printf '\\033[?1000h<%s>' done\r")
+        terminal.wait_for(b"<done>")
+        terminal.process.kill()
+        self.assertEqual(-signal.SIGKILL, terminal.process.wait(PATIENCE))
+        terminal.wait_for(RESTORE)
+        self.assertEqual(terminal.before, termios.tcgetattr(terminal.slave))
 
     def test_not_a_byte_is_lost_or_doubled(self) -> None:
         """The connection is cut again and again while thousands of numbers come."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import termios
+import tty
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +15,7 @@ from tests.examples import examples
 from tservice.client.errors import Unusable
 from tservice.client.terminal.filter import Filter
 from tservice.client.terminal.keys import DETACH, Detacher, parse_keys
+from tservice.client.terminal.raw import give_back
 from tservice.client.terminal.safe import safe_json, safe_line, safe_text
 from tservice.client.terminal.tables import columns, table
 
@@ -98,6 +102,24 @@ class TableTests(SynchronousTestCase):
     def test_colour(self) -> None:
         self.assertIn("\x1b[32midle\x1b[0m", table(self.ROWS, 80, colour=True)[1])
         self.assertNotIn("\x1b", "".join(table(self.ROWS, 80, colour=False)))
+
+
+class RawTests(SynchronousTestCase):
+    def test_settings_that_a_shell_made_meanwhile_stay(self) -> None:
+        """What comes late, after the program was killed, takes back its own settings alone."""
+        master, slave = os.openpty()
+        self.addCleanup(os.close, master)
+        self.addCleanup(os.close, slave)
+        before = termios.tcgetattr(slave)
+        tty.setraw(slave, termios.TCSANOW)
+        ours = termios.tcgetattr(slave)
+        shells = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+        termios.tcsetattr(slave, termios.TCSANOW, shells)
+        give_back(slave, slave, before, only=ours)
+        self.assertEqual(shells, termios.tcgetattr(slave))
+        termios.tcsetattr(slave, termios.TCSANOW, ours)
+        give_back(slave, slave, before, only=ours)
+        self.assertEqual(before, termios.tcgetattr(slave))
 
 
 class KeyTests(SynchronousTestCase):

@@ -9,10 +9,13 @@ import termios
 import tty
 from collections.abc import Iterator
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tservice.client.terminal.filter import RESTORE
+from tservice.client.terminal.guard import guarded
 
+Settings = list[Any]
+"""What C{termios} knows of a terminal."""
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
@@ -31,7 +34,9 @@ class EndedBySignal(BaseException):
 def raw(descriptor: int, output: int) -> Iterator[None]:
     """Have the terminal raw in the block; then restore its settings and its modes.
 
-    @raise Killed: in the block, when a signal of L{ENDING} comes.
+    They are restored by another process if this one is killed.
+
+    @raise EndedBySignal: in the block, when a signal of L{ENDING} comes.
     """
     before = termios.tcgetattr(descriptor)
     handlers = {number: signal.getsignal(number) for number in ENDING}
@@ -39,17 +44,30 @@ def raw(descriptor: int, output: int) -> Iterator[None]:
         for number in ENDING:
             signal.signal(number, _end)
         tty.setraw(descriptor, termios.TCSANOW)
-        yield
+        ours = termios.tcgetattr(descriptor)
+        with guarded((descriptor, output), lambda: give_back(descriptor, output, before, ours)):
+            yield
     finally:
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN)
-        # The terminal itself may be what went away.
-        with contextlib.suppress(OSError, termios.error):
-            termios.tcsetattr(descriptor, termios.TCSANOW, before)
-        with contextlib.suppress(OSError):
-            write_all(output, RESTORE + b"\x1b[999;1H\r\n")
+        give_back(descriptor, output, before)
         for number, handler in handlers.items():
             signal.signal(number, handler)
+
+
+def give_back(
+    descriptor: int, output: int, settings: Settings, only: Settings | None = None
+) -> None:
+    """Restore a terminal's settings and its modes.
+
+    @param only: restore the settings if they are these now: a shell may have made its own.
+    """
+    # The terminal itself may be what went away.
+    with contextlib.suppress(OSError, termios.error):
+        if only is None or termios.tcgetattr(descriptor) == only:
+            termios.tcsetattr(descriptor, termios.TCSANOW, settings)
+    with contextlib.suppress(OSError):
+        write_all(output, RESTORE + b"\x1b[999;1H\r\n")
 
 
 @contextlib.contextmanager
