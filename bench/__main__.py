@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bench import (
     against,
+    attach,
     bodies,
     cronzones,
     echo,
@@ -29,6 +30,7 @@ from tests.integration.harness import Daemon
 BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
     "page": page.run,
     "against": against.run,
+    "attach": attach.run,
     "bodies": bodies.run,
     "cronzones": cronzones.run,
     "echo": echo.run,
