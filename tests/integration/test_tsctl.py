@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -250,8 +251,10 @@ class OtherTests(TsctlCase):
         self.fails("call", "GE T", "/sessions")
 
     def test_completion(self) -> None:
-        """The scripts name every command, and bash takes and follows its own."""
+        """The scripts name every command, and bash and fish take and follow theirs."""
         self.shell()
+        folder = self.service.folder
+        (folder / "home/notes.txt").touch()
         for shell in ("bash", "zsh", "fish"):
             script = self.tsctl("completion", shell)
             for command in COMMANDS:
@@ -263,8 +266,34 @@ class OtherTests(TsctlCase):
             ("tsctl cases ", {"ls", "new", "link", "clone", "rm"}),
             ("tsctl completion ", {"bash", "zsh", "fish"}),
             ("tsctl kill ", set(started(self.service))),
+            ("tsctl send --timeout 5 ", set(started(self.service))),
+            ("tsctl new --wait = st", {"stop"}),
+            (f"tsctl files put one {folder}/home/n", {f"{folder}/home/notes.txt"}),
+            (f"tsctl files get one a -o {folder}/home/n", {f"{folder}/home/notes.txt"}),
+            (f"tsctl cases new a --path {folder}/ho", {f"{folder}/home"}),
         ):
             self.assertEqual(want, self.completed(line), line)
+        if shutil.which("fish") is None:
+            return
+        for line, want in (
+            ("tsctl send one --wait i", {"idle"}),
+            ("tsctl kill ", set(started(self.service))),
+            (f"tsctl files put one {folder}/home/n", {f"{folder}/home/notes.txt"}),
+            (f"tsctl new --dir {folder}/ho", {f"{folder}/home/"}),
+        ):
+            self.assertEqual(want, self.completed_by_fish(line), line)
+
+    def completed_by_fish(self, line: str) -> set[str]:
+        program = (
+            f"function tsctl; {' '.join(map(quoted, TSCTL))} $argv; end\n"
+            f"tsctl completion fish | source; complete -C {quoted(line)}"
+        )
+        ended = subprocess.run(
+            ["fish", "-c", program], env=self.environ(), capture_output=True, text=True,
+            timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        self.assertEqual("", ended.stderr)
+        return {found.partition("\t")[0] for found in ended.stdout.splitlines()}
 
     def completed(self, line: str) -> set[str]:
         words = line.split(" ")

@@ -6,7 +6,7 @@ completed, by C{tsctl ls --json}, and only ids are offered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tservice.client.commands.record import Command, Option
 from tservice.client.commands.table import COMMANDS, GLOBAL, SIGNALS
@@ -23,26 +23,28 @@ def script(shell: str) -> str:
 def _bash() -> str:
     cases = "\n".join(
         f"        {_pattern(command)}) words={_quoted(_offers(command))};"
-        f" sessions={int(_takes_sessions(command))} ;;"
+        f" takes=({' '.join(_takes(command))}) ;;"
         for command in COMMANDS
     )
     groups = "\n".join(
-        f"        {name}) words={_quoted(' '.join(inner))}; sessions=0 ;;"
-        for name, inner in _groups().items()
+        f"        {name}) words={_quoted(' '.join(inner))} ;;" for name, inner in _groups().items()
     )
     return f"""\
 # Completion of tsctl for bash: source <(tsctl completion bash)
 _tsctl() {{
-    local current="${{COMP_WORDS[COMP_CWORD]}}" command="" words="" sessions=0 at
+    local current="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD - 1]}}"
+    local command="" words="" offers="" place=0 at takes=()
+    if [[ $current == "=" ]]; then current=""
+    elif [[ $before == "=" ]]; then before="${{COMP_WORDS[COMP_CWORD - 2]}}"; fi
     for ((at = 1; at < COMP_CWORD; at++)); do
         case "${{COMP_WORDS[at]}}" in
-        --at) ((at++)) ;;
-        -*) ;;
+        {"|".join(_names(lambda option: bool(option.value)))}) ((at++)) ;;
+        -*|=) ;;
         *)
             if [[ -z $command ]]; then command="${{COMP_WORDS[at]}}"
             elif [[ {" || ".join(f"$command == {name}" for name in _groups())} ]]; then
                 command="$command ${{COMP_WORDS[at]}}"
-            fi ;;
+            else ((place++)); fi ;;
         esac
     done
     case "$command" in
@@ -50,11 +52,25 @@ _tsctl() {{
 {cases}
 {groups}
     esac
-    case "${{COMP_WORDS[COMP_CWORD - 1]}}" in
-        --dir|--data-dir|--out) COMPREPLY=($(compgen -d -- "$current")); return ;;
-        --until|--wait) words={_quoted(SIGNALS.replace(",", " "))}; sessions=0 ;;
+    # What the last argument takes, further ones take too.
+    for offers in "${{takes[@]}}"; do ((place-- > 0)) || break; done
+    [[ $current == -* ]] && offers=words
+    case "$before" in
+        {"|".join(_names(lambda option: option.completes == "folder"))}) offers=folder ;;
+        {"|".join(_names(lambda option: option.completes == "file"))}) offers=file ;;
+        {"|".join(_names(lambda option: option.completes == "signals"))}) offers=signals ;;
     esac
-    if [[ $sessions == 1 && $current != -* ]]; then words="$({IDS})"; fi
+    local IFS=$'\\n '
+    case "$offers" in
+        session) words="$({IDS})" ;;
+        signals) words={_quoted(SIGNALS.replace(",", " "))} ;;
+        folder|file)
+            IFS=$'\\n'
+            compopt -o filenames 2>/dev/null
+            if [[ $offers == file ]]; then COMPREPLY=($(compgen -f -- "$current"))
+            else COMPREPLY=($(compgen -d -- "$current")); fi
+            return ;;
+    esac
     COMPREPLY=($(compgen -W "$words" -- "$current"))
 }}
 complete -F _tsctl tsctl
@@ -93,20 +109,26 @@ def _fish() -> str:
 
 
 def _fish_option(option: Option, where: str) -> str:
+    offers = _fish_offers(option)
     line = f"complete -c tsctl -n {_quoted(where)}"
     if option.positional:
-        if option.completes == "session":
-            return f"{line} -a {_quoted(f'({IDS})')}"
-        return f"{line} -a {_quoted(' '.join(option.choices))}" if option.choices else ""
+        return f"{line} {offers}" if offers else ""
     for name in option.names:
         line += f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}"
     if option.value:
-        line += " -r"
-    if option.completes == "folder":
-        line += " -a '(__fish_complete_directories)'"
-    if option.completes == "signals":
-        line += f" -a {_quoted(SIGNALS.replace(',', ' '))}"
-    return f"{line} -d {_quoted(option.help)}"
+        line += " -r" if option.completes == "file" else " -x"
+    return f"{line} {offers} -d {_quoted(option.help)}"
+
+
+def _fish_offers(option: Option) -> str:
+    words = {
+        "session": f"({IDS})",
+        "folder": "(__fish_complete_directories)",
+        "signals": SIGNALS.replace(",", " "),
+    }.get(option.completes, " ".join(option.choices))
+    if option.completes == "file":
+        return "-F"
+    return f"-a {_quoted(words)}" if words else ""
 
 
 def _offers(command: Command) -> str:
@@ -116,8 +138,16 @@ def _offers(command: Command) -> str:
     return " ".join(words)
 
 
-def _takes_sessions(command: Command) -> bool:
-    return any(option.completes == "session" for option in command.options)
+def _takes(command: Command) -> list[str]:
+    """What completes each argument, one after the other."""
+    return [option.completes or "words" for option in command.options if option.positional]
+
+
+def _names(wanted: Callable[[Option], bool]) -> list[str]:
+    """Of the options of all commands."""
+    options = [*GLOBAL, *(option for command in COMMANDS for option in command.options)]
+    found = (option for option in options if not option.positional and wanted(option))
+    return list(dict.fromkeys(name for option in found for name in option.names))
 
 
 def _pattern(command: Command) -> str:

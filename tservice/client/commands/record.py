@@ -16,7 +16,7 @@ class Option(NamedTuple):
     @ivar repeat: of an argument: C{?} for one that may be missing, C{+} for one or more.
     @ivar apart: options of one command with the same word here exclude each other.
     @ivar dest: its name among the parsed words, where its own is taken.
-    @ivar completes: what completion offers: C{session}, C{folder}, or words.
+    @ivar completes: what completion offers: C{session}, C{folder}, C{file}, C{signals}, or words.
     """
 
     names: tuple[str, ...]

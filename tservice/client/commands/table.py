@@ -148,7 +148,11 @@ COMMANDS = (
     ),
     Command(
         ("cases", "link"), "cases:link", "make a case of a folder that is there",
-        (NAME, Option(("FOLDER",), "The folder; nothing is written into it"), JSON),
+        (
+            NAME,
+            Option(("FOLDER",), "The folder; nothing is written into it", completes="folder"),
+            JSON,
+        ),
     ),
     Command(
         ("cases", "clone"), "cases:clone", "clone a repository into a new case",
@@ -185,14 +189,19 @@ COMMANDS = (
         (
             SESSION,
             Option(("PATH",), "What to fetch, in the workspace"),
-            Option(("-o", "--output"), "File or folder to write to; - is stdout", value="FILE"),
+            Option(("-o", "--output"), "File or folder to write to; - is stdout", value="FILE",
+                   completes="file"),
             Option(("--force",), "Replace what is there"),
         ),
         "Prints where it is now.  Files with secrets are refused, and left out of archives.",
     ),
     Command(
         ("files", "put"), "files:put", "keep files in a session's workspace, and print where",
-        (SESSION, Option(("FILES",), "What to send, 20 of 100 MB at most", repeat="+"), JSON),
+        (
+            SESSION,
+            Option(("FILES",), "What to send, 20 of 100 MB at most", repeat="+", completes="file"),
+            JSON,
+        ),
         "In its folder .service-uploads, for a week: name a path in a prompt and the agent reads"
         " it.",
     ),
