@@ -166,6 +166,16 @@ class ToolTests(SynchronousTestCase):
         for row in rows:
             self.assertEqual("    ", "".join(row.ljust(200)[start - 1] for start in starts), row)
 
+    def test_tsctl_prints_json(self) -> None:
+        """The answer of the API, and nothing else on stdout."""
+        self.host.put("tmux", "echo tmux 3.1")
+        self.configure(self.host.home / ".tservice", {"mine": {**MINE, "binaries": 3}})
+        found = self.tsctl("core", "--json")
+        self.assertEqual(1, found.returncode)
+        tools = {tool["id"]: tool for tool in json.loads(found.stdout)["tools"]}
+        self.assertEqual("outdated", tools["tmux"]["status"])
+        self.assertIn("not in use: clis.json: mine: binaries", found.stderr)
+
     def test_tsctl_looks_for_the_configured_clis(self) -> None:
         """Those of the data folder: named, by the environment, or the usual one."""
         self.host.put("mine", "echo mine 4.5.6")

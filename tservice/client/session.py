@@ -151,7 +151,7 @@ class Session:
     async def wait_output(
         self, match: str, *, timeout: float = 60.0, earlier: bool = True
     ) -> str | None:
-        """Wait until the session prints a text; the line with it, or C{None}.
+        """Wait until the session prints a text; it with what stands around it, or C{None}.
 
         @param match: taken literally.
         @param earlier: what is on the screen already counts.

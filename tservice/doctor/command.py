@@ -5,6 +5,7 @@ L{tservice.doctor.interfaces.look} is the whole of it, as a call.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -28,16 +29,19 @@ def run(
     out: TextIO,
     *,
     limit: float = TIME_LIMIT,
+    aside: TextIO | None = None,
 ) -> int:
     """Print the report for people.  Blocks for C{limit} seconds at most.
 
+    @param aside: print JSON in place of it; what else there is to say goes here.
     @return: the exit status: 0; 1 when a required tool fails; 2 without a report.
     """
     found = examine(child_order(category, clis, home), environ, limit)
     if found is None:
-        out.write("the doctor gave no report\n")
+        (aside or out).write("the doctor gave no report\n")
         return NO_REPORT
-    for line in lines(found):
+    shown = lines(found) if aside is None else [json.dumps(found, indent=2)]
+    for line in shown:
         out.write(f"{line}\n")
     return 1 if fails(found) else 0
 

@@ -15,16 +15,22 @@ CATEGORIES = tuple(category.value for category in Category)
 
 
 def look(
-    category: str | None, data_dir: Path, environ: Mapping[str, str], home: Path, out: TextIO
+    category: str | None,
+    data_dir: Path,
+    environ: Mapping[str, str],
+    home: Path,
+    out: TextIO,
+    aside: TextIO | None = None,
 ) -> int:
     """Print the report of this host; blocks for 30 s at most.
 
     @param category: one of L{CATEGORIES}; C{None}: all of them.
     @param data_dir: of the service whose CLIs are looked for; none need run, nor be there.
+    @param aside: print JSON, as the API answers it; what else there is to say goes here.
     @return: the exit status: 0; 1 when a required tool fails; 2 without a report.
     """
     wanted = None if category is None else Category(category)
     found = entries_on_disk(data_dir)
     for fault in found.faults:
-        out.write(f"not in use: {fault}\n")
-    return run(wanted, registered(found.entries), environ, home, out)
+        (aside or out).write(f"not in use: {fault}\n")
+    return run(wanted, registered(found.entries), environ, home, out, aside=aside)

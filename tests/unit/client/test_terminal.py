@@ -6,6 +6,9 @@ import json
 import os
 import termios
 import tty
+from io import StringIO
+from types import SimpleNamespace
+from typing import cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +16,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.client.errors import Unusable
+from tservice.client.link.stream import Ended, Output, Stream
 from tservice.client.terminal.filter import Filter
+from tservice.client.terminal.follow import follow
 from tservice.client.terminal.keys import DETACH, Detacher, parse_keys
 from tservice.client.terminal.raw import give_back
 from tservice.client.terminal.safe import safe_json, safe_line, safe_text
@@ -102,6 +107,27 @@ class TableTests(SynchronousTestCase):
     def test_colour(self) -> None:
         self.assertIn("\x1b[32midle\x1b[0m", table(self.ROWS, 80, colour=True)[1])
         self.assertNotIn("\x1b", "".join(table(self.ROWS, 80, colour=False)))
+
+
+class FollowTests(SynchronousTestCase):
+    def follow(self, *pieces: bytes, ansi: bool = False) -> str:
+        """What is printed of a session's output."""
+        events = [*map(Output, pieces), Ended(0)]
+        stream = SimpleNamespace(
+            connect=lambda: None, close=lambda: None, receive=lambda: iter(events)
+        )
+        out = StringIO()
+        follow(cast(Stream, stream), out, self.fail, self.fail, ansi=ansi)
+        return out.getvalue()
+
+    def test_lines_that_are_drawn_anew(self) -> None:
+        """As bash draws a line that was pasted into it."""
+        drawn = b"\x1b[7mexit\x1b[27m\x08\x08\x08\x08exit\r", b"\nbye\x07\xc3", b"\xa4\r\n"
+        self.assertEqual("exitexit\nbyeä\n", self.follow(*drawn))
+        self.assertEqual(b"".join(drawn).decode(), self.follow(*drawn, ansi=True))
+
+    def test_what_a_terminal_obeys_is_shown_as_a_mark(self) -> None:
+        self.assertEqual("a�b�", self.follow(b"a\x05b\xc2\x9b"))
 
 
 class RawTests(SynchronousTestCase):

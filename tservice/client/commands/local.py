@@ -20,7 +20,8 @@ def doctor(words: Namespace, shell: Shell) -> int:
     from tservice.doctor.interfaces import look
 
     folder = data_folder(words, shell)
-    return look(words.category, folder, shell.environ, shell.home, shell.out)
+    aside = shell.error if words.json else None
+    return look(words.category, folder, shell.environ, shell.home, shell.out, aside)
 
 
 def audit_verify(words: Namespace, shell: Shell) -> int:

@@ -238,7 +238,7 @@ COMMANDS = (
         ("doctor",), "local:doctor", "say which programs are missing or too old",
         (
             Option(("CATEGORY",), "Only these", repeat="?", choices=CATEGORIES),
-            DATA_DIR,
+            DATA_DIR, JSON,
         ),
         "Looks by the PATH of whoever asks, for the CLIs that the clis.json of the data folder"
         " switches on.  Needs no running service.  The exit status is 1 when a required one"

@@ -17,6 +17,8 @@ PAUSE = 1.0
 
 
 Tell = Callable[[str], None]
+# Without a screen there is no way back: a line that is drawn anew is shown twice.
+_MOVES = {ord(sign): None for sign in "\r\b\a"}
 
 
 def follow(stream: Stream, out: TextIO, tell: Tell, warn: Tell, *, ansi: bool) -> None:
@@ -47,8 +49,7 @@ class _Text:
 
     def print(self, data: bytes) -> None:
         found = self._decoder.decode(data if self._ansi else self._stripper.feed(data))
-        # A carriage return may stand at a chunk's end and its line feed begin the next.
-        shown = found if self._ansi else safe_text(found.replace("\r", ""))
+        shown = found if self._ansi else safe_text(found.translate(_MOVES))
         self._out.write(shown)
         self._out.flush()
 
