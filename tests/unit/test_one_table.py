@@ -7,11 +7,11 @@ the matrix of who may call what, and the arguments of MCP tools.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 from unittest.mock import patch
 
 from attrs import evolve
-from pydantic import create_model
+from pydantic import BaseModel, Field, ValidationError, create_model
 from twisted.trial.unittest import SynchronousTestCase
 from twisted.web.template import flattenString
 
@@ -24,29 +24,47 @@ from tservice.client.commands.record import Option
 from tservice.client.commands.table import COMMANDS
 from tservice.client.mcp.plan import Ask
 from tservice.client.mcp.tools import TOOLS, Tool
+from tservice.core.errors import ServiceError
 from tservice.core.scopes import Scope
+from tservice.http.body import read_query
 from tservice.http.docs.openapi import document
 from tservice.http.docs.page import page
-from tservice.http.models import Body
+from tservice.http.models import Body, Query
 from tservice.http.operations import Operation
 from tservice.http.reach import name_of
 
 FULL: Mapping[str, Mapping[str, Any]] = {
     "new_session": {
-        "mode": "shell",
-        "workingDir": "/",
-        "caseName": "c",
-        "name": "n",
-        "prompt": "p",
+        "mode": "m" * 24,
+        "workingDir": "/" * 4096,
+        "caseName": "c" * 128,
+        "name": "n" * 128,
+        "prompt": "p" * 65_536,
     },
-    "send_input": {"sessionId": "s", "text": "t", "wait": ["stop"], "timeoutMs": 2000},
-    "send_key": {"sessionId": "s", "key": "Enter"},
-    "wait": {"sessionIds": ["s"], "until": ["stop"], "timeoutMs": 2000, "mode": "all"},
-    "wait_output": {"sessionId": "s", "match": "m", "timeoutMs": 2000},
-    "read_screen": {"sessionId": "s", "lines": 5},
-    "answer_approval": {"approvalId": "a", "action": "option", "option": 1, "expectFrame": "f"},
-}  # fmt: skip
-"""Every argument of the tools that take more than a session."""
+    "send_input": {
+        "sessionId": "s",
+        "text": "t" * 65_536,
+        "wait": ["stop", "exit", "idle", "blocked", "working"],
+        "timeoutMs": 600_000,
+    },
+    "send_key": {"sessionId": "s", "key": "k" * 16},
+    "wait": {
+        "sessionIds": ["s" * 36] * 100,
+        "until": ["stop", "exit", "idle", "blocked", "working"],
+        "timeoutMs": 600_000,
+        "mode": "all",
+    },
+    "wait_output": {"sessionId": "s", "match": "m" * 200, "timeoutMs": 600_000},
+    "read_screen": {"sessionId": "s", "lines": 10_000},
+    "answer_approval": {
+        "approvalId": "a",
+        "action": "text",
+        "option": 9,
+        "text": "t" * 4000,
+        "expectFrame": "f" * 128,
+    },
+}
+"""Every argument of the tools that take more than a session, as long as it may be."""
 
 
 def asked(tool: Tool) -> Iterator[Ask]:
@@ -71,11 +89,30 @@ def not_taken(table: Iterable[Operation]) -> set[tuple[str, str]]:
     for tool in TOOLS:
         for ask in asked(tool):
             operation = next(each for each in table if fits(each, ask))
-            for sent, model in ((ask.body, operation.body), (ask.query, operation.query)):
-                fields = {} if model is None else model.model_fields
-                known = {field.alias or name for name, field in fields.items()}
-                found |= {(tool.name, name) for name in set(sent or ()) - known}
+            found |= {(tool.name, name) for name in refused(ask.body, operation.body)}
+            found |= {(tool.name, name) for name in unasked(ask.query, operation.query)}
     return found
+
+
+def refused(body: Mapping[str, Any] | None, model: type[BaseModel] | None) -> set[str]:
+    """The fields of a body that are unknown, or of another type or bound, or missing."""
+    try:
+        (model or Body).model_validate(dict(body or {}))
+    except ValidationError as error:
+        return {str(fault["loc"][0]) for fault in error.errors()}
+    return set()
+
+
+def unasked(query: Mapping[str, Any] | None, model: type[BaseModel] | None) -> set[str]:
+    """The same of a query, of which the service ignores what it does not know."""
+    sent = {name.encode(): [str(value).encode()] for name, value in (query or {}).items()}
+    known = () if model is None else model.model_fields.items()
+    unknown = set(query or ()) - {field.alias or name for name, field in known}
+    try:
+        read_query(sent, model or Query)
+    except ServiceError as error:
+        return unknown | {str(error).partition(":")[0]}
+    return unknown
 
 
 def fits(operation: Operation, ask: Ask) -> bool:
@@ -120,7 +157,13 @@ class OneTableTests(SynchronousTestCase):
         self.assertEqual(set(), not_taken(self.table))
         body = create_model("KeyBody", __base__=Body, key_renamed=(str, ...))
         changed = self.changed("POST /api/sessions/{id}/send-key", body=body)
-        self.assertEqual({("send_key", "key")}, not_taken(changed))
+        self.assertEqual({("send_key", "key"), ("send_key", "keyRenamed")}, not_taken(changed))
+
+    def test_and_as_long_as_they_take_it(self) -> None:
+        for change in ({"key": (int, ...)}, {"key": (Annotated[str, Field(max_length=15)], ...)}):
+            body = create_model("KeyBody", __base__=Body, **change)
+            changed = self.changed("POST /api/sessions/{id}/send-key", body=body)
+            self.assertEqual({("send_key", "key")}, not_taken(changed))
 
     def test_the_matrix(self) -> None:
         """Written by hand on purpose: it is not made from the table, but held against it."""
