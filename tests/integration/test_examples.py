@@ -17,7 +17,9 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.agents.mock_tui.scenario import VARIABLE, Scenario
 from tests.integration.agents.played import SCENARIO, played_daemon
 from tests.integration.harness import PATIENCE, ROOT, Daemon
+from tests.integration.tsctl import TSCTL
 
+TSCTL_HERE = f'tsctl() {{ {shlex.join(TSCTL)} "$@"; }}'
 HERE = r"http://127\.0\.0\.1:8770/api|\$api/"
 """How pages spell the address; C{$api} is set on the page on curl."""
 
@@ -144,6 +146,30 @@ class ExampleTests(SynchronousTestCase):
             self.assertNotEqual(script, here)
             self.assertIn("mark-42", self.python(here))
             self.assertEqual([], self.daemon.request("GET", "/api/sessions").data())
+
+    def test_the_pages_on_tsctl_and_mcp(self) -> None:
+        answers = {"mend the failing test": "SAY: mended", "now commit": "RUN: touch committed"}
+        self.play({}, answers=answers)
+        # As root agents are started in their bypass mode, which asks nothing.
+        self.daemon.request("PUT", "/api/settings", {"primaryMode": "normal"}).data()
+        first, *_ = blocks(ROOT / "docs/tsctl.rst")
+        block, _, attaching = first.partition("tsctl attach")
+        self.assertIn("session", attaching)  # wants a terminal; other tests have one
+        said = self.shell(f"{TSCTL_HERE}\nexport TSCTL_URL={self.daemon.url}\n{block}")
+        for word in ("mended", "blocked", "OPTIONS"):
+            self.assertIn(word, said)
+        session = self.daemon.request("GET", "/api/sessions").data()[0]["id"]
+        path = f"/api/sessions/{session}/wait?until=idle&timeout=60000"
+        self.daemon.request("GET", path).data()
+        self.assertTrue((self.daemon.home / "committed").exists())
+        for block in blocks(ROOT / "docs/mcp.rst"):
+            if block.startswith(("mkdir", "curl")):
+                here = block.replace("http://127.0.0.1:8770", self.daemon.url)
+                said += self.shell(f"{TSCTL_HERE}\n{here}")
+        self.assertEqual(3, said.count('"success":true'), said)
+        skill = (self.daemon.home / ".claude/skills/tservice/SKILL.md").read_text()
+        self.assertTrue(skill.startswith("---\nname: tservice\n"))
+        self.assertIn("## Sessions that outlive", (self.daemon.home / "AGENTS.md").read_text())
 
     def python(self, script: str) -> str:
         return self.shell(shlex.join([sys.executable, "-c", script]))

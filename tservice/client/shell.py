@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -15,10 +16,15 @@ BROKEN, FAILED = 1, 2
 """Exit statuses (protocol-tsctl): a wait timed out or a check failed; it could not be done."""
 
 
+def _sleep(seconds: float) -> None:
+    select.select((), (), (), seconds)
+
+
 class Shell(NamedTuple):
     """Its environment and streams.
 
     @ivar now: Unix seconds.
+    @ivar sleep: for so many seconds.
     """
 
     environ: Mapping[str, str]
@@ -27,6 +33,7 @@ class Shell(NamedTuple):
     input: TextIO
     out: TextIO
     error: TextIO
+    sleep: Callable[[float], None] = _sleep
 
     def say(self, text: str) -> None:
         """Print a line of an answer, at once: whoever reads may wait for it."""

@@ -28,26 +28,38 @@ ITEM = {
     "options": [{"n": 1, "label": "Yes", "selected": True}, {"n": 2, "label": "No"}],
     "frame": "f00d",
 }
-SESSIONS = [{"id": "s1", "name": "one"}, {"id": "s2", "name": "two"}]
+SESSIONS = [
+    {"id": "s1", "name": "one", "status": "busy"},
+    {"id": "s2", "name": "two", "status": "idle"},
+    {"id": "s3", "name": "three", "status": "busy"},
+]
 
 
 class Played(Caller):
-    """A service with one thing in its inbox."""
+    """A service with one thing in its inbox.
+
+    @ivar empty: how often it has nothing there yet.
+    """
 
     def __init__(self) -> None:
         super().__init__(Address(host="localhost", port=1))
         self.sent: list[tuple[str, object]] = []
+        self.empty = 0
 
     def call(self, method: str, path: str, body: object = None, *_: Any, **__: Any) -> Any:
         if method == "POST":
             self.sent.append((path, body))
             return {"id": "s1:4", "sessionId": "s1", "action": "approve"}
-        return {"/sessions": SESSIONS, "/approvals": {"approvals": [ITEM]}}[path]
+        if path == "/sessions":
+            return SESSIONS
+        self.empty -= 1
+        return {"approvals": [] if self.empty >= 0 else [ITEM]}
 
 
 class InboxTests(SynchronousTestCase):
     def context(self, *argv: str) -> Context:
         self.caller, self.out = Played(), StringIO()
+        self.slept: list[float] = []
         shell = Shell(
             environ={},
             home=Path(),
@@ -55,6 +67,7 @@ class InboxTests(SynchronousTestCase):
             input=StringIO(),
             out=self.out,
             error=StringIO(),
+            sleep=self.slept.append,
         )
         return Context(parse(argv)[1], shell, self.caller)
 
@@ -72,7 +85,17 @@ class InboxTests(SynchronousTestCase):
     def test_nothing_waits(self) -> None:
         error = self.assertRaises(Unusable, approve, self.context("approve", "two"))
         self.assertEqual("nothing waits for a person in s2 (two)", str(error))
-        self.assertEqual([], self.caller.sent)
+        self.assertEqual(([], []), (self.caller.sent, self.slept))
+
+    def test_a_dialog_that_was_not_read_yet(self) -> None:
+        """Its signal may come before it: who is blocked is looked at again, for a while."""
+        context = self.context("approve", "one")
+        self.caller.empty = 2
+        self.assertEqual(0, approve(context))
+        self.assertEqual((1, 2), (len(self.caller.sent), len(self.slept)))
+        error = self.assertRaises(Unusable, approve, self.context("approve", "three"))
+        self.assertEqual("nothing waits for a person in s3 (three)", str(error))
+        self.assertEqual(3, len(self.slept))
 
     def test_the_list(self) -> None:
         approvals(self.context("approvals"))

@@ -10,6 +10,8 @@ from tservice.client.commands.context import Context
 from tservice.client.errors import Unusable
 from tservice.client.shell import ago, cell
 
+PAUSES = (0.2, 0.5, 1.5)
+"""Seconds: the signal that an agent is blocked may come before its dialog was read."""
 HEAD = ("SESSION", "KIND", "WAITS", "WHAT", "OPTIONS")
 
 
@@ -42,8 +44,11 @@ def deny(context: Context) -> int:
 def _answer(context: Context, action: str) -> int:
     words = context.words
     session = context.session()
-    pending = context.caller.call("GET", "/approvals")["approvals"]
-    item = next((item for item in pending if item["sessionId"] == session["id"]), None)
+    item = _pending(context, session["id"])
+    for pause in PAUSES if session.get("status") == "busy" else ():
+        if item is None:
+            context.shell.sleep(pause)
+            item = _pending(context, session["id"])
     if item is None:
         raise Unusable(f"nothing waits for a person in {session['id']} ({session['name']})")
     body: dict[str, Any] = {"action": action, "expectFrame": item["frame"]}
@@ -54,6 +59,11 @@ def _answer(context: Context, action: str) -> int:
     path = f"/approvals/{quote(item['id'], safe='')}/answer"
     context.show(context.caller.call("POST", path, body), "")
     return 0
+
+
+def _pending(context: Context, session_id: str) -> dict[str, Any] | None:
+    pending = context.caller.call("GET", "/approvals")["approvals"]
+    return next((item for item in pending if item["sessionId"] == session_id), None)
 
 
 def _what(item: Mapping[str, Any]) -> str:
