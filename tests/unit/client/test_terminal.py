@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import termios
 import tty
 from io import StringIO
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -15,6 +19,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
+from tests.waiting import PATIENCE
 from tservice.client.errors import Unusable
 from tservice.client.link.stream import Ended, Output, Stream
 from tservice.client.terminal.filter import Filter
@@ -24,6 +29,7 @@ from tservice.client.terminal.raw import give_back
 from tservice.client.terminal.safe import safe_json, safe_line, safe_text
 from tservice.client.terminal.tables import columns, table
 
+ROOT = Path(__file__).resolve().parents[3]
 QUESTIONS = (
     b"\x1b[c", b"\x1b[>c", b"\x1b[=c", b"\x1b[0c", b"\x1b[5n", b"\x1b[6n", b"\x1b[?6n", b"\x1b[>0q",
     b"\x1b[?u", b"\x1b[?2004$p", b"\x1b[4$p", b"\x1b[18t", b"\x1b[21t", b"\x1b[1x", b"\x1bZ",
@@ -128,6 +134,38 @@ class FollowTests(SynchronousTestCase):
 
     def test_what_a_terminal_obeys_is_shown_as_a_mark(self) -> None:
         self.assertEqual("a�b�", self.follow(b"a\x05b\xc2\x9b"))
+
+
+GUARDED = """
+import os, signal
+from tservice.client.terminal.guard import guarded
+signal.signal(signal.SIGCHLD, signal.{children})
+with guarded((1,), lambda: os.write(1, b"tidied")):
+    os.write(1, b"working ")
+    {then}
+os.write(1, b"done")
+"""
+
+
+class GuardTests(SynchronousTestCase):
+    def run_program(self, children: str, then: str) -> tuple[int, str]:
+        """Its exit status, and all that was printed when nobody was left to print."""
+        program = GUARDED.format(children=children, then=then)
+        ended = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE,
+            cwd=ROOT, check=False,
+        )  # fmt: skip
+        self.assertEqual("", ended.stderr)
+        return ended.returncode, ended.stdout
+
+    def test_a_program_that_comes_to_its_end(self) -> None:
+        for children in ("SIG_DFL", "SIG_IGN"):
+            self.assertEqual((0, "working done"), self.run_program(children, "pass"))
+
+    def test_one_that_is_killed(self) -> None:
+        kill = "os.kill(os.getpid(), signal.SIGKILL)"
+        found = self.run_program("SIG_DFL", kill)
+        self.assertEqual((-signal.SIGKILL, "working tidied"), found)
 
 
 class RawTests(SynchronousTestCase):

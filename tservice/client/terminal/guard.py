@@ -34,7 +34,9 @@ def guarded(keeps: Collection[int], tidy: Callable[[], None]) -> Iterator[None]:
         with contextlib.suppress(BrokenPipeError):
             os.write(writer, _WELL)
         os.close(writer)
-        os.waitpid(guard, 0)
+        # Under a parent that ignores SIGCHLD it is gone without anybody's asking.
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(guard, 0)
 
 
 def _watch(reader: int, keeps: Collection[int], tidy: Callable[[], None]) -> NoReturn:
