@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from itertools import cycle
 from urllib.parse import urlsplit
 
 from tests.browser.harness import LOST, BrowserCase, Terminal, ask_tmux, expect_same, until
@@ -18,6 +19,7 @@ printf 'line %d \e[3%dm%d\e[0m 日本 %d\n' $i $((i % 8)) $RANDOM $RANDOM
 done; echo $((i - 1)) > last; echo end-$((40 + 2))
 """
 CUTS = 6
+MANUAL = "https://manual.example/page"
 
 CELLS = {
     "👨\u200d👩\u200d👧": 2,
@@ -106,6 +108,33 @@ class TypingTests(BrowserCase):
         expect_same(daemon, session, terminal)
         self.assertIn("wide 日本語 red é 👍", after["lines"])
         terminal.focus().run("echo on-$((2 + 1))").wait("on-3")
+        terminal.run(rf"clear; printf 'see \e]8;;{MANUAL}\e\\the manual\e]8;;\e\\ of it\n'")
+        self.expect_link(terminal)
+        terminal.page.reload()
+        self.expect_link(terminal.ready())
+
+    def expect_link(self, terminal: Terminal) -> None:
+        """The pointer on the text tells where it leads, and none beside it."""
+        terminal.wait("see the manual of it")
+        screen = terminal.element.locator(".xterm-screen")
+        box = screen.bounding_box()
+        assert box is not None
+        grid = terminal.read()
+        row = terminal.screen().index("see the manual of it")
+
+        def told(column: float) -> str:
+            x, y = box["width"] / grid["cols"] * column, box["height"] / grid["rows"] * (row + 0.5)
+            screen.hover(position={"x": x, "y": y})
+            return terminal.element.locator(".xterm").get_attribute("title") or ""
+
+        for column, expected in ((4.5, MANUAL), (2.5, ""), (13.5, MANUAL), (14.5, "")):
+            # The pointer has to move for the page to look what is below it.
+            moves = cycle((column - 0.2, column + 0.2))
+            until(
+                terminal.page,
+                f"{expected} at {column}",
+                lambda m=moves, e=expected: told(next(m)).split("\n")[0] == e,  # type: ignore[misc]
+            )
 
     def test_an_ended_program_starts_again_with_enter(self) -> None:
         daemon = self.daemon()

@@ -12,6 +12,7 @@ from tservice.core.tasks import spawn
 from tservice.core.timers import cancel
 from tservice.mux.interface import Capture, IPane, MuxError
 from tservice.sessions.output.flood import FloodMode
+from tservice.sessions.output.links import with_links
 from tservice.sessions.output.viewer import FRAME, Viewer, ViewerSocket
 
 QUIET = 0.008
@@ -150,7 +151,7 @@ class TerminalStream:
                 except MuxError as error:
                     self._snapshot_failed((*wanting, *self._wanting), error)
                     return
-                self._hand_out(wanting, capture)
+                self._hand_out(wanting, with_links(capture, self.pane.log))
         finally:
             self._capturing = False
 

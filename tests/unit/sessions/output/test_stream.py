@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -10,6 +11,7 @@ from tests.unit.sessions.output.wire import PROMPT, SPEC, FakeWire
 from tservice.mux.interface import MuxTimeout
 from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane, HostedPane
 from tservice.sessions.output.flood import SAMPLE, STILL
+from tservice.sessions.output.links import with_links
 from tservice.sessions.output.stream import QUIET, RETRY, TerminalStream
 from tservice.sessions.output.viewer import DRAWING, FRAME, WINDOW, Viewer
 
@@ -59,6 +61,22 @@ class StreamTests(SynchronousTestCase):
         self.hosted.emit(b"!")
         self.clock.advance(QUIET)
         self.assertEqual(b"!", wire.data)
+
+    def test_a_snapshot_has_the_links_that_were_printed(self) -> None:
+        """The multiplexer knows none: the log still holds them, until there is a gap."""
+        marked = "\x1b]8;;https://a.example/\x1b\\here\x1b]8;;\x1b\\"
+        self.hosted.emit(f"\r\n{marked}\r\n".encode())
+        self.assertIn(marked, self.attach()[1].frames[-1]["data"])
+        self.pane.log.gap()
+        self.assertIn("\r\nhere\r\n", self.attach()[1].frames[-1]["data"])
+
+    def test_links_are_left_to_a_multiplexer_that_keeps_them(self) -> None:
+        self.hosted.emit(b"\r\n\x1b]8;;https://a.example/\x07here\x1b]8;;\x07\r\n")
+        capture = self.successResultOf(Deferred.fromCoroutine(self.pane.capture()))
+        kept = (b"\x1b]8;id=1;https://a.example/\x1b\\x\x1b]8;;\x1b\\", *capture.lines[1:])
+        self.assertNotEqual(capture, with_links(capture, self.pane.log))
+        capture = evolve(capture, lines=kept)
+        self.assertIs(capture, with_links(capture, self.pane.log))
 
     def test_resume(self) -> None:
         self.hosted.emit(b"abc")

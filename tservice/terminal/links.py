@@ -1,0 +1,157 @@
+"""The links (OSC 8) of a screen, for a multiplexer that keeps none: told from what was printed.
+
+A wrong link is worse than none.  A row has its links again only where it reads, as a whole, like a
+whole line that was printed, and where every line that was printed with this text had the same
+links.  So nothing is linked that a program put together from pieces, that was printed too long ago,
+or that was printed again without its link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from attrs import frozen
+
+from tservice.terminal.ansi import strip
+from tservice.terminal.sgr import END_LINK
+
+OPENING = b"\x1b]8;"
+"""How every link begins."""
+
+LOOK_BACK = 512 * 1024
+"""Bytes of output, up to the capture, in which the links of a snapshot are looked for."""
+
+READ = 2000
+"""Lines with links or movements in them that are read of that; what is older is not looked at."""
+
+ADDRESS = 2048
+"""Longest address of a link, in bytes."""
+
+ADDED = 128 * 1024
+"""Bytes of links that a snapshot gets at most; the newest rows come first."""
+
+_SEQUENCE = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)")
+_WEB = re.compile(rb"(?:https?|file)://[\x21-\x7e]{1,%d}" % (ADDRESS - 8), re.IGNORECASE)
+_FORWARD = re.compile(rb"\x1b\[([0-9]{0,3})C")
+_MOVE = re.compile(rb"\x1b(?:\[[0-?]*[ABD-HLMSTX`adefrsu@]|\[\?[0-9;]*[hl]|[78cDEM])")
+_BREAK = re.compile(rb"[\r\n\v\f\b]+|" + _MOVE.pattern)
+_STYLE = re.compile(rb"(\x1b(?:\[[0-9;:]*m|\([0B]))")
+
+
+@frozen
+class Link:
+    """Bytes C{start} to C{stop} of a text lead to C{address}."""
+
+    start: int
+    stop: int
+    address: bytes
+
+
+Links = tuple[Link, ...]
+
+
+class LinkBook:
+    """Which links the rows of a screen have, by their text."""
+
+    def __init__(self, printed: bytes, cols: int, *, whole: bool) -> None:
+        """
+        @param printed: the output up to the capture.
+        @param cols: the width at which longer lines were broken into rows.
+        @param whole: C{printed} begins with the beginning of a line.
+        """
+        self._links: dict[bytes, Links] = {}
+        self._left = ADDED
+        lines = _BREAK.split(_STYLE.sub(b"", printed))
+        if not whole:
+            del lines[0]
+        # A plain line only tells that its text has no link: that takes a twentieth of the time.
+        odd = [n for n, line in enumerate(lines) if _is_odd(line, cols)]
+        for n in odd[-READ:]:
+            self._add(lines[n], cols)
+        plain = {line.strip(b" ") for line in lines[odd[-READ] if len(odd) > READ else 0 :]}
+        for text in plain.intersection(self._links):
+            self._links[text] = ()
+
+    def linked(self, rows: Sequence[bytes]) -> tuple[bytes, ...]:
+        """C{rows} of a capture, with the links that they are known to have."""
+        found = [self._linked(row) for row in reversed(rows)]
+        return tuple(reversed(found))
+
+    def _add(self, line: bytes, cols: int) -> None:
+        for text, links in _rows(*_read(line), cols):
+            if self._links.setdefault(text, links) != links:
+                self._links[text] = ()
+
+    def _linked(self, row: bytes) -> bytes:
+        plain = _STYLE.sub(b"", row)
+        links = self._links.get(plain.strip(b" "), ())
+        needs = sum(len(link.address) + 2 * len(END_LINK) for link in links)
+        if not links or needs > self._left:
+            return row
+        self._left -= needs
+        return _marked(row, links, len(plain) - len(plain.lstrip(b" ")))
+
+
+def _is_odd(line: bytes, cols: int) -> bool:
+    return b"\x1b" in line or b"\t" in line or len(line) > cols
+
+
+def _read(line: bytes) -> tuple[bytes, Links]:
+    """The text of a line and its links; one that is not closed ends with the line."""
+    text, address = b"", b""
+    links: list[Link] = []
+    parts = _SEQUENCE.split(line)
+    for printed, following in zip(parts[::2], [*parts[1::2], b""], strict=True):
+        start = len(text)
+        if b"\x1b" in printed:
+            printed = strip(_FORWARD.sub(_blanks, printed))
+        text = (text + printed).expandtabs()
+        if address and start < len(text):
+            links.append(Link(start, len(text), address))
+        address = following if _WEB.fullmatch(following) else b""
+    return text, tuple(links)
+
+
+def _blanks(forward: re.Match[bytes]) -> bytes:
+    return b" " * max(int(forward[1] or 1), 1)
+
+
+def _rows(text: bytes, links: Links, cols: int) -> Iterator[tuple[bytes, Links]]:
+    """A line as the rows that it takes, without the blanks around them."""
+    # How many cells other characters take is not known here: such a line is found if it is one row.
+    step = cols if text.isascii() else max(len(text), 1)
+    for at in range(0, len(text), step):
+        row = text[at : at + step]
+        begin = at + len(row) - len(row.lstrip(b" "))
+        row = row.strip(b" ")
+        if row:
+            yield row, tuple(_within(links, begin, begin + len(row)))
+
+
+def _within(links: Links, begin: int, end: int) -> Iterator[Link]:
+    for link in links:
+        start, stop = max(link.start, begin), min(link.stop, end)
+        if start < stop:
+            yield Link(start - begin, stop - begin, link.address)
+
+
+def _marked(row: bytes, links: Links, indent: int) -> bytes:
+    """C{row} with C{links}, which are counted from behind its C{indent}."""
+    marks = []
+    for link in links:
+        marks.append((link.start + indent, True, b"%b;%b\x1b\\" % (OPENING, link.address)))
+        marks.append((link.stop + indent, False, END_LINK))
+    found, at = [], 0
+    for number, piece in enumerate(_STYLE.split(row)):
+        if number % 2:
+            found.append(piece)
+            continue
+        begin, at = at, at + len(piece)
+        # A link ends before the style that follows its text, and begins behind the one before it.
+        while marks and marks[0][0] < at + (not marks[0][1]):
+            place, _, mark = marks.pop(0)
+            found += [piece[: place - begin], mark]
+            piece, begin = piece[place - begin :], place
+        found.append(piece)
+    return b"".join(found)
