@@ -34,7 +34,7 @@ ADDED = 128 * 1024
 _SEQUENCE = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)")
 _WEB = re.compile(rb"(?:https?|file)://[\x21-\x7e]{1,%d}" % (ADDRESS - 8), re.IGNORECASE)
 _FORWARD = re.compile(rb"\x1b\[([0-9]{0,3})C")
-_MOVE = re.compile(rb"\x1b(?:\[[0-?]*[ABD-HLMSTX`adefrsu@]|\[\?[0-9;]*[hl]|[78cDEM])")
+_MOVE = re.compile(rb"\x1b(?:\[[0-?]*[ABD-HLMST`adefrsu]|[78cDEM])")
 _BREAK = re.compile(rb"[\r\n\v\f\b]+|" + _MOVE.pattern)
 _STYLE = re.compile(rb"(\x1b(?:\[[0-9;:]*m|\([0B]))")
 

@@ -106,7 +106,8 @@ export class Fitter {
 
   /** The person turned to this window: its size should hold. */
   reclaim(force = false): void {
-    if (this.visible && (force || (!this.cramped && this.claim.due))) this.demand(force);
+    // Whether it is visible is asked last: the browser lays the page out for that, and every key comes here.
+    if ((force || (!this.cramped && this.claim.due)) && this.visible) this.demand(force);
   }
 
   fit(): void {
