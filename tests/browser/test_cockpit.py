@@ -5,8 +5,22 @@ from __future__ import annotations
 from playwright.sync_api import Page
 
 from tests.browser.harness import LOST, PHONE, BrowserCase, is_uncovered, until
+from tests.browser.mockservice import MockService
 
 NARROW = {"width": 320, "height": 640}
+OUTSIDE = """() => {
+  const dialog = document.querySelector("dialog[open]").getBoundingClientRect();
+  const found = [];
+  for (const each of document.querySelectorAll("dialog[open] :is(button, input, select)")) {
+    const { left, right, width } = each.getBoundingClientRect();
+    const scrolls = each.closest(".segments");
+    if (width > 0 && !scrolls && (left < dialog.left + 8 || right > dialog.right - 8))
+      found.push(`${each.dataset.testid}: ${left} to ${right}`);
+  }
+  return found;
+}"""
+"""What stands on the edge of a dialog or beyond it; a row of choices scrolls."""
+
 SHOWN_WHOLE = """() => {
   const row = document.querySelector("[data-testid=tabs]").getBoundingClientRect();
   const tab = document.querySelector("[data-testid=tab][data-active=true]").getBoundingClientRect();
@@ -69,6 +83,57 @@ class WordTests(BrowserCase):
         self.assertTrue(is_uncovered(name))
         whole = "each => each.scrollWidth <= each.clientWidth"
         self.assertTrue(name.evaluate(whole), "the name is cut")
+
+
+class ManyTests(BrowserCase):
+    """A service with several sessions that wait, some of them agents."""
+
+    expected = (r"the server responded with a status of 404",)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.mock = MockService()
+        self.addCleanup(self.mock.close)
+
+    def test_nothing_leaves_its_place_on_the_narrowest_phone(self) -> None:
+        page = self.page(self.mock.url, **{**PHONE, "viewport": NARROW, "screen": NARROW})
+        for name in ("attach", "send"):
+            box = page.get_by_test_id(f"prompt-{name}").bounding_box()
+            assert box is not None
+            self.assertGreaterEqual(min(box["width"], box["height"]), 44, name)
+        page.get_by_test_id("current").click()
+        page.get_by_test_id("drawer-new").click()
+        page.locator(".picker .places button").first.wait_for()
+        self.assertEqual([], page.evaluate(OUTSIDE), "new session")
+        for name, shown in (("fleet", "fleet-card"), ("cron", "job-more")):
+            page.goto(f"{self.mock.url}/?page={name}")
+            page.get_by_test_id(shown).first.wait_for()
+            self.assertEqual([], page.evaluate(OUTSIDE), name)
+            box = page.get_by_test_id(f"page-{name}").bounding_box()
+            assert box is not None
+            self.assertEqual((0, 320), (box["x"], box["width"]), name)
+
+    def test_all_sessions_are_one_press_away_where_their_list_has_no_room(self) -> None:
+        page = self.page(self.mock.url, viewport={"width": 1024, "height": 768})
+        page.get_by_test_id("open-drawer").click()
+        page.get_by_test_id("drawer-session").filter(has_text="docs site").click()
+        page.get_by_test_id("drawer").wait_for(state="detached")
+        front = page.locator("[data-testid=tab][data-active=true] .tab-name")
+        until(page, "docs site in front", lambda: front.inner_text() == "docs site")
+
+    def test_what_a_session_asks_is_said_once(self) -> None:
+        """By a notice, unless the heads of cells or the inbox beside the terminal say it."""
+        page = self.page(self.mock.url, viewport={"width": 1440, "height": 900})
+        notice = page.get_by_test_id("ask-notice")
+        notice.wait_for()
+        page.keyboard.press("Alt+Shift+2")
+        page.get_by_test_id("cell").first.wait_for()
+        notice.wait_for(state="detached")
+        page.keyboard.press("Alt+Shift+1")
+        notice.wait_for()
+        page.get_by_test_id("approvals-bell").click()
+        page.get_by_test_id("approval").first.wait_for()
+        notice.wait_for(state="detached")
 
 
 class PaletteTests(BrowserCase):

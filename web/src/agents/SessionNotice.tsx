@@ -7,6 +7,7 @@ import type { Item } from "../approvals/item.ts";
 import { APPROVALS_PAGE } from "../approvals/page.ts";
 import { approvalOf, approvals } from "../approvals/state.ts";
 import { wantOf } from "../approvals/words.ts";
+import { gridOn } from "../grid/state.ts";
 import { AwaySlot } from "../hosts/slots.tsx";
 import { RestoreBanner } from "../restore/RestoreBanner.tsx";
 import { activeSession } from "../store/state.ts";
@@ -60,6 +61,9 @@ function Asks({ item }: { item: Item }) {
   );
 }
 
+/** Cells say it in their heads, which the notice would cover, and the inbox has the answers themselves. */
+const saidElsewhere = (): boolean => gridOn.value || besidePage.value?.id === APPROVALS_PAGE;
+
 export function SessionNotice() {
   const session = activeSession.value;
   const item = session && approvalOf(session.id);
@@ -68,7 +72,7 @@ export function SessionNotice() {
       <div class="notice-stack">
         <RestoreBanner />
         {session && <AwaySlot session={session} />}
-        {item && item.kind !== "idle" && <Asks item={item} />}
+        {item && item.kind !== "idle" && !saidElsewhere() && <Asks item={item} />}
         {session?.limitPaused && <Limit session={session} />}
       </div>
     </div>

@@ -46,7 +46,7 @@ export function StatusBar() {
       <GitChip session={session} />
       <span class="spring" />
       <SessionChips session={session} />
-      <span>{cliOf(session.mode)?.label ?? session.mode}</span>
+      <span class="agent">{cliOf(session.mode)?.label ?? session.mode}</span>
       <Grid session={session} />
     </footer>
   );

@@ -72,6 +72,13 @@ export function TopBar() {
         pressed={sidebarShown.value}
         onClick={toggleSidebar}
       />
+      <IconButton
+        icon="menu"
+        class="middling-only"
+        label="All sessions"
+        testid="open-drawer"
+        onClick={() => (drawerOpen.value = true)}
+      />
       <Current />
       {sidebarShown.value ? <Front /> : <Tabs />}
       <IconButton

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Match, Terminal as Capture } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 import { darkSystem, prefs } from "../settings/prefs.ts";
-import { createScreen } from "../terminal/create.ts";
+import { createScreen, SCROLLBAR } from "../terminal/create.ts";
 import { historyOpen } from "../terminal/current.ts";
 import { answerReads } from "../terminal/readhook.ts";
 import { TouchScroll } from "../touch/scroll.ts";
@@ -19,6 +19,18 @@ export interface HistoryProps {
 }
 
 const CELL_HEIGHT = 1.35;
+/** Smaller than this share of the chosen size, letters are not read: then the rows are scrolled instead. */
+const LEAST_SCALE = 0.75;
+
+/** A phone's own rows, which the dialog around them has a little less room for, are shown whole. */
+function fitWidth(host: HTMLElement, terminal: Terminal): void {
+  const shown = host.querySelector(".xterm-screen")?.clientWidth ?? 0;
+  const { paddingLeft, paddingRight } = getComputedStyle(host);
+  const room = host.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - SCROLLBAR;
+  const size = Math.floor((((terminal.options.fontSize ?? 0) * room) / shown) * 4) / 4;
+  const least = prefs.peek().fontSize * LEAST_SCALE;
+  if (shown > room && size >= least) terminal.options.fontSize = size;
+}
 
 function openCapture(host: HTMLElement, capture: Capture, painted: () => void): Terminal {
   const { terminal } = createScreen(prefs.peek(), darkSystem.peek());
@@ -28,6 +40,7 @@ function openCapture(host: HTMLElement, capture: Capture, painted: () => void): 
   terminal.options.cursorBlink = false;
   terminal.resize(capture.captureCols, rows);
   terminal.open(host);
+  fitWidth(host, terminal);
   terminal.write(asLines(capture.terminalBuffer), () => {
     host.dataset["painted"] = "true";
     painted();
