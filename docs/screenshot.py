@@ -92,6 +92,11 @@ def opened(browser: Browser, url: str, options: dict[str, Any]) -> Terminal:
     return Terminal(page).ready()
 
 
+def prompts(terminal: Terminal) -> int:
+    """How many there are; what is typed before the next one would stand in the output."""
+    return sum(row.startswith("orchard $") for row in terminal.screen())
+
+
 def take(page: Page, name: str) -> None:
     """Write one picture and tell its size."""
     file = ROOT / "docs" / name
@@ -101,17 +106,20 @@ def take(page: Page, name: str) -> None:
 
 
 def take_all(browser: Browser, url: str) -> None:
-    """The desk, then the phone, which takes the size over."""
+    """The desk, then the phone, which has the size once the desk is gone."""
     desk = opened(browser, url, DESK)
-    for command in COMMANDS:
+    desk.page.get_by_test_id("toggle-sidebar").click()
+    desk.page.get_by_test_id("sidebar").wait_for()
+    desk.ready().focus()
+    for number, command in enumerate(COMMANDS):
+        until(desk.page, "a prompt", lambda n=number: prompts(desk) > n)  # type: ignore[misc]
         desk.run(command)
-    desk.wait(r"\+    return sum.*")
+    until(desk.page, "the last prompt", lambda: prompts(desk) > len(COMMANDS))
     take(desk.page, "screenshot.png")
     desk.page.context.close()
     phone = opened(browser, url, PHONE)
-    button = phone.page.get_by_test_id("foreign-size")
-    button.tap()
-    until(phone.page, "the phone's size", button.is_hidden)
+    taken = phone.page.get_by_test_id("foreign-size")
+    until(phone.page, "the phone's size", taken.is_hidden)
     phone.element.tap()
     phone.run("clear; git diff").wait(r"\+    return sum.*")
     take(phone.page, "screenshot-phone.png")
