@@ -25,6 +25,10 @@ WEIGHT = 190.0
 
 TRIES = 3
 KEYS = 60
+TYPED_APART = 100
+"""Milliseconds from one key's echo to the next key, as somebody types fast.  Within the frame that has
+just been drawn nobody presses one, and its echo would wait for the display's next."""
+
 KEY_ADDED = 8.0
 """Milliseconds that the page may add to the socket's echo, p50."""
 
@@ -170,6 +174,7 @@ def press(browser: Browser, daemon: Daemon) -> list[float]:
         for number in range(KEYS):
             page.keyboard.press("a")
             until(page, "its echo", lambda n=number: times(page) > n)  # type: ignore[misc]
+            page.wait_for_timeout(TYPED_APART)
         found: list[float] = page.evaluate("keyWatch.times")
     daemon.request("DELETE", f"/api/sessions/{session}")
     return found
