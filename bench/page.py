@@ -26,8 +26,8 @@ WEIGHT = 190.0
 TRIES = 3
 KEYS = 60
 TYPED_APART = 100
-"""Milliseconds from one key's echo to the next key, as somebody types fast.  Within the frame that has
-just been drawn nobody presses one, and its echo would wait for the display's next."""
+"""Milliseconds from one key's echo to the next key, as somebody types fast.  Nobody presses one
+within the frame that was just drawn, and its echo would wait for the display's next."""
 
 KEY_ADDED = 8.0
 """Milliseconds that the page may add to the socket's echo, p50."""

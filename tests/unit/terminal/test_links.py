@@ -86,7 +86,8 @@ class LinkTests(SynchronousTestCase):
         )
 
     def test_a_full_screen_program_that_writes_whole_rows(self) -> None:
-        printed = b"\x1b[?1049h\x1b[2J\x1b[3;5H" + link(b"here") + b" \x1b[?25lit is\x1b[K\x1b[5;1Hmore"
+        whole = link(b"here") + b" \x1b[?25lit is\x1b[K"
+        printed = b"\x1b[?1049h\x1b[2J\x1b[3;5H" + whole + b"\x1b[5;1Hmore"
         row = b"    here it is"
         self.assertEqual((b"    " + link(b"here") + b" it is",), linked(printed, row))
 
