@@ -29,7 +29,8 @@ def count_values(raw: bytes, enough: int) -> int:
     if signs < enough:
         return signs + 1
     # Counted without the strings, for a text may be full of commas.
-    bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
+    # To put two signs for two is half the work of taking them out.
+    bare = raw.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in raw else raw
     quotes = bare.count(b'"')
     if quotes > 2 * enough:
         return quotes // 2
