@@ -42,8 +42,7 @@ function hide(item: Item): void {
 }
 
 function Asks({ item }: { item: Item }) {
-  // Beside the inbox it would say the same, over the terminal's text.
-  if (putAway.value.has(item.id) || besidePage.value?.id === APPROVALS_PAGE) return null;
+  if (putAway.value.has(item.id)) return null;
   return (
     <div class="banner session-notice" data-testid="ask-notice">
       <span class="dot" data-look="attention" />
