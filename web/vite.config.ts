@@ -3,6 +3,7 @@ import { blockFirstPaint } from "./build/blocking.ts";
 import { compress } from "./build/compress.ts";
 import { gestureOverlay } from "./build/gesture.ts";
 import { licences } from "./build/licences.ts";
+import { pdfParts } from "./build/pdf.ts";
 import { pictures } from "./build/pictures.ts";
 import { shell } from "./build/shell.ts";
 import { workerParts } from "./build/worker.ts";
@@ -31,9 +32,20 @@ export default defineConfig({
       },
     },
   },
+  // The reader of PDF files imports what it needs.
+  worker: { format: "es" },
   server: {
     host: "127.0.0.1",
     proxy: { "/api": backend, "/ws": { target: backend, ws: true } },
   },
-  plugins: [blockFirstPaint(), gestureOverlay(), workerParts(), licences(), pictures(), shell(), compress()],
+  plugins: [
+    blockFirstPaint(),
+    gestureOverlay(),
+    workerParts(),
+    licences(),
+    pdfParts(),
+    pictures(),
+    shell(),
+    compress(),
+  ],
 });

@@ -6,6 +6,7 @@ from playwright.sync_api import Page
 
 from tests.browser.axe import faults as found_in
 from tests.browser.harness import PHONE, BrowserCase
+from tests.browser.leaves import paper
 from tests.integration.harness import Daemon
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
 
@@ -34,6 +35,7 @@ WITHIN = (
     ("files", (NOTES,), "[data-testid=markdown] strong"),
     ("files", (NOTES, EYE), TEXT),
     ("files", (NOTES, "[data-testid=file-follow]"), "[data-testid=follow]"),
+    ("files", ("[data-path='paper.pdf']",), "[data-testid=pdf-sheet][data-drawn]"),
 )
 """What is opened on a page, and what shows that it is there."""
 
@@ -49,6 +51,7 @@ class AxeTests(BrowserCase):
         daemon = self.daemon()
         (daemon.home / "w").mkdir()
         (daemon.home / "notes.md").write_text("# One\n\n`two` **three**\n")
+        (daemon.home / "paper.pdf").write_bytes(paper(2))
         linked = {"name": "notes", "path": str(daemon.home / "w")}
         daemon.request("POST", "/api/cases/link", linked).data()
         on = {"customModelEndpointsEnabled": True, "cliManagementEnabled": True}

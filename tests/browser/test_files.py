@@ -9,8 +9,15 @@ from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.browser import gitscene
 from tests.browser.harness import PHONE, BrowserCase, until
+from tests.browser.leaves import paper
 from tests.browser.pictures import bring, picture
 from tests.integration.harness import Daemon
+
+INKED = """canvas => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.some((value, at) => at % 4 === 0 && value < 64);
+}"""
+"""Whether something dark is drawn."""
 
 
 class FilesTests(BrowserCase):
@@ -27,6 +34,7 @@ class FilesTests(BrowserCase):
         cls.folder = gitscene.busy(cls.service.home / "w")
         (cls.folder / "picture.png").write_bytes(picture())
         (cls.folder / "page.pdf").write_bytes(b"%PDF-1.4\n%%EOF\n")
+        (cls.folder / "paper.pdf").write_bytes(paper(12, wide=3))
         (cls.folder / "data.bin").write_bytes(bytes(range(256)))
         (cls.folder / ".env").write_text("KEY=s3cr3t\n")
 
@@ -79,10 +87,43 @@ class FilesTests(BrowserCase):
         self.file(page, "data.bin").click()
         expect(page.get_by_test_id("hex")).to_contain_text("000040  40 41 42")
         self.file(page, "page.pdf").click()
-        self.assertEqual("", page.get_by_test_id("media-pdf").get_attribute("sandbox"))
+        expect(page.get_by_test_id("pdf-problem")).to_contain_text("This file is broken")
         with page.expect_download() as download:
             page.get_by_test_id("file-download").click()
         self.assertEqual(b"%PDF-1.4\n%%EOF\n", Path(download.value.path()).read_bytes())
+
+    def sheet(self, page: Page, number: int) -> Locator:
+        """A page of a PDF that is drawn."""
+        return page.locator(f"[data-page='{number}'] [data-testid=pdf-sheet][data-drawn]")
+
+    def test_a_pdf_is_read_page_by_page(self) -> None:
+        page = self.open()
+        self.file(page, "paper.pdf").click()
+        expect(self.sheet(page, 1)).to_contain_text("Page 1")
+        self.assertTrue(self.sheet(page, 1).locator("canvas").evaluate(INKED))
+        expect(page.get_by_test_id("pdf-pages")).to_have_text("of 12")
+        pages = page.get_by_test_id("media-pdf")
+        fits = "each => each.scrollWidth <= each.clientWidth"
+        self.assertTrue(pages.evaluate(fits))
+
+        field = page.get_by_test_id("pdf-page")
+        field.fill("12")
+        field.press("Enter")
+        expect(self.sheet(page, 12)).to_contain_text("Page 12")
+        expect(self.sheet(page, 1)).to_have_count(0)
+        self.assertLessEqual(pages.locator("canvas").count(), 6)
+
+        before = page.get_by_test_id("pdf-fit").inner_text()
+        pages.press("+")
+        expect(page.get_by_test_id("pdf-fit")).not_to_have_text(before)
+        page.get_by_test_id("pdf-larger").click()
+        until(page, "a larger page", lambda: not pages.evaluate(fits))
+        pages.press("0")
+        expect(page.get_by_test_id("pdf-fit")).to_have_text(before)
+        expect(self.sheet(page, 12)).to_contain_text("Page 12")
+
+        self.sheet(page, 12).get_by_text("Page 12").click(click_count=3)
+        self.assertEqual("Page 12", page.evaluate("getSelection().toString()").strip())
 
     def test_an_edit_and_a_conflict(self) -> None:
         notes = self.folder / "notes.md"
@@ -119,6 +160,17 @@ class FilesTests(BrowserCase):
         with log.open("a") as file:
             file.write("second\n")
         expect(page.get_by_test_id("follow")).to_contain_text("second")
+
+    def test_a_pdf_on_a_phone(self) -> None:
+        page = self.open(**PHONE)
+        self.file(page, "paper.pdf").click()
+        expect(self.sheet(page, 1)).to_contain_text("Page 1")
+        pages = page.get_by_test_id("media-pdf")
+        self.assertTrue(pages.evaluate("each => each.scrollWidth <= each.clientWidth"))
+        page.get_by_role("button", name="Next page").tap()
+        expect(page.get_by_test_id("pdf-page")).to_have_value("2")
+        page.get_by_test_id("file-back").tap()
+        expect(pages).to_have_count(0)
 
     def test_uploads_on_a_phone(self) -> None:
         page = self.open(**PHONE)

@@ -15,6 +15,7 @@ from playwright.sync_api import Dialog, Page, Request, expect
 
 from tests.agents.mock_tui.scenario import Scenario
 from tests.browser.harness import BrowserCase, Terminal, until
+from tests.browser.leaves import hostile
 from tests.integration.agents.played import PlayedSession, played_daemon
 from tests.integration.harness import Daemon
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
@@ -36,11 +37,6 @@ LINKS = f"""
 DRAWING = (
     '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(10)"><script>alert(11)</script>'
     f'<image href="http:{ELSEWHERE}/v"/></svg>'
-)
-LEAF = (
-    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(app.alert(1))>>>>"
-    b"endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj 3 0 obj<</Type/Page/Parent 2 0 R"
-    b"/MediaBox[0 0 9 9]>>endobj trailer<</Root 1 0 R>>\n"
 )
 PAGES = ("cases", "cron", "timed", "webtabs", "clis", "models", "tokens", "fleet")
 FILES = ("a.md", "a.html", "a.svg", "a.pdf", f"{SHORT}.txt")
@@ -96,7 +92,7 @@ class InjectionTests(BrowserCase):
         (root / "a.md").write_text(f"# {MARKUP}\n{LINKS}\n```{MARKUP}\n{MARKUP}\n```\n|{MARKUP}|\n")
         (root / "a.html").write_text(f"{MARKUP}{LINKS}")
         (root / "a.svg").write_text(DRAWING)
-        (root / "a.pdf").write_bytes(LEAF)
+        (root / "a.pdf").write_bytes(hostile())
         return root
 
     def plant(self) -> str:
@@ -178,6 +174,8 @@ class InjectionTests(BrowserCase):
         for name in FILES:
             files.filter(has_text=name).first.click()
             page.locator("[data-testid=files][data-view=file]").wait_for()
+            if name == "a.pdf":
+                page.locator("[data-testid=pdf-sheet][data-drawn]").wait_for()
             self.judge(page, name)
         for name in FILES:
             path = f"/api/sessions/{shell}/file-raw?path={quote(name)}"

@@ -1,24 +1,21 @@
-/** The preview of a document, whose code comes with the first one. */
+/** Previews whose code comes with the first one: of documents, and of PDF. */
 import type { ComponentProps, ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
 import type { MarkdownView } from "./markdown/MarkdownView.tsx";
+import type { PdfView } from "./pdf/PdfView.tsx";
+import { useView } from "./useView.ts";
 
-type Props = ComponentProps<typeof MarkdownView>;
-
-export function Preview(props: Props) {
-  const [View, setView] = useState<ComponentType<Props>>();
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    let alive = true;
-    import("./markdown/MarkdownView.tsx").then(
-      ({ MarkdownView: loaded }) => alive && setView(() => loaded),
-      (error: unknown) => alive && setProblem(sentenceOf(error)),
-    );
-    return () => {
-      alive = false;
-    };
-  }, []);
-  if (problem !== "") return <p class="field-problem">{problem}</p>;
-  return View ? <View {...props} /> : <p class="files-none">Reading…</p>;
+function preview<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  return function Loaded(props: P) {
+    const { View, problem } = useView(load);
+    if (problem !== "") return <p class="field-problem">{problem}</p>;
+    return View ? <View {...props} /> : <p class="files-none">Reading…</p>;
+  };
 }
+
+export const Preview = preview<ComponentProps<typeof MarkdownView>>(
+  async () => (await import("./markdown/MarkdownView.tsx")).MarkdownView,
+);
+
+export const PdfPreview = preview<ComponentProps<typeof PdfView>>(
+  async () => (await import("./pdf/PdfView.tsx")).PdfView,
+);

@@ -26,6 +26,21 @@ export async function readHead(file: Opened, count: number, signal: AbortSignal)
   return new Uint8Array(await response.arrayBuffer()).subarray(0, count);
 }
 
+/**
+ * A file whole.
+ *
+ * @throws it has more than `most` bytes: it grew since it was listed.
+ */
+export async function readWhole(file: Opened, most: number, signal: AbortSignal): Promise<Uint8Array> {
+  const path = sessionPath(file.sessionId, `/file-raw?${new URLSearchParams({ path: file.path })}`);
+  const response = await open(path, {}, signal);
+  if (Number(response.headers.get("Content-Length")) > most) {
+    await response.body?.cancel();
+    throw new Error("The file is too large to be shown here.");
+  }
+  return new Uint8Array(await response.arrayBuffer());
+}
+
 /** Tells what is appended to a file until `signal`, or until the service ends it. */
 export async function tail(
   file: Opened,

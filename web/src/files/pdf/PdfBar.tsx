@@ -1,0 +1,42 @@
+/** Where one is in a document, and how large it is shown. */
+import { IconButton } from "../../ui/IconButton.tsx";
+import { pageOf } from "./layout.ts";
+
+interface Props {
+  current: number;
+  pages: number;
+  percent: number;
+  go: (page: number) => void;
+  zoom: (by: 1 | -1) => void;
+  fit: () => void;
+}
+
+export function PdfBar({ current, pages, percent, go, zoom, fit }: Props) {
+  const ask = (field: HTMLInputElement): void => {
+    go(pageOf(field.value, pages) ?? current);
+    field.value = String(pageOf(field.value, pages) ?? current);
+  };
+  return (
+    <div class="pdf-bar">
+      <IconButton icon="up" label="Page before" disabled={current <= 1} onClick={() => go(current - 1)} />
+      <IconButton icon="down" label="Next page" disabled={current >= pages} onClick={() => go(current + 1)} />
+      <label>
+        <input
+          class="field"
+          aria-label="Page"
+          inputMode="numeric"
+          value={current}
+          onChange={(event) => ask(event.currentTarget)}
+          data-testid="pdf-page"
+        />
+        <span data-testid="pdf-pages">of {pages}</span>
+      </label>
+      <span class="pdf-space" />
+      <IconButton icon="shrink" label="Smaller" keys="-" onClick={() => zoom(-1)} testid="pdf-smaller" />
+      <button type="button" class="button small" title="Fit the width  0" onClick={fit} data-testid="pdf-fit">
+        {percent} %
+      </button>
+      <IconButton icon="grow" label="Larger" keys="+" onClick={() => zoom(1)} testid="pdf-larger" />
+    </div>
+  );
+}
