@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -40,6 +41,10 @@ class Handler(BaseHTTPRequestHandler):
             one = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
             self.wfile.write(one + b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npwned!")
             self.close_connection = True
+        elif url.path == "/" and self.server.packed:
+            head = {"Content-Type": "text/html", "Content-Encoding": "gzip"}
+            page = self.server.pages["/"].replace(b"='/", b"='")
+            self._send(200, gzip.compress(page), **head, **HOSTILE)
         else:
             kind = "text/html" if url.path == "/" else "text/javascript"
             content = self.server.pages.get(url.path, b"/* nothing */")
@@ -48,6 +53,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.do_GET()
+
+    do_DELETE = do_GET
 
     def _send(self, status: int, content: bytes, **headers: str) -> None:
         self.send_response(status)
@@ -86,6 +93,7 @@ class Target(ThreadingHTTPServer):
     """The server, running.
 
     @ivar pages: content by path; C{/} is HTML, all else a script.
+    @ivar packed: whether C{/} comes compressed, which nobody on the way looks into.
     @ivar seen: paths and headers of all that was asked.
     @ivar told: what its page found out, by name.
     """
@@ -98,6 +106,7 @@ class Target(ThreadingHTTPServer):
         page = b"<!doctype html><title>Target</title><h1>Target</h1>"
         page += b"<script type='module' src='/hostile.js'></script>"
         self.pages = {"/": page, "/hostile.js": script}
+        self.packed = False
         self.seen: list[tuple[str, dict[str, str]]] = []
         self.told: dict[str, str] = {}
         self.url = f"http://127.0.0.1:{self.server_port}/"

@@ -10,6 +10,23 @@ from tests.browser.harness import BrowserCase
 from tests.browser.targets import Target
 from tests.integration.harness import LOOPBACK
 
+DEV_SERVER = """
+const headers = { "Content-Type": "application/json", Authorization: "token t" };
+const url = new URL("/app", location.origin);
+const answer = await fetch(new Request(url, { method: "POST", body: "{}", headers }));
+await fetch("/gone", { method: "DELETE" });
+const heard = await new Promise((done) => {
+  const socket = new WebSocket(`ws://${location.host}/?token=x`);
+  socket.onmessage = ({ data }) => done(data);
+});
+document.head.append(Object.assign(document.createElement("script"), { src: "/part.js" }));
+localStorage.setItem("word", "kept");
+history.pushState({ to: "moved" }, "", "/elsewhere");
+const words = [await answer.text(), heard, document.cookie, localStorage.word, history.state.to];
+document.body.append("works: ", words.join(", "));
+"""
+"""What the scripts of development servers and notebooks do with addresses that they make up."""
+
 
 class WebTabTests(BrowserCase):
     # A page without an origin that asks for more than it may have is told so.
@@ -21,14 +38,20 @@ class WebTabTests(BrowserCase):
         if folder is not None:
             page.screenshot(path=f"{folder}/webtabs-{name}.png")
 
+    def judge_asked(self, target: Target) -> None:
+        """What its scripts sent came to it, with its own cookie and nothing of the service's."""
+        (asked,) = [headers for path, headers in target.seen if path == "/app"]
+        self.assertEqual("token t", asked["Authorization"])
+        self.assertEqual(target.url.rstrip("/"), asked["Origin"])
+        (socket,) = [headers for path, headers in target.seen if path == "/?token=x"]
+        self.assertEqual(["evil=1"] * 2, [asked["Cookie"], socket["Cookie"]])
+
     def test_offered_opened_and_closed(self) -> None:
         target = Target()
         self.addCleanup(target.close)
-        target.pages["/hostile.js"] = (
-            b"const answer = await fetch('app', {method: 'POST'});"
-            b"document.body.append('works: ', await answer.text());"
-        )
+        target.pages["/hostile.js"] = DEV_SERVER.encode()
         target.pages["/app"] = b"posted"
+        target.pages["/part.js"] = b"document.body.append('part, ')"
         service = self.daemon(SERVICE_WEBVIEW_LISTEN=LOOPBACK)
         shell = self.session(service, "dev server")
         page = self.terminal(service.url).page
@@ -36,7 +59,9 @@ class WebTabTests(BrowserCase):
         service.request("POST", f"/api/sessions/{shell}/input", {"input": line}).data()
         page.get_by_role("button", name="Open as web tab").click()
         frame = page.frame_locator("[data-testid=webtab-frame]")
-        expect(frame.locator("body")).to_contain_text("works: posted")
+        expect(frame.locator("body")).to_contain_text("works: posted, hello, evil=1, kept, moved")
+        expect(frame.locator("body")).to_contain_text("part")
+        self.judge_asked(target)
         expect(page.get_by_test_id("webstrip-tab")).to_have_text(f"127.0.0.1:{target.server_port}")
         self.assertIn(":", str(page.get_by_test_id("webtab-frame").get_attribute("src")))
         self.shot(page, "front")

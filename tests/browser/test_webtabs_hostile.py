@@ -25,6 +25,8 @@ class HostileTargetTests(BrowserCase):
     def setUp(self) -> None:
         super().setUp()
         self.target = Target()
+        # Its scripts are led nowhere: what holds them is the fence alone.
+        self.target.packed = True
         self.addCleanup(self.target.close)
         self.service = self.daemon(SERVICE_WEBVIEW_LISTEN=LOOPBACK)
         self.precious = self.session(self.service, "precious")

@@ -19,6 +19,7 @@ from tservice.http.hosts import parse_host
 from tservice.http.kernel import Kernel
 from tservice.http.site import Site
 from tservice.http.websockets.upgrade import WebSockets
+from tservice.webviews.jar import Jars
 from tservice.webviews.routes.entrance import Doorway, Entrance
 from tservice.webviews.routes.listener import NoFiles, OpenOrigin
 from tservice.webviews.routes.relay import Relay
@@ -26,6 +27,9 @@ from tservice.webviews.routes.upstream import Upstream
 from tservice.webviews.routes.views import WebViewRoutes, entrance_operation
 from tservice.webviews.service import Guard, WebViewParts, WebViews
 from tservice.webviews.store import WebViewStore
+
+OURS = frozenset({COOKIE})
+"""Names of the service's own cookies."""
 
 
 @frozen(kw_only=True)
@@ -62,12 +66,12 @@ def build_webviews(
             guard=guard,
             outbound=partial(_outbound, ground),
             new_id=lambda: ground.random(8).hex(),
-            isolated=lambda host: _isolated(second, host),
+            isolated=partial(_isolated, second),
             known=accounts.known if accounts is not None and ground.config.multiuser else None,
         )
     )
     upstream = Upstream(reactor=ground.reactor, guard=guard)
-    relay = Relay(upstream=upstream, guard=guard, cookies=frozenset({COOKIE}))
+    relay = Relay(upstream=upstream, guard=guard, cookies=OURS, jars=Jars(ground.reactor))
     doorway = Doorway(
         words=access.capabilities,
         url_of=views.url_of,
@@ -75,7 +79,7 @@ def build_webviews(
         ancestors=lambda host: ["'self'"],
     )
     entrance = Entrance(doorway, relay)
-    access.gate.isolated = lambda host: _isolated(second, host)
+    access.gate.isolated = partial(_isolated, second)
     if ground.config.webview_listen:
         second.append(_second(ground, access, doorway, relay))
 
@@ -107,7 +111,7 @@ def _outbound(ground: Ground, policy: EgressPolicy) -> Outbound:
 def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Relay) -> Listener:
     """The listener that serves web tabs and nothing else."""
     addresses = parse_listen(evolve(ground.config, listen=ground.config.webview_listen))
-    entrance = Entrance(evolve(doorway, ancestors=_pages_of), relay)
+    entrance = Entrance(evolve(doorway, ancestors=_pages_of, apart=True), relay)
     gate = OpenOrigin(access.gate)
     sockets = WebSockets(ground.reactor)
     operations = [entrance_operation(entrance)]

@@ -13,6 +13,9 @@ from urllib.parse import urljoin, urlsplit
 
 Pairs = list[tuple[str, str]]
 
+OWN_BEGINS = "tsk_"
+"""What the service's own tokens begin with (protocol-tokens)."""
+
 HOP = frozenset(
     {
         "connection",
@@ -96,7 +99,14 @@ def connection_words(values: Iterable[str]) -> frozenset[str]:
 
 
 def upward(
-    given: Pairs, *, origin: str, prefix: str, cookies: Collection[str], plain: bool
+    given: Pairs,
+    *,
+    origin: str,
+    prefix: str,
+    cookies: Collection[str],
+    plain: bool,
+    kept: str = "",
+    apart: bool = False,
 ) -> Pairs:
     """The headers that the target is sent.
 
@@ -104,6 +114,9 @@ def upward(
     @param prefix: of the capability, in the service's paths.
     @param cookies: names of the service's own.
     @param plain: the answer may be a page to be rewritten, so no compression is asked for.
+    @param kept: the target's cookies that are kept for the page.
+    @param apart: nobody signs in to the service where this came to, so that an C{Authorization}
+        which a script has set is the target's.
     """
     ended = connection_words(value for name, value in given if name.lower() == "connection")
     passed = [
@@ -111,10 +124,14 @@ def upward(
         for name, value in given
         if name.lower() not in _UP | ended and not name.lower().startswith(_UP_BEGINS)
     ]
+    own = {piece.partition("=")[0].strip() for piece in kept.split(";")}
+    sent = "; ".join(value for name, value in given if name.lower() == "cookie")
+    if found := "; ".join(piece for piece in (kept, without(sent, {*cookies, *own})) if piece):
+        passed.append(("Cookie", found))
     for name, value in given:
         lower = name.lower()
-        if lower == "cookie" and (left := without(value, cookies)):
-            passed.append(("Cookie", left))
+        if lower == "authorization" and apart and by_script(value):
+            passed.append(("Authorization", value))
         elif lower == "origin":
             passed.append(("Origin", origin))
         elif lower == "referer" and (page := _page_of(value, prefix)) is not None:
@@ -123,6 +140,13 @@ def upward(
         passed = [pair for pair in passed if pair[0].lower() != "accept-encoding"]
         passed.append(("Accept-Encoding", "identity"))
     return passed
+
+
+def by_script(authorization: str) -> bool:
+    """Whether a script of the target's has set it, no browser by itself and no client of ours."""
+    scheme, _, word = authorization.strip().partition(" ")
+    browsers = scheme.lower() in ("basic", "digest", "negotiate", "ntlm")
+    return not browsers and not word.strip().startswith(OWN_BEGINS)
 
 
 def without(cookie: str, names: Collection[str]) -> str:
@@ -236,6 +260,19 @@ def sheet(content: bytes, prefix: str) -> bytes:
     return _SHEET.sub(lambda m: m[1] + prefix.encode() + b"/", content)
 
 
+def permitted(asked: str) -> dict[str, str]:
+    """The answer to a page that asks whether it may send what only scripts can.
+
+    @param asked: C{Access-Control-Request-Headers}.
+    """
+    names = [name.strip() for name in asked.split(",")]
+    return {
+        "Access-Control-Allow-Methods": "*",
+        "Access-Control-Allow-Headers": ", ".join(filter(_COOKIE_NAME.fullmatch, names)),
+        "Access-Control-Max-Age": "600",
+    }
+
+
 def _page_of(referer: str, prefix: str) -> str | None:
     try:
         parts = urlsplit(referer)
@@ -257,6 +294,7 @@ def fence(ancestors: Sequence[str]) -> dict[str, str]:
         "Cross-Origin-Resource-Policy": "cross-origin",
         # To a page without an origin its own scripts and fonts are foreign.
         "Access-Control-Allow-Origin": "*",
+        "Access-Control-Expose-Headers": "*",
         "Referrer-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",
         "Permissions-Policy": "camera=(), microphone=(), geolocation=(), display-capture=()",

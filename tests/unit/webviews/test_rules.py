@@ -22,6 +22,7 @@ from tservice.webviews.rewriting import (
     downward,
     moved,
     page,
+    permitted,
     pieces,
     script,
     sheet,
@@ -83,6 +84,27 @@ class UpwardTests(SynchronousTestCase):
             ("Accept", "*/*"),
         )
         self.assertEqual([("Accept", "*/*"), ("Cookie", "a=b")], found)
+
+    def test_what_a_script_of_its_own_has_set_goes(self) -> None:
+        def sent(value: str) -> Pairs:
+            return upward([("Authorization", value)], origin=ORIGIN, prefix=PREFIX, cookies=OURS,
+                          plain=False, apart=True)  # fmt: skip
+
+        for own in ("token t", "Bearer eyJ", "x"):
+            self.assertEqual([("Authorization", own)], sent(own))
+        for other in ("Basic eDp5", "digest x", "Negotiate x", "Bearer tsk_word", "bearer  tsk_w"):
+            self.assertEqual([], sent(other), other)
+        self.assertEqual([], self.sent(("Authorization", "token t")))
+
+    def test_kept_cookies_go_first_and_once(self) -> None:
+        given = [("Cookie", "a=old; b=2; service_session=secret")]
+        found = upward(given, origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=False, kept="a=new")
+        self.assertEqual([("Cookie", "a=new; b=2")], found)
+
+    def test_what_a_page_may_send(self) -> None:
+        found = permitted("authorization, x-a,bad name,\r\nX: y, content-type")
+        names = "authorization, x-a, content-type"
+        self.assertEqual(names, found["Access-Control-Allow-Headers"])
 
     def test_what_ends_at_a_connection(self) -> None:
         found = self.sent(("Connection", "close, X-Gone"), ("X-Gone", "1"), ("TE", "gzip"),

@@ -55,12 +55,14 @@ class Doorway:
     @ivar url_of: the saved URL of a tab; C{None}: it is gone.
     @ivar recognise: whose credentials a request shows; C{None}: nobody's.  Wrong ones are refused.
     @ivar ancestors: who may hold what is served to a Host in a frame.
+    @ivar apart: it is that of the listener of web tabs, where nobody signs in.
     """
 
     words: OpenWords
     url_of: Callable[[str], str | None]
     recognise: Callable[[Visit], Awaitable[Identity | None]]
     ancestors: Callable[[str], Sequence[str]]
+    apart: bool = False
 
 
 class Entrance:
@@ -144,6 +146,9 @@ class Entrance:
             resource=resource,
             prefix=f"{visit.base}{PREFIX}{word}",
             ancestors=self._doorway.ancestors(visit.host),
+            wanted=visit.header("sec-fetch-dest"),
+            jar=self._relay.jars.of(word),
+            apart=self._doorway.apart,
         )
 
 

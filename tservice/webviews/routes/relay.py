@@ -17,7 +17,8 @@ from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.http.envelope import bare
 from tservice.http.operations import Call
 from tservice.http.transfer.outgoing import Outgoing
-from tservice.webviews import rewriting
+from tservice.webviews import inside, rewriting
+from tservice.webviews.jar import Jar, Jars
 from tservice.webviews.model import HTML_BYTES
 from tservice.webviews.rewriting import REWRITTEN, Pairs
 from tservice.webviews.routes.bodies import Download, Upload
@@ -37,12 +38,23 @@ class Passage:
     @ivar resource: path and query for the target.
     @ivar prefix: of the capability, in the service's paths.
     @ivar ancestors: who may hold the answer in a frame.
+    @ivar wanted: what the browser asks it for (C{Sec-Fetch-Dest}).
+    @ivar jar: cookies that the target has set.
+    @ivar apart: it came to the listener of web tabs, where nobody signs in.
     """
 
     target: EgressTarget
     resource: bytes
     prefix: str
     ancestors: Sequence[str]
+    wanted: str | None
+    jar: Jar
+    apart: bool
+
+    @property
+    def path(self) -> str:
+        """Without the query."""
+        return self.resource.partition(b"?")[0].decode("ascii", "replace")
 
     @property
     def url(self) -> str:
@@ -55,11 +67,13 @@ class Relay:
     """Passes requests.
 
     @ivar cookies: names of the service's own.
+    @ivar jars: the targets' cookies.
     """
 
     upstream: Upstream
     guard: Guard
     cookies: frozenset[str]
+    jars: Jars
 
     async def pass_on(self, call: Call, passage: Passage) -> None:
         """Ask the target, and answer with what it says, as it comes.
@@ -67,6 +81,9 @@ class Relay:
         @raise Refusal: bare 502 where it says nothing of use.
         """
         method = call.request.method.decode("ascii")
+        if passage.apart and method == "OPTIONS" and call.header("access-control-request-method"):
+            permit(call, passage)
+            return
         if method in REFUSED:
             raise bare(400, "Bad Request: not with this method")
         connection = await self.upstream.connect(passage.target, HTTP11ClientProtocol)
@@ -83,7 +100,9 @@ class Relay:
             origin=passage.target.origin,
             prefix=passage.prefix,
             cookies=self.cookies,
-            plain=call.header("sec-fetch-dest") in PLAIN,
+            plain=passage.wanted in PLAIN,
+            kept=passage.jar.sent(passage.path),
+            apart=passage.apart,
         )
         headers = Headers()
         headers.addRawHeader(b"Host", host_of(passage.target))
@@ -107,6 +126,9 @@ class Relay:
     async def _answer(self, call: Call, passage: Passage, response: Any) -> None:
         given = pairs(response.headers)
         self._judge_redirect(response.code, given, passage)
+        for name, value in given:
+            if name.lower() == "set-cookie":
+                passage.jar.take(value, self.cookies)
         passed = rewriting.downward(
             given,
             origin=passage.target.origin,
@@ -163,7 +185,8 @@ class Relay:
             if done:
                 await sleep(self.upstream.reactor, 0)
             done.append(rewriting.text(kind, piece, passage.target.origin, passage.prefix))
-        return b"".join(done)
+        whole = b"".join(done)
+        return helped(whole, passage) if kind == "text/html" else whole
 
     def _judge_redirect(self, status: int, given: Pairs, passage: Passage) -> None:
         if not 300 <= status < 400:
@@ -191,6 +214,16 @@ def pairs(headers: Headers) -> Pairs:
     ]
 
 
+def permit(call: Call, passage: Passage) -> None:
+    """Let a page send what it asks to: to its own target alone, whatever that says of others."""
+    bare_headers(call.request)
+    answer = Outgoing(call.request)
+    asked = call.header("access-control-request-headers") or ""
+    headers = {**rewriting.fence(passage.ancestors), **rewriting.permitted(asked)}
+    answer.begin(204, headers)
+    answer.close()
+
+
 def bare_headers(request: Any) -> None:
     """Take back what every answer of the service's own says."""
     # A type that the target did not give is not made up.
@@ -214,6 +247,12 @@ def rewritable(response: Any) -> str | None:
     kind = found.partition(b";")[0].strip().lower().decode("ascii", "replace")
     coded = response.headers.getRawHeaders(b"content-encoding")
     return kind if kind in REWRITTEN and not coded and response.code != 206 else None
+
+
+def helped(page: bytes, passage: Passage) -> bytes:
+    """A page with what its scripts are given."""
+    readable = passage.jar.readable(passage.path)
+    return inside.given(page, passage.prefix, passage.target.origin, passage.wanted, readable)
 
 
 async def held(body: Download) -> bytes:

@@ -132,6 +132,8 @@ def handshake(call: Call, passage: Passage, key: str, cookies: frozenset[str]) -
         prefix=passage.prefix,
         cookies=cookies,
         plain=False,
+        kept=passage.jar.sent(passage.path),
+        apart=passage.apart,
     )
     asked = [(name, value) for name, value in given if name.lower() in _ASKED]
     lines = [b"GET " + passage.resource + b" HTTP/1.1", b"Host: " + host_of(passage.target)]

@@ -1,0 +1,107 @@
+"""Cookies of a target, kept for what its page asks (protocol-webtabs).
+
+A browser sends none along with what the scripts of a page without an origin ask.  They are held in
+memory, for one capability each, and end with the service.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection
+from email.utils import parsedate_to_datetime
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+
+JARS, COOKIES, COOKIE_BYTES = 256, 50, 4096
+"""So many capabilities have cookies, so many each, of so many characters; the oldest go first."""
+
+
+@frozen(kw_only=True)
+class Cookie:
+    """One of a target's.
+
+    @ivar pair: C{name=value}.
+    @ivar path: below which it is sent.
+    @ivar hidden: scripts may not read it (C{HttpOnly}).
+    """
+
+    pair: str
+    path: str
+    hidden: bool
+
+
+class Jar:
+    """The cookies of one capability."""
+
+    def __init__(self, clock: IReactorTime) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[tuple[str, str], Cookie] = OrderedDict()
+
+    def take(self, header: str, refused: Collection[str] = ()) -> None:
+        """What a C{Set-Cookie} says; what makes no sense is passed over.
+
+        @param refused: names of the service's own.
+        """
+        pair, *rest = (piece.strip() for piece in header.split(";"))
+        name, equals, _ = pair.partition("=")
+        if not equals or not name or name in refused or len(pair) > COOKIE_BYTES:
+            return
+        attributes = {key.strip().lower(): value.strip() for key, _, value in map(_split, rest)}
+        path = attributes.get("path", "/")
+        path = path if path.startswith("/") else "/"
+        self._kept.pop((name, path), None)
+        if not self._over(attributes):
+            hidden = "httponly" in attributes
+            self._kept[name, path] = Cookie(pair=pair, path=path, hidden=hidden)
+        if len(self._kept) > COOKIES:
+            self._kept.popitem(last=False)
+
+    def sent(self, path: str) -> str:
+        """A C{Cookie} header for a path of the target's; empty without one."""
+        return "; ".join(each.pair for each in self._for(path))
+
+    def readable(self, path: str) -> str:
+        """What a script at that path may read."""
+        return "; ".join(each.pair for each in self._for(path) if not each.hidden)
+
+    def _for(self, path: str) -> list[Cookie]:
+        found = [each for each in self._kept.values() if covers(each.path, path)]
+        return sorted(found, key=lambda each: -len(each.path))
+
+    def _over(self, attributes: dict[str, str]) -> bool:
+        age = attributes.get("max-age")
+        if age is not None and age.lstrip("-").isdecimal():
+            return int(age) <= 0
+        try:
+            ends = parsedate_to_datetime(attributes.get("expires", "")).timestamp()
+        except (ValueError, OverflowError):
+            return False
+        return ends * 1000 <= now_ms(self._clock)
+
+
+class Jars:
+    """The cookies of all capabilities."""
+
+    def __init__(self, clock: IReactorTime) -> None:
+        self._clock = clock
+        self._jars: OrderedDict[str, Jar] = OrderedDict()
+
+    def of(self, word: str) -> Jar:
+        """That of a capability, which is known to be good."""
+        jar = self._jars.setdefault(word, Jar(self._clock))
+        self._jars.move_to_end(word)
+        if len(self._jars) > JARS:
+            self._jars.popitem(last=False)
+        return jar
+
+
+def covers(cookie: str, path: str) -> bool:
+    """Whether a cookie of that path is sent to another (RFC 6265, 5.1.4)."""
+    return path == cookie or path.startswith(cookie.rstrip("/") + "/")
+
+
+def _split(attribute: str) -> tuple[str, str, str]:
+    return attribute.partition("=")
