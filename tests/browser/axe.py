@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
@@ -11,6 +11,9 @@ SETTLED = """Promise.allSettled(document.getAnimations()
   .filter((each) => each.effect.getComputedTiming().iterations !== Infinity)
   .map((each) => each.finished))"""
 """Whatever moves in is there: colours are not those of the page before."""
+
+
+LOOKS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def faults(page: Page, within: str | None = None) -> list[str]:
@@ -25,3 +28,13 @@ def faults(page: Page, within: str | None = None) -> list[str]:
         for each in found
         for node in each["nodes"]
     ]
+
+
+def faults_in_both(page: Page, within: str | None = None) -> list[str]:
+    """As L{faults}, in either theme of a page that follows the system's."""
+    found = []
+    for look in LOOKS:
+        page.emulate_media(color_scheme=look)
+        page.locator(f":root[data-theme={look}]").wait_for()
+        found += [f"{look}: {each}" for each in faults(page, within)]
+    return found

@@ -6,6 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.browser.axe import faults_in_both
 from tests.browser.harness import BrowserCase, expect_focus, until
 from tests.browser.mockservice import MockService
 
@@ -190,6 +191,7 @@ class StateTests(AgentCase):
         agent = self.mock.session(AGENT)
         five = page.get_by_test_id("plan-5h")
         expect(five).to_have_attribute("data-level", "amber")
+        self.assertEqual([], faults_in_both(page))
         self.mock.do("plan", id=agent, five=95)
         expect(five).to_have_attribute("data-level", "red")
         self.mock.do("limit", id=agent, minutes=42)

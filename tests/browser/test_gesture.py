@@ -8,6 +8,7 @@ from typing import Any
 from playwright.sync_api import Page, Route, expect
 
 from tests.agents.mock_tui.scenario import Scenario
+from tests.browser.axe import faults_in_both
 from tests.browser.harness import BrowserCase, Terminal, until
 from tests.integration.agents.played import PlayedSession, played_daemon
 from tests.integration.harness import Daemon
@@ -111,6 +112,7 @@ class GestureTests(BrowserCase):
         self.show(page, THUMB)
         expect(status).to_contain_text("Thumb up again")
         self.shot(page, "asked")
+        self.assertEqual([], faults_in_both(page))
         self.show(page, THUMB, looks=12)
         self.assertFalse(agent.made("made").exists(), "held however long")
         self.show(page, None, looks=6)

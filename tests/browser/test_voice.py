@@ -11,6 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import faults_in_both
 from tests.browser.harness import PHONE, BrowserCase, until
 from tests.browser.speech import RATE, SpeechService, difference, write_sound
 from tests.figures import tell
@@ -124,6 +125,7 @@ class DictationTests(VoiceCase):
         self.dictate(page)
         self.assertEqual("listening", page.get_by_test_id("mic").get_attribute("data-stage"))
         self.shot(page, "listening")
+        self.assertEqual([], faults_in_both(page))
         page.get_by_test_id("mic").click()
         expect(field).to_have_value("please run the tests, thanks")
         self.released(page)

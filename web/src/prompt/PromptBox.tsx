@@ -96,6 +96,7 @@ function Form({ session }: { session: Session }) {
   return (
     <form
       class="prompt"
+      aria-label="Prompt"
       onSubmit={submit}
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => attach(session.id, event, event.dataTransfer)}
