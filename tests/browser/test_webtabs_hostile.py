@@ -93,8 +93,30 @@ class HostileTargetTests(BrowserCase):
         self.assertEqual("200", self.target.told["ownPost"])
         tell(f"a hostile target: {len(self.target.told)} tries at each of two origins")
 
+    def passed_on(self, address: str, **headers: str) -> dict[str, str]:
+        """What comes to the target of a request's headers; nothing where it is refused."""
+        self.target.seen.clear()
+        where = urlsplit(address)
+        connection = http.client.HTTPConnection(str(where.hostname), where.port)
+        connection.request("GET", where.path, headers=headers)
+        connection.getresponse().read()
+        connection.close()
+        return self.target.seen[-1][1] if self.target.seen else {}
+
     def test_two_in_one(self) -> None:
-        """Two requests in one, and two answers in one."""
+        """Two requests in one, two answers in one, and whose credentials go where."""
+        found = self.opened()
+        own, apart = self.service.url + found["embedUrl"], found["isolatedUrl"]
+        for address, word, goes in (
+            (own, "token t", False),
+            (apart, "token t", True),
+            (apart, "Bearer tsk_word", False),
+            (apart, "Basic eDp5", False),
+        ):
+            sent = self.passed_on(address, Authorization=word, Cookie="service_session=good; a=b")
+            self.assertEqual(word if goes else None, sent.get("Authorization"), address)
+            self.assertNotIn("service_session", str(sent))
+        self.assertIn("a=b", self.passed_on(apart, Cookie="service_session=good; a=b")["Cookie"])
         prefix = self.opened()["embedUrl"].rstrip("/")
         where = urlsplit(self.service.url)
         self.target.seen.clear()
