@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from twisted.internet import reactor
@@ -22,11 +22,13 @@ from zope.interface import implementer
 
 from tests.ground import HERE, own_setups
 from tests.waiting import PATIENCE
+from tservice.core.places.place import PlaceKind
 from tservice.mux.interface import IPaneListener, PaneExit, PaneSpec
 from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.built import built_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
+from tservice.mux.tmux.setup import Setups
 from tservice.mux.tmux.sockets import SocketFolder
 
 TMUX = os.environ.get("TSERVICE_TEST_TMUX") or shutil.which("tmux") or "/usr/bin/tmux"
@@ -96,16 +98,17 @@ class TmuxTestCase(TestCase):
         mux = TmuxMultiplexer(
             self.clock,
             reactor,
-            own_setups(
-                LocalTransport(TMUX, shutil.which("setpriv")),
-                SocketFolder(self.folder),
-                self.keeper,
-            ),
+            self.setups(),
             token=lambda: secrets.token_hex(8),
             capacity=CAPACITY,
         )
         self.muxes.append(mux)
         return mux
+
+    def setups(self) -> Mapping[PlaceKind, Setups]:
+        """How tmux runs where the panes are."""
+        transport = LocalTransport(TMUX, shutil.which("setpriv"))
+        return own_setups(transport, SocketFolder(self.folder), self.keeper)
 
     async def clean(self) -> None:
         for mux in self.muxes:

@@ -1,0 +1,45 @@
+"""The suite on panes of another user of this machine."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from tests.contract.suite import TmuxContract
+from tests.integration.mux.harness import TMUX
+from tests.integration.osusers.people import People
+from tservice.core.places.place import PlaceKind
+from tservice.core.users.osuser import OsUser, run_as
+from tservice.core.users.sharedfolder import SharedFolder
+from tservice.ground.osusers import PYTHONS
+from tservice.mux.tmux.setup import OsUserSetups, Setups
+
+
+class RunningPeople(People):
+    """Users as whom something is run."""
+
+    @property
+    def prefix(self) -> Callable[[OsUser], Sequence[str]]:
+        setsid, setpriv = (shutil.which(name) or name for name in ("setsid", "setpriv"))
+        return lambda user: run_as(setsid, setpriv, user)
+
+
+class OsUserMultiplexerTests(TmuxContract):
+    """Each test has a user of its own."""
+
+    def setUp(self) -> None:
+        people = RunningPeople()
+        self.addCleanup(people.close)
+        self.pane_place = people.place(people.make())
+        self._base: Path = people.folder / "shared"
+        super().setUp()
+
+    def setups(self) -> Mapping[PlaceKind, Setups]:
+        shared = SharedFolder(self.folder, self._base)
+        pythons = (sys.executable, *PYTHONS)
+        return {PlaceKind.OS_USER: OsUserSetups(shared=shared, tmux=TMUX, pythons=pythons)}
+
+
+del TmuxContract  # or it would be collected as a test of its own
