@@ -151,6 +151,7 @@ class PlayedTests(BrowserCase):
         expect(notice).to_have_count(0)
 
     def test_sessions_of_somebody_else(self) -> None:
+        self.mock.do("way", id=self.mock.session("build"), seconds=90)
         page = self.page(f"{self.mock.url}/?page=hosts", **PHONE)
         # Nothing of ours is there that it could be woken for.
         page.get_by_test_id("host-wake").click()

@@ -172,7 +172,10 @@ export class MockFar {
     if (!host) throw new Refused(404, "NOT_FOUND", `Remote host ${id} not found`);
     if (part === "check") return CHECKS[id];
     if (part === "sessions") return { sessions: THERE };
-    if (part === "wake") return { woke: true, reachable: true, wakeConfigured: "mac" };
+    if (part === "wake") {
+      for (const [session, { reachable }] of this.reach) if (!reachable) this.way(session, true, 0, id);
+      return { woke: true, reachable: true, wakeConfigured: "mac" };
+    }
     if (part === "trust") {
       CHECKS[id] = { ok: true, hostKey: "known", latencyMs: 40, tmux: "3.3a" };
       return {};
