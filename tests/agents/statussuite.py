@@ -148,11 +148,21 @@ class StatusSuite(Driven):
                 known = len(self.turns())
                 play: Callable[[], float | None] = getattr(self, f"scene_{name}")
                 ended = play()
+                self.over(known, ended)
                 self.until_idle()
                 # What it may be taken for meanwhile is part of the record.
                 time.sleep(REST)
                 truth.append(self.span(name, known, ended))
         return compare(truth, watcher.told(), watcher.shown())
+
+    def over(self, known: int, ended: float | None) -> None:
+        """The model saw the turn, and its end: a status of idle may still be the one before it."""
+
+        def look() -> bool:
+            turns = self.turns()[known:]
+            return bool(turns) and (ended is not None or turns[-1].ended is not None)
+
+        self.until("the end of the model's turn", look)
 
     def span(self, name: str, known: int, ended: float | None) -> Span:
         """The newest turn, as the model saw it."""
