@@ -65,7 +65,7 @@ class WordTests(BrowserCase):
         self.session(daemon)
         page = self.terminal(daemon.url).page
         dot = page.get_by_test_id("tab").get_by_test_id("status")
-        self.assertEqual("false", dot.get_attribute("data-stale"))
+        until(page, "known", lambda: dot.get_attribute("data-stale") == "false")
         page.context.set_offline(True)
         until(page, "a stale dot", lambda: dot.get_attribute("data-stale") == "true")
         self.assertIn("last known", dot.inner_text())
@@ -165,7 +165,7 @@ class PaletteTests(BrowserCase):
         page.keyboard.press("Escape")
         page.keyboard.press("Control+Shift+K")
         page.get_by_test_id("palette-field").fill("no such thing")
-        self.assertEqual(0, page.get_by_test_id("palette-row").count())
+        until(page, "no row", lambda: page.get_by_test_id("palette-row").count() == 0)
         page.keyboard.press("Escape")
         until(page, "closed", page.get_by_test_id("palette").is_hidden)
 

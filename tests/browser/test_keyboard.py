@@ -74,7 +74,7 @@ class KeyboardTests(BrowserCase):
         until(page, "the first", lambda: terminal.attribute("session") == first)
         terminal.ready().run("echo old-$((1 + 0))").wait("old-1")
         page.keyboard.press("Alt+Shift+T")
-        self.assertEqual("tab", page.evaluate(FOCUSED))
+        until(page, "the tabs", lambda: page.evaluate(FOCUSED) == "tab")
         page.keyboard.press("ArrowRight")
         until(page, "the second", lambda: terminal.attribute("session") != first)
         page.keyboard.press("Delete")
@@ -98,6 +98,7 @@ class KeyboardTests(BrowserCase):
         self.session(daemon)
         page = self.terminal(daemon.url).page
         page.keyboard.press("Alt+Shift+T")
+        until(page, "the tabs", lambda: page.evaluate(FOCUSED) == "tab")
         stops = []
         for _ in range(7):
             self.assertEqual("", page.evaluate(RING))

@@ -64,4 +64,4 @@ class LoginTests(BrowserCase):
         daemon = self.daemon(SERVICE_PASSWORD=PASSWORD)
         page = self.form(daemon.url)
         self.assertEqual(0, page.get_by_test_id("new-session-button").count())
-        self.assertEqual("username", page.evaluate("() => document.activeElement.name"))
+        until(page, "focus", lambda: page.evaluate("document.activeElement.name") == "username")

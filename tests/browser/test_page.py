@@ -10,6 +10,7 @@ from tests.browser.harness import ARGUMENTS, GRAPHICS, BrowserCase, Terminal, ch
 
 SILENCE_MS = 45_000
 """When the page calls a silent stream dead: three missed heartbeats (protocol-sse)."""
+THEME = "() => document.documentElement.dataset.theme"
 
 
 class PolicyTests(BrowserCase):
@@ -38,26 +39,27 @@ class ThemeTests(BrowserCase):
         daemon = self.daemon()
         self.session(daemon)
         page = self.terminal(daemon.url).page
-        self.assertEqual("dark", page.evaluate("() => document.documentElement.dataset.theme"))
+        self.assertEqual("dark", page.evaluate(THEME))
         page.keyboard.press("Alt+Shift+S")
         page.locator("label:has([data-testid=theme-light])").click()
         dark = "() => getComputedStyle(document.body).backgroundColor"
+        until(page, "light", lambda: page.evaluate(THEME) == "light")
         light = page.evaluate(dark)
         page.reload()
         Terminal(page).ready()
-        self.assertEqual("light", page.evaluate("() => document.documentElement.dataset.theme"))
+        self.assertEqual("light", page.evaluate(THEME))
         self.assertEqual(light, page.evaluate(dark))
 
     def test_without_a_choice_the_system_decides(self) -> None:
         daemon = self.daemon()
         page = self.page(daemon.url, color_scheme="light")
         page.get_by_test_id("empty").wait_for()
-        self.assertEqual("light", page.evaluate("() => document.documentElement.dataset.theme"))
+        self.assertEqual("light", page.evaluate(THEME))
         page.emulate_media(color_scheme="dark")
         until(
             page,
             "dark",
-            lambda: page.evaluate("() => document.documentElement.dataset.theme") == "dark",
+            lambda: page.evaluate(THEME) == "dark",
         )
 
 

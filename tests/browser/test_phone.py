@@ -69,7 +69,7 @@ class PhoneTests(BrowserCase):
         terminal.run("cat -v").wait(r"\$ cat -v")
         control = terminal.page.get_by_test_id("key-Ctrl")
         control.tap()
-        self.assertEqual("true", control.get_attribute("aria-pressed"))
+        expect(control).to_have_attribute("aria-pressed", "true")
         terminal.type("a")
         until(terminal.page, "a free key", lambda: control.get_attribute("aria-pressed") == "false")
         terminal.type("a\n").wait(r"\^Aa")
@@ -105,7 +105,7 @@ class PhoneTests(BrowserCase):
         page.get_by_test_id("drawer").wait_for(state="detached")
         terminal = Terminal(page).ready()
         self.assertEqual(other, terminal.attribute("session"))
-        self.assertEqual("two", page.locator(".current-name").inner_text())
+        expect(page.locator(".current-name")).to_have_text("two")
 
     def test_every_target_is_large_enough_for_a_finger(self) -> None:
         """44 pixels, on the page and in its list; Up and Down share the height of a key."""

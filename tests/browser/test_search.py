@@ -122,7 +122,7 @@ class SearchTests(BrowserCase):
         self.assertIn("row 7 of many", matches.first.inner_text())
         grid = page.locator("[data-testid=history-grid][data-painted]")
         grid.wait_for()
-        self.assertIn("row 7 of many", grid.evaluate(READ)["lines"])
+        until(page, "its row", lambda: "row 7 of many" in grid.evaluate(READ)["lines"])
         page.get_by_test_id("history-query").fill("needle-1")
         until(page, "the other", lambda: "needle-1" in matches.last.inner_text())
         matches.last.click()

@@ -116,7 +116,8 @@ class ChangeTests(BrowserCase):
         page.get_by_test_id("rename").fill("other <b>name</b>")
         page.keyboard.press("Enter")
         until(page, "it", lambda: self.record(daemon, session)["name"] == "other <b>name</b>")
-        self.assertEqual("other <b>name</b>", page.locator(".tab-name").inner_text())
+        name = page.locator(".tab-name")
+        until(page, "the name", lambda: name.inner_text() == "other <b>name</b>")
 
     def test_pin_and_colour(self) -> None:
         daemon = self.daemon()
@@ -127,7 +128,8 @@ class ChangeTests(BrowserCase):
         choose(page, second, "Colour", "Purple")
         until(page, "the colour", lambda: self.record(daemon, second)["color"] == "purple")
         self.assertTrue(self.record(daemon, second)["pinned"])
-        self.assertEqual("purple", tab(page, second).get_attribute("data-color"))
+        colour = tab(page, second)
+        until(page, "it shown", lambda: colour.get_attribute("data-color") == "purple")
         page.reload()
         Terminal(page).ready()
         self.assertEqual([second, first], order(page))

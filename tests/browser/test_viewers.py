@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_same, until
 
@@ -36,7 +36,7 @@ class ViewerTests(BrowserCase):
         self.assertLess(narrow, wide)
         pill = one.page.get_by_test_id("foreign-size")
         until(one.page, "the other's size", pill.is_visible)
-        self.assertIn(f"{narrow}×", pill.inner_text())
+        expect(pill).to_contain_text(f"{narrow}×")
         self.assertEqual(narrow, one.read()["cols"])
         pill.click()
         until(one.page, "the own size", lambda: one.read()["cols"] == wide)
@@ -77,7 +77,7 @@ class ViewerTests(BrowserCase):
         page.evaluate(SECOND, sockets[0])
         notice = page.get_by_test_id("link-notice")
         until(page, "the notice", notice.is_visible)
-        self.assertEqual("replaced", notice.get_attribute("data-state"))
+        expect(notice).to_have_attribute("data-state", "replaced")
         self.assertEqual("replaced", terminal.attribute("link"))
         notice.get_by_role("button", name="Take over here").click()
         terminal.ready().focus().run("echo mine-$((1 + 0))").wait("mine-1")
@@ -107,4 +107,4 @@ class ViewerTests(BrowserCase):
         page = self.page(daemon.url, context)
         notice = page.get_by_test_id("link-notice")
         until(page, "the notice", notice.is_visible)
-        self.assertEqual("crowded", notice.get_attribute("data-state"))
+        expect(notice).to_have_attribute("data-state", "crowded")

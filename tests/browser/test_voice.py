@@ -123,7 +123,7 @@ class DictationTests(VoiceCase):
         field.fill("please , thanks")
         field.evaluate("each => each.setSelectionRange(7, 7)")
         self.dictate(page)
-        self.assertEqual("listening", page.get_by_test_id("mic").get_attribute("data-stage"))
+        expect(page.get_by_test_id("mic")).to_have_attribute("data-stage", "listening")
         self.shot(page, "listening")
         self.assertEqual([], faults_in_both(page))
         page.get_by_test_id("mic").click()
