@@ -45,7 +45,7 @@ STEPS = 30_000_000
 LOCKED = 2.0
 """Seconds that a reading waits for whoever writes."""
 NEWEST = 20
-"""Messages, newest first, in which the last answer is looked for."""
+"""Messages, newest first, in which the last answer or a prompt is looked for."""
 PARTS = 200
 """Parts of one message that are read."""
 LISTED = 1000
@@ -124,6 +124,21 @@ def messages(path: Path) -> list[Message]:
                 break
             kept.append(said)
     return kept[::-1]
+
+
+def prompts(path: Path, since: int) -> list[str]:
+    """What a conversation's agent was told since C{since} (Unix milliseconds), newest first, as far
+    as the newest messages tell.
+
+    @raise OSError: it cannot be read.
+    """
+    with _open(path.parent) as rows:
+        found = [message["said"] for message in _messages(rows, path.name, NEWEST)]
+    return [
+        said.text
+        for said in found
+        if said is not None and said.role == "user" and (said.timestamp or 0) >= since
+    ]
 
 
 def _begun(rows: sqlite3.Connection, conversation: str, tally: Tally) -> Tally:

@@ -3,7 +3,8 @@
 
 A composer may show a text that was submitted long ago: Claude Code sometimes keeps a paste there.
 Its C{UserPromptSubmit} hook tells each prompt that begins a turn, its transcript those that wait
-for the end of one, too.
+for the end of one, too.  pi writes its transcript at the first answer only, and others may be
+late: what stands there was submitted, what does not may have been.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from tservice.agents.transcripts import opencode
 from tservice.agents.transcripts.claude import unpasted
+from tservice.agents.transcripts.formats import FORMATS
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import entry
 from tservice.agents.transcripts.reader import open_regular
+from tservice.agents.transcripts.sources import OPENCODE
+from tservice.agents.transcripts.stores import STORES
 from tservice.core.doors.inthread import InThread
 from tservice.sessions.interfaces import Session
 
@@ -28,8 +33,8 @@ TAIL = 1024 * 1024
 EARLY_MS = 1000
 """How much older than its Enter an entry may seem."""
 
-_MODES = frozenset({"primary", "codex"})
-"""Whose transcripts are lines that name each prompt as it was given."""
+_TELLING = frozenset({"primary", "codex"})
+"""Whose transcripts name each prompt once it is given, so that one which is not there was not."""
 
 _OF_THE_AGENT = frozenset({"assistant", "system", "file-history-snapshot"})
 
@@ -70,14 +75,17 @@ class Proofs:
         heard = self._heard.get(session.id, ())
         if any(at >= since - EARLY_MS and prompt == wanted for at, prompt in heard):
             return True
-        if session.mode not in _MODES:
+        if session.mode not in STORES:
             return None
         homes, files = self._homes, self._homes.files_of(session)
         told = self._told(session.id)
 
         def look() -> bool | None:
             path = files.locate(session, told, (), shared=True)
-            return None if path is None else _is_in(path, wanted, since)
+            if path is None:
+                return None
+            found = wanted in map(_folded, _prompts(path, session.mode, since - EARLY_MS))
+            return found if found or session.mode in _TELLING else None
 
         try:
             return await self._in_thread(homes.as_owner(session, look), session.working_dir)
@@ -86,18 +94,31 @@ class Proofs:
             return None
 
 
-def _is_in(path: Path, wanted: str, since: int) -> bool:
+def _prompts(path: Path, mode: str, since: int) -> Iterator[str]:
+    """What an agent was told since C{since} (Unix milliseconds), newest first."""
+    if mode == OPENCODE:
+        yield from opencode.prompts(path, since)
+        return
     with open_regular(path) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - TAIL))
         lines = file.read(TAIL).split(b"\n")
     for found in filter(None, map(entry, reversed(lines))):
         at = _written_at(found)
-        if at is not None and at < since - EARLY_MS:
-            return False
-        if found.get("type") not in _OF_THE_AGENT and wanted in map(_folded, _texts(found)):
-            return True
-    return False
+        if at is not None and at < since:
+            return
+        yield from _told_in(found, mode)
+
+
+def _told_in(found: dict[str, Any], mode: str) -> Iterator[str]:
+    """What a line may have told its agent."""
+    if mode in _TELLING:
+        # Those that wait for the end of a turn stand in lines of their own kinds.
+        yield from () if found.get("type") in _OF_THE_AGENT else _texts(found)
+        return
+    said = FORMATS[mode].said(found)
+    if said is not None and said.role == "user":
+        yield said.text
 
 
 def _written_at(found: dict[str, Any]) -> int | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from attrs import evolve
@@ -12,13 +13,15 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import here, places_of
 from tests.unit.agents.rig import at_once
+from tests.unit.agents.transcripts.samples import RECORDED, database
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.proofs import HEARD, Proofs
+from tservice.agents.transcripts.proofs import EARLY_MS, HEARD, Proofs
 from tservice.sessions.record.model import NameSource, Session
 
 NOW = 1_800_000_000_000
 STAMP = "2027-01-15T08:00:01.000Z"
+TOOL = "RUN: echo x > made.txt"
 EARLIER = "2027-01-15T07:59:00.000Z"
 
 
@@ -100,3 +103,62 @@ class ProofTests(SynchronousTestCase):
         self.session = evolve(self.session, mode="gemini")
         self.write({"type": "user", "timestamp": STAMP, "message": {"content": "hello"}})
         self.assertIsNone(self.asked("hello"))
+
+
+class KeptTests(SynchronousTestCase):
+    """Gemini CLI, opencode, pi: what they kept was submitted, what they did not may have been."""
+
+    def proofs(self, mode: str, kept: Path, conversation: str) -> Callable[[str, int], bool | None]:
+        """What is known of a text since a moment, of a session whose conversation is on disk."""
+        homes = Homes(own=TranscriptFiles.of_home(kept), places=places_of(here()))
+        session = Session(
+            id="s",
+            mode=mode,
+            name="s",
+            name_source=NameSource.MANUAL,
+            working_dir="/home/me/work",
+            created_at=0,
+            last_activity_at=NOW,
+            conversation_ids=(conversation,),
+        )
+        proofs = Proofs(homes, lambda session_id: None, at_once)
+
+        def asked(text: str, since: int) -> bool | None:
+            found = proofs.submitted(session, text, since)
+            return self.successResultOf(Deferred.fromCoroutine(found))
+
+        return asked
+
+    def judge(
+        self, asked: Callable[[str, int], bool | None], given: int, text: str, answer: str
+    ) -> None:
+        """C{given}: when C{text} was given."""
+        self.assertIs(True, asked(f" {text}\n", given))
+        self.assertIsNone(asked(text, given + EARLY_MS + 1), "one of before")
+        self.assertIsNone(asked(text[:-1], 0), "a part of one")
+        self.assertIsNone(asked(answer, 0), "the agent's own words")
+        self.assertIsNone(asked("never said", 0))
+
+    def test_gemini(self) -> None:
+        home = Path(self.mktemp()).absolute()
+        folder = home / ".gemini" / "tmp" / "work"
+        (folder / "chats").mkdir(parents=True)
+        (folder / ".project_root").write_text("/home/me/work")
+        name = "session-2026-11-22T06-45-01109a00.jsonl"
+        shutil.copy(RECORDED / "gemini-0.61.0.jsonl", folder / "chats" / name)
+        asked = self.proofs("gemini", home, "01109a00-754f-449f-ab59-1c8641cb47ba")
+        self.judge(asked, 1_795_329_923_953, TOOL, "last words")
+
+    def test_pi(self) -> None:
+        home = Path(self.mktemp()).absolute()
+        folder = home / ".pi" / "agent" / "sessions" / "--home-me-work--"
+        folder.mkdir(parents=True)
+        shutil.copy(RECORDED / "pi-0.73.1.jsonl", folder / "1_01a20200.jsonl")
+        asked = self.proofs("pi", home, "01a20200-192b-70d8-9a51-c50e1d9f1882")
+        self.judge(asked, 1_795_329_898_338, TOOL, "hello there")
+
+    def test_opencode(self) -> None:
+        home = Path(self.mktemp()).absolute()
+        database(home / ".local" / "share" / "opencode" / "opencode.db")
+        asked = self.proofs("opencode", home, "ses_dfdff04dcffeRkFTm0FqI7aA1a")
+        self.judge(asked, 1_795_329_952_763, "SAY: second", "second")
