@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import atexit
+import ctypes
 import functools
 import gc
 import importlib
@@ -25,8 +26,11 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMESPACES = ("mnt", "net", "pid", "user", "uts", "ipc")
-"""What a test may have left for others; who is forked gets those of the preloaded process."""
+_NS = "/proc/thread-self/ns/"
+ENTERED = ("mnt", "net", "uts", "ipc")
+"""Namespaces that a test may have left for others; who is forked enters those of its test."""
+STAYED = ("pid", "user")
+"""Those that no running process can enter: each has a preloaded process of its own."""
 
 
 class Launched:
@@ -78,6 +82,7 @@ class Launchpad:
     """The preloaded process, and the socket on which it is asked."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
+        self._around = _namespaces(ENTERED)
         ours, its = socket.socketpair()
         with its:
             self._process = subprocess.Popen(
@@ -91,16 +96,20 @@ class Launchpad:
         atexit.register(self.close)
 
     def launch(self, words: Sequence[str], environ: Mapping[str, str], folder: Path) -> Launched:
-        """Have C{twistd} started with C{words}."""
+        """Have C{twistd} started with C{words}, in the namespaces of the thread that asks."""
         asked = json.dumps({"argv": list(words), "environ": dict(environ), "cwd": str(folder)})
         pipes = [os.pipe() for _ in range(3)]
-        given = array.array("i", [write for _, write in pipes])
+        here = _namespaces(ENTERED)
+        others = [
+            os.open(_NS + name, os.O_RDONLY) for name in ENTERED if here[name] != self._around[name]
+        ]
+        given = array.array("i", [*(write for _, write in pipes), *others])
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)]
         body = asked.encode()
         self._socket.sendmsg([len(body).to_bytes(4, "big")], rights)
         self._socket.sendall(body)
-        for _, write in pipes:
-            os.close(write)
+        for number in given:
+            os.close(number)
         told = self._socket.recv(4, socket.MSG_WAITALL)
         if len(told) < 4:
             raise AssertionError("the process that starts daemons is gone")
@@ -116,13 +125,25 @@ class Launchpad:
 
 def launchpad(environ: Mapping[str, str]) -> Launchpad:
     """The one of this process for daemons that are to start with C{environ}, where it is now."""
-    around = tuple(os.readlink(f"/proc/thread-self/ns/{name}") for name in NAMESPACES)
-    return _launchpad(around, *environ.items())
+    return _launchpad(*_namespaces(STAYED).values(), *environ.items())
 
 
 @functools.cache
-def _launchpad(around: tuple[str, ...], *environ: tuple[str, str]) -> Launchpad:
-    return Launchpad(dict(environ))
+def _launchpad(*key: Any) -> Launchpad:
+    return Launchpad(dict(key[len(STAYED) :]))
+
+
+def _namespaces(names: Sequence[str]) -> dict[str, str]:
+    """Those of this thread, by their names."""
+    return {name: os.readlink(_NS + name) for name in names}
+
+
+def _enter(namespaces: Sequence[int]) -> None:
+    library = ctypes.CDLL(None, use_errno=True)
+    for number in namespaces:
+        if library.setns(number, 0):
+            wrong = ctypes.get_errno()
+            raise OSError(wrong, f"setns: {os.strerror(wrong)}")
 
 
 def _become_twistd(asked: dict[str, Any], out: int, err: int, held: Sequence[int]) -> NoReturn:
@@ -149,20 +170,23 @@ def _become_twistd(asked: dict[str, Any], out: int, err: int, held: Sequence[int
 
 def _fork(control: socket.socket, running: dict[int, int], wakers: Sequence[int]) -> bool:
     """Start what is asked for; whether anything was."""
-    head, rights, _, _ = control.recvmsg(4, socket.CMSG_SPACE(12))
+    room = socket.CMSG_SPACE(array.array("i").itemsize * (3 + len(ENTERED)))
+    head, rights, _, _ = control.recvmsg(4, room)
     if len(head) < 4:
         return False
     asked = json.loads(control.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
     given = array.array("i")
     given.frombytes(rights[0][2])
-    out, err, status = given
+    out, err, status, *namespaces = given
     pid = os.fork()
     if not pid:
+        _enter(namespaces)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        _become_twistd(asked, out, err, (status, control.detach(), *wakers, *running.values()))
-    os.close(out)
-    os.close(err)
+        held = (status, *namespaces, control.detach(), *wakers, *running.values())
+        _become_twistd(asked, out, err, held)
+    for number in (out, err, *namespaces):
+        os.close(number)
     running[pid] = status
     control.sendall(pid.to_bytes(4, "big"))
     return True
