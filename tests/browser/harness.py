@@ -7,6 +7,8 @@ fails its test, unless the test has said which lines it expects.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import re
 import shutil
 import subprocess
@@ -20,6 +22,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Locator,
     Page,
+    Playwright,
     expect,
     sync_playwright,
 )
@@ -98,6 +101,33 @@ def chromium() -> str:
         if path is not None:
             return path
     raise SkipTest(f"no browser: none of {', '.join(NAMES)} is on PATH")
+
+
+@functools.cache
+def playwright() -> Playwright:
+    """The one of this process: a second one cannot be started beside it."""
+    started = sync_playwright().start()
+    atexit.register(started.stop)
+    return started
+
+
+def launched(*arguments: str) -> Browser:
+    """A browser of one's own, to be closed, with these arguments beside those that all have."""
+    chosen = [*ARGUMENTS, *arguments]
+    return playwright().chromium.launch(executable_path=chromium(), args=chosen)
+
+
+_shared: list[Browser] = []
+
+
+def shared() -> Browser:
+    """The browser of this process, which ends with it; another one if that has crashed.
+
+    Its contexts keep nothing from each other.
+    """
+    if not _shared or not _shared[0].is_connected():
+        _shared[:] = [launched()]
+    return _shared[0]
 
 
 def until(page: Page, what: str, look: Callable[[], _T]) -> _T:
@@ -198,9 +228,9 @@ class Terminal:
 
 
 class BrowserCase(SynchronousTestCase):
-    """Starts one Chromium for the class, and a daemon for each test that asks for one.
+    """Has a Chromium, and starts a daemon for each test that asks for one.
 
-    @cvar arguments: of the browser, beside those that all have.
+    @cvar arguments: of the browser, beside those that all have; with some, it is the class's own.
     """
 
     browser: Browser
@@ -210,14 +240,14 @@ class BrowserCase(SynchronousTestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        path = chromium()
         super().setUpClass()
         expect.set_options(timeout=PATIENCE * 1000)
-        playwright = sync_playwright().start()
-        cls.addClassCleanup(playwright.stop)
-        arguments = [*ARGUMENTS, *cls.arguments]
-        cls.browser = playwright.chromium.launch(executable_path=path, args=arguments)
-        cls.addClassCleanup(cls.browser.close)
+        if cls.arguments:
+            cls.browser = launched(*cls.arguments)
+            cls.addClassCleanup(cls.browser.close)
+        else:
+            chromium()
+            cls.browser = shared()
 
     def daemon(self, **environment: str) -> Daemon:
         """A running daemon whose shells have a short prompt and no history of others."""

@@ -11,12 +11,12 @@ import shutil
 import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.browser.harness import until
+from tests.browser.harness import launched, until
 from tests.integration.harness import DaemonCase
 from tests.unit.http.gatecase import basic
 
@@ -105,22 +105,23 @@ class _Page(BaseHTTPRequestHandler):
 class BrowserTests(DaemonCase):
     """Two origins on loopback."""
 
+    browser: ClassVar[Browser]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        assert shutil.which("chromium") is not None, "install chromium"
+        super().setUpClass()
+        cls.browser = launched(f"--host-resolver-rules=MAP {NAME} 127.0.0.1")
+        cls.addClassCleanup(cls.browser.close)
+
     def setUp(self) -> None:
-        chromium = shutil.which("chromium")
-        assert chromium is not None, "install chromium"
         self.service = self.daemon(SERVICE_PASSWORD=PASSWORD).start()
         self.port = urlsplit(self.service.url).port
         self.evil = self.serve_evil()
-        playwright = sync_playwright().start()
-        self.addCleanup(playwright.stop)
-        self.browser: Browser = playwright.chromium.launch(
-            executable_path=chromium,
-            args=["--no-sandbox", f"--host-resolver-rules=MAP {NAME} 127.0.0.1"],
-        )
-        self.addCleanup(self.browser.close)
         self.context: BrowserContext = self.browser.new_context(
             http_credentials={"username": "admin", "password": PASSWORD}
         )
+        self.addCleanup(self.context.close)
         self.page: Page = self.sign_in()
 
     def serve_evil(self) -> str:
