@@ -72,7 +72,7 @@ class Played:
     """The mock of a CLI."""
 
     def __init__(self, cli: str, stack: ExitStack, scenario: Scenario | None = None) -> None:
-        self.world = stack.enter_context(World(cli, isolated=True))
+        self.world = stack.enter_context(World(cli, isolated=True, served=False))
         self._stack, self._cli = stack, cli
         work = self.world.place.work.parent
         self._record, self._gates = work / "turns.json", work / "gates"

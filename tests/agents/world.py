@@ -32,6 +32,8 @@ from tests.agents.stub_model import StubProcess
 
 PATIENCE = 10.0
 """Seconds for processes that were killed to be gone."""
+NOBODY = "http://127.0.0.1:9"
+"""Where nobody listens."""
 
 
 def base_env(home: Path, *, isolated: bool) -> dict[str, str]:
@@ -54,7 +56,10 @@ class World:
     @ivar place: home, working folder and the stub's address.
     """
 
-    def __init__(self, cli: str, folder: Path | None = None, *, isolated: bool) -> None:
+    def __init__(
+        self, cli: str, folder: Path | None = None, *, isolated: bool, served: bool = True
+    ) -> None:
+        """@param served: whether there is a stub model; who is played answers without one."""
         self.cli = cli
         self._scratch = ExitStack()
         if folder is None:
@@ -62,11 +67,17 @@ class World:
             folder = Path(self._scratch.enter_context(made))
         self._folder = folder
         self._isolated = isolated
-        self.stub = StubProcess()
+        self._stub = StubProcess() if served else None
         home, work = self._folder / "home", self._folder / "work"
         for each in (home / "tmp", work):
             each.mkdir(parents=True, exist_ok=True)
-        self.place = Place(home=home, work=work, url=self.stub.url)
+        self.place = Place(home=home, work=work, url=self._stub.url if self._stub else NOBODY)
+
+    @property
+    def stub(self) -> StubProcess:
+        """The stub model of a world that is served."""
+        assert self._stub is not None, "this world has no model"
+        return self._stub
 
     def __enter__(self) -> World:
         return self
@@ -123,7 +134,8 @@ class World:
 
     def close(self) -> None:
         """End the stub and whatever the CLI left running in the background."""
-        self.stub.close()
+        if self._stub is not None:
+            self._stub.close()
         deadline = time.monotonic() + PATIENCE
         while left := leftovers(self.place.home):
             for process in left:
