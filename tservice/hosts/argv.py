@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from attrs import frozen
@@ -21,11 +22,13 @@ class Ssh:
     @ivar program: absolute path.
     @ivar configuration: the file of L{configuration}; the user's own is not read.
     @ivar sockets: the folder of the connections.
+    @ivar tie: the words before what holds a connection, which ends with this process by them.
     """
 
     program: str
     configuration: Path
     sockets: Path
+    tie: Sequence[str] = ()
 
     def socket(self, host: RemoteHost) -> Path:
         """Where the connection to a host is shared."""
@@ -34,6 +37,7 @@ class Ssh:
     def master(self, host: RemoteHost) -> list[str]:
         """What holds the connection."""
         return [
+            *self.tie,
             *self._begin(host),
             "-N",
             "-o", "ControlMaster=yes",

@@ -12,6 +12,7 @@ from attrs import frozen
 
 from tservice.core.files import write_private
 from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.process.tied import tied
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.hosts.alarm import Alarm, PortProbe
@@ -55,8 +56,7 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
     folder = _folder(data)
     book, keys = HostBook(host_file(data), ground.doors.files), KnownHosts(data)
     book.load()
-    program = shutil.which("ssh", path=ground.environ.get("PATH")) or "/usr/bin/ssh"
-    ssh = Ssh(program=program, configuration=folder / "config", sockets=folder)
+    ssh = _ssh(ground, folder)
     write_private(ssh.configuration, configuration(keys.path))
     named = ("PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "LANG")
     env = {name: ground.environ[name] for name in named if name in ground.environ}
@@ -101,6 +101,16 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
         service=Hosts(service=service, setups={PlaceKind.REMOTE: FarSetups(FarsOfHosts(links))}),
         operations=HostRoutes(service, lambda name: sessions().get(name).place).operations(),
         close=close,
+    )
+
+
+def _ssh(ground: Ground, folder: Path) -> Ssh:
+    program = shutil.which("ssh", path=ground.environ.get("PATH")) or "/usr/bin/ssh"
+    return Ssh(
+        program=program,
+        configuration=folder / "config",
+        sockets=folder,
+        tie=tied(ground.environ),
     )
 
 

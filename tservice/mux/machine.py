@@ -15,6 +15,7 @@ from attrs import frozen
 from twisted.logger import Logger
 
 from tservice.core.places.place import Place
+from tservice.core.process.tied import tied_by
 from tservice.core.users.osuser import process_owner
 from tservice.mux.interface import Liveness
 from tservice.mux.transport import Child, HeldProcess, Reachability, Transport
@@ -38,8 +39,7 @@ class LocalTransport:
 
     def argv(self, *arguments: str) -> list[str]:
         """The command that runs C{tmux arguments}."""
-        prefix = [self.setpriv, "--pdeathsig", "KILL", "--"] if self.setpriv else []
-        return [*prefix, self.tmux, *arguments]
+        return [*tied_by(self.setpriv), self.tmux, *arguments]
 
     def child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]

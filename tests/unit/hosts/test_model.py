@@ -118,6 +118,9 @@ class WordTests(SynchronousTestCase):
         self.assertIn("ControlMaster=no", shared)
         self.assertIn("ProxyCommand=exit 1", shared)
         self.assertNotIn("-J", shared)
+        tied = evolve(SSH, tie=("/usr/bin/setpriv", "--pdeathsig", "KILL", "--"))
+        self.assertEqual([*tied.tie, *SSH.master(host)], tied.master(host))
+        self.assertEqual(shared, tied.shared(host))
 
     def test_what_always_holds(self) -> None:
         text = configuration(Path("/a b/known"))
