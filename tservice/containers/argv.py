@@ -141,10 +141,14 @@ class Tongue:
         """What a container uses now."""
         return self.command("stats", "--no-stream", "--format", JSON, name)
 
-    def events(self, service: str) -> list[str]:
-        """What happens to this service's containers, one JSON line each, as it happens."""
+    def events(self, service: str, since: int) -> list[str]:
+        """What happens to this service's containers, one JSON line each, as it happens.
+
+        @param since: Unix milliseconds; what happens before it is heard is told all the same.
+        """
         filters = ("--filter", "type=container", "--filter", f"label={LABEL}.service={service}")
-        return self.command("events", *filters, "--format", JSON)
+        begin = f"{since // 1000}.{since % 1000:03}"
+        return self.command("events", *filters, "--since", begin, "--format", JSON)
 
     def execute(
         self,

@@ -119,14 +119,25 @@ class Boxes:
 
         @raise ServiceError: 422: the engine is not installed, or does not answer.
         """
-        engine = self._hosts.engine(self._hosts.get(case.host_id))
-        try:
-            seen = (await engine.look([case.container])).get(case.container)
-        except EngineError as error:
-            raise refused(error, "the container cannot be looked at") from error
-        mine = None if seen is None or not self._is_mine(seen, case) else seen
+        mine = (await self.look_at([case])).get(case.container)
         await self._note(case, mine)
         return mine
+
+    async def look_at(self, cases: Sequence[ContainerCase]) -> dict[str, Seen]:
+        """What some containers of one host are now; those that are missing, or somebody else's, are
+        left out.
+
+        @raise ServiceError: as L{look}.
+        """
+        if not cases:
+            return {}
+        engine = self._hosts.engine(self._hosts.get(cases[0].host_id))
+        try:
+            seen = await engine.look([case.container for case in cases])
+        except EngineError as error:
+            raise refused(error, "the container cannot be looked at") from error
+        found = ((case, seen.get(case.container)) for case in cases)
+        return {it.container: each for it, each in found if each and self._is_mine(each, it)}
 
     # -- moved
 

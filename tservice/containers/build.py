@@ -51,12 +51,14 @@ class Containers:
     @ivar bridge: listens for hooks from containers.
     @ivar reach: tries it from containers.
     @ivar setups: how tmux runs in containers.
+    @ivar watch: hears of what befalls containers.
     """
 
     service: ContainerService
     bridge: HookBridge
     reach: Reach
     setups: dict[PlaceKind, Setups]
+    watch: Watch
 
 
 def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[Containers]:
@@ -106,6 +108,7 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
             bridge=bridge,
             setups={PlaceKind.CONTAINER: setups},
             reach=Reach(clock=ground.reactor, store=store, hosts=hosts, bridge=bridge),
+            watch=watch,
         ),
         operations=ContainerRoutes(service, ground.config.multiuser).operations(),
         start=watch.start,
@@ -126,9 +129,13 @@ def instance_secret(ground: Ground) -> str:
 
 
 def build_bridge(
-    ground: Ground, bridge: HookBridge, operations: Iterable[Operation], failures: IFailures
+    ground: Ground, boxes: Containers, operations: Iterable[Operation], failures: IFailures
 ) -> Feature[HookBridge]:
-    """The listener for hooks from containers, with those of C{operations} that are for hooks."""
+    """The listener for hooks from containers, with those of C{operations} that are for hooks.
+
+    Its start comes after that of the sessions; from then on the engines are listened to.
+    """
+    bridge = boxes.bridge
     hooks = [each for each in operations if is_hook(each)]
     if bridge.enabled:
         gate = BridgeGate(
@@ -138,7 +145,12 @@ def build_bridge(
         )
         kernel = Kernel(hooks, gate, NoPages(), NoUpgrades())
         bridge.serve(Site(kernel, ground.reactor, max_connections=MOST_CONNECTIONS))
-    return Feature(name="the bridge of containers", service=bridge, start=bridge.start)
+
+    def start() -> None:
+        boxes.watch.begin()
+        bridge.start()
+
+    return Feature(name="the bridge of containers", service=bridge, start=start)
 
 
 def build_boxes(

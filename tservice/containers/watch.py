@@ -1,23 +1,25 @@
 """What befalls containers, told to the sessions in them (protocol-containers).
 
 That a session is over is heard from its terminal; here it is found out why.  A container that is
-paused ends nothing and answers nothing, so that only its engine can tell.
+paused ends nothing and answers nothing, so that only its engine can tell.  While an engine does not
+answer, as when it is started anew, what happened is found out once it does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from attrs import evolve
+from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
 from tservice.containers import kernel
-from tservice.containers.answers import Happening, Seen, State, read_happening
+from tservice.containers.answers import Happening, Seen, State
 from tservice.containers.boxes import Boxes
-from tservice.containers.child import OneRun
+from tservice.containers.events import AGAIN_SECONDS, EngineEvents
 from tservice.containers.hosts import Hosts
-from tservice.containers.model import ContainerCase, ContainerHost
+from tservice.containers.model import ContainerCase, Engine
 from tservice.containers.place import place_of
 from tservice.containers.store import ContainerStore
 from tservice.core.clock import now_ms
@@ -28,11 +30,10 @@ from tservice.core.tasks import spawn
 from tservice.core.timers import Timers
 from tservice.sessions.interfaces import Exit, ISessions, Session, Status
 
-AGAIN_SECONDS = 2.0
-"""Seconds until an engine whose events ended is listened to again."""
-LONGEST_LINE = 256 * 1024
 SETTLED_SECONDS = 1.0
 """Seconds in which the reason of an end that was just noticed has been told."""
+DEATH_SECONDS = 10
+"""Seconds at most from the end of what ran in a container until its engine knows of its end."""
 REMOVAL_SECONDS = 60
 """Seconds at most from the end of a container that is removed by force until it is gone."""
 
@@ -49,6 +50,9 @@ WORDS = {
     REMOVED: "its container was removed",
 }
 PAUSED = "its container is paused"
+
+_Engine = tuple[str, Engine, str | None]
+"""A host's id, engine and context."""
 
 _SIGKILL = 137
 _TERMINATED = (0, 143)
@@ -67,6 +71,20 @@ def reason_of(seen: Seen | None, oom: bool) -> str | None:
         return None
     # Who stops a container asks first; its first process ends well then.
     return STOPPED if seen.exit_code in _TERMINATED else KILLED
+
+
+@frozen(kw_only=True)
+class End:
+    """A session that is over, as long as it is not told why.
+
+    @ivar at: Unix milliseconds.
+    @ivar oom: the memory's limit ended something in its container just before.
+    @ivar answered: its engine was asked, and knew of nothing.
+    """
+
+    at: int
+    oom: bool
+    answered: bool = False
 
 
 class Watch:
@@ -94,34 +112,28 @@ class Watch:
         self._hub, self._store, self._hosts, self._boxes = hub, store, hosts, boxes
         self._sessions = sessions
         self._timers = Timers(clock)
-        self._runs: dict[str, OneRun] = {}
+        self._events: dict[_Engine, EngineEvents] = {}
         self._ooms: dict[str, int] = {}
-        self._over = False
+        self._ends: dict[str, End] = {}
+        # By host: containers of which something was heard since all were looked at last.
+        self._moved: dict[str, set[str]] = {}
         self._deaf: Callable[[], None] = _nothing
 
     def start(self) -> None:
-        """Listen to the engines of all hosts that have cases."""
+        """Hear of sessions, also of those that are found over when they are taken up."""
         self._deaf = self._hub.subscribe(self._heard)
+
+    def begin(self) -> None:
+        """Listen to the engines of all hosts that have cases; the sessions are known by now."""
         for case in self._store.cases():
             self._begin(case)
-            spawn(self._see(case), self._log, "looking at a container")
-
-    async def _see(self, case: ContainerCase) -> None:
-        """Learn what the memory's limit has done so far, also where a session runs on."""
-        try:
-            await self._boxes.look(case)
-        except ServiceError as error:
-            self._log.info("container {name}: {error}", name=case.container, error=error)
-            return
-        self._begin(case)
 
     def stop(self) -> None:
         """Hear nothing any more."""
-        self._over = True
         self._deaf()
         self._timers.clear()
-        for run in self._runs.values():
-            run.kill()
+        for events in self._events.values():
+            events.stop()
 
     # -- what sessions tell
 
@@ -130,27 +142,43 @@ class Watch:
             return
         if event.name not in (EventName.SESSION_INTERACTIVE, EventName.SESSION_EXIT):
             return
-        try:
-            session = self._sessions().get(event.session_id)
-        except ServiceError:
-            return  # it is gone already
-        case = self._case(session)
-        if case is None:
+        session = self._get(event.session_id)
+        case = None if session is None else self._case(session)
+        if session is None or case is None:
             return
         if event.name is EventName.SESSION_INTERACTIVE:
+            self._ends.pop(session.id, None)
             self._begin(case)
         else:
-            spawn(self._explain(session.id, case), self._log, "finding out why a session is over")
+            self._forget()
+            self._ends[session.id] = End(at=now_ms(self._clock), oom=self._by_memory(case))
+            self._explain(session.id, case)
 
     def _begin(self, case: ContainerCase) -> None:
-        host = self._store.host(case.host_id)
-        if host is None:
-            return
-        count = kernel.oom_kills(self._boxes.first(case.container))
-        if count is not None:
-            self._ooms[case.container] = count
-        if host.id not in self._runs and host.id not in self._timers:
-            self._listen(host.id)
+        self._count(case)
+        hosts = {(host.id, host.engine, host.context): host for host in self._store.hosts()}
+        for engine in self._events.keys() - hosts.keys():
+            self._events.pop(engine).stop()
+        for engine, host in hosts.items():
+            if host.id == case.host_id:
+                self._listen(engine)
+
+    def _listen(self, engine: _Engine) -> None:
+        if engine not in self._events:
+            self._events[engine] = EngineEvents(
+                self._clock,
+                self._processes,
+                self._environ,
+                argv=partial(self._argv, engine[0]),
+                heard=self._happened,
+                begun=partial(self._begun, engine[0]),
+                matters=lambda: bool(self._concerned(engine[0])),
+            )
+        self._events[engine].listen()
+
+    def _argv(self, host_id: str, since: int) -> list[str]:
+        engine = self._hosts.engine(self._hosts.get(host_id))
+        return engine.tongue.events(self._store.service_id(), since)
 
     def _case(self, session: Session) -> ContainerCase | None:
         place = session.place
@@ -158,82 +186,142 @@ class Watch:
             return None
         return self._store.container(place.part)
 
-    async def _explain(self, session_id: str, case: ContainerCase) -> None:
-        count = kernel.oom_kills(self._boxes.first(case.container))
-        oom = count is not None and count > self._ooms.get(case.container, count)
-        if count is not None:
-            self._ooms[case.container] = count
+    def _inside(self, case: ContainerCase) -> list[Session]:
+        place = place_of(case)
+        return [session for session in self._sessions().list() if session.place == place]
+
+    # -- why what ran there is over
+
+    def _explain(self, session_id: str, case: ContainerCase) -> None:
+        spawn(self._find_out(session_id, case), self._log, "finding out why a session is over")
+
+    async def _find_out(self, session_id: str, case: ContainerCase) -> None:
         try:
             seen = await self._boxes.look(case)
-            session = self._sessions().get(session_id)
         except ServiceError as error:
             self._log.info("session {id}: {error}", id=session_id, error=error)
+            self._timers.set(case.host_id, AGAIN_SECONDS, self._begun, case.host_id)
             return
+        self._tell_why(session_id, seen)
+
+    def _tell_why(self, session_id: str, seen: Seen | None) -> None:
+        end, session = self._ends.get(session_id), self._get(session_id)
+        if end is None or session is None:
+            return  # told, started again or removed by now
+        self._ends[session_id] = evolve(end, answered=True)
         ending = session.pane_exit
         killed = ending is None or ending.signal == "SIGKILL" or ending.status == _SIGKILL
-        reason = reason_of(seen, oom) if killed else None
+        reason = reason_of(seen, end.oom) if killed else None
         # Stopped by its user, or started again meanwhile.
         if reason is None or session.pid is not None or session.status is Status.STOPPED:
             return
-        at = now_ms(self._clock)
+        del self._ends[session_id]
         self._sessions().update(
             session_id,
-            pane_exit=evolve(ending or Exit(at=at), reason=reason),
+            pane_exit=evolve(ending or Exit(at=end.at), reason=reason),
             status_reason=WORDS[reason],
         )
 
+    def _forget(self) -> None:
+        """What nothing more will be heard of."""
+        since = now_ms(self._clock) - DEATH_SECONDS * 1000
+        for name, end in tuple(self._ends.items()):
+            if (end.answered and end.at < since) or self._get(name) is None:
+                del self._ends[name]
+
+    def _get(self, session_id: str) -> Session | None:
+        try:
+            return self._sessions().get(session_id)
+        except ServiceError:
+            return None
+
+    def _count(self, case: ContainerCase) -> int | None:
+        """How many the memory's limit has ended there so far."""
+        count = kernel.oom_kills(self._boxes.first(case.container))
+        if count is not None:
+            self._ooms[case.container] = count
+        return count
+
+    def _by_memory(self, case: ContainerCase) -> bool:
+        """Whether the memory's limit ended something there since it was looked at last."""
+        before = self._ooms.get(case.container)
+        count = self._count(case)
+        return before is not None and count is not None and count > before
+
     # -- what engines tell
 
-    def _listen(self, host_id: str) -> None:
-        host = self._store.host(host_id)
-        if self._over or host is None:
-            return
-        spawn(self._listened(host), self._log, "listening to a container engine")
+    def _begun(self, host_id: str) -> None:
+        self._timers.stop(host_id)
+        self._forget()
+        spawn(self._catch_up(host_id), self._log, "looking at the containers of an engine")
 
-    async def _listened(self, host: ContainerHost) -> None:
-        rest = b""
-
-        def heard(data: bytes) -> None:
-            nonlocal rest
-            *lines, rest = (rest + data).split(b"\n")
-            rest = rest[-LONGEST_LINE:]
-            for line in lines:
-                self._happened(read_happening(line.decode(errors="replace")))
-
-        run = self._runs[host.id] = OneRun(heard)
+    async def _catch_up(self, host_id: str) -> None:
+        """Find out what happened while nobody listened, or the engine did not answer."""
+        cases, moved = self._concerned(host_id), set[str]()
+        self._moved[host_id] = moved
         try:
-            engine = self._hosts.engine(host)
-            argv = engine.tongue.events(self._store.service_id())
-            self._processes.spawnProcess(run, argv[0], argv, env=self._environ, path="/")
-            await run.ended
-        except (ServiceError, OSError) as error:
-            self._log.info("{host}: {error}", host=host.id, error=error)
-        finally:
-            self._runs.pop(host.id, None)
-            if not self._over:
-                self._timers.set(host.id, AGAIN_SECONDS, self._listen, host.id)
-
-    def _happened(self, told: Happening | None) -> None:
-        case = None if told is None else self._store.container(told.name)
-        if told is None or case is None:
+            seen = await self._boxes.look_at(cases)
+        except ServiceError as error:
+            self._log.debug("{host}: {error}", host=host_id, error=error)
+            if any(session.id in self._ends for case in cases for session in self._inside(case)):
+                self._timers.set(host_id, AGAIN_SECONDS, self._begun, host_id)
             return
+        for case in cases:
+            self._count(case)
+            for session in self._inside(case):
+                it = seen.get(case.container)
+                self._compare(session, case, it, still=case.container not in moved)
+
+    def _concerned(self, host_id: str) -> list[ContainerCase]:
+        """The cases of a host in which sessions are."""
+        cases = [self._case(session) for session in self._sessions().list()]
+        found = {case.container: case for case in cases if case and case.host_id == host_id}
+        return [*found.values()]
+
+    def _compare(
+        self, session: Session, case: ContainerCase, seen: Seen | None, *, still: bool
+    ) -> None:
+        if session.id in self._ends:
+            self._tell_why(session.id, seen)
+        elif session.pid is None:
+            if seen is None:
+                self._correct(case)
+        elif still and seen is not None:
+            self._tell(session, paused=seen.state is State.PAUSED)
+
+    def _happened(self, told: Happening) -> None:
         if told.action == "destroy":
+            self._ooms.pop(told.name, None)
+        case = self._store.container(told.name)
+        if case is None:
+            return
+        if case.host_id in self._moved:
+            self._moved[case.host_id].add(case.container)
+        if told.action == "die":
+            self._ended(case)
+        elif told.action == "destroy":
             self._correct(case)
             # The end itself may be being explained just now.
             at = f"{case.container} is removed"
             self._timers.set(at, SETTLED_SECONDS, self._correct, case)
         elif told.action in ("pause", "unpause"):
-            place = place_of(case)
-            for session in self._sessions().list():
-                if session.place == place and session.pid is not None:
+            for session in self._inside(case):
+                if session.pid is not None:
                     self._tell(session, paused=told.action == "pause")
+
+    def _ended(self, case: ContainerCase) -> None:
+        """What ran in it ended before it did, and may have been asked about too early."""
+        self._forget()
+        for session in self._inside(case):
+            if session.id in self._ends:
+                self._explain(session.id, case)
 
     def _correct(self, case: ContainerCase) -> None:
         """One that is removed by force is killed first, and was seen so."""
-        place, since = place_of(case), now_ms(self._clock) - REMOVAL_SECONDS * 1000
-        for session in self._sessions().list():
+        since = now_ms(self._clock) - REMOVAL_SECONDS * 1000
+        for session in self._inside(case):
             ending = session.pane_exit
-            if session.place != place or session.pid is not None or ending is None:
+            if session.pid is not None or ending is None:
                 continue
             if ending.reason in (STOPPED, KILLED) and ending.at >= since:
                 self._sessions().update(
@@ -243,11 +331,12 @@ class Watch:
                 )
 
     def _tell(self, session: Session, *, paused: bool) -> None:
-        if paused:
+        known = session.status_reason == PAUSED
+        if paused and not (known and session.status is Status.IDLE):
             self._sessions().update(
                 session.id, durable=False, status=Status.IDLE, status_reason=PAUSED
             )
-        elif session.status_reason == PAUSED:
+        elif known and not paused:
             self._sessions().update(
                 session.id, durable=False, status_reason="its container runs again"
             )

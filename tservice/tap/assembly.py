@@ -155,7 +155,7 @@ class Trunk:
         """What listens, once every route is known; it starts last and ends first."""
         ground, contents = self.ground, self.contents
         failures = self.access.failures
-        contents.add(build_bridge(ground, self.boxes.bridge, contents.operations, failures))
+        contents.add(build_bridge(ground, self.boxes, contents.operations, failures))
         site = build_site(
             ground, contents, gate=self.access.gate, pages=self.pages, sockets=self.sockets,
             parked=self.parked, heard=self.audit.heard,

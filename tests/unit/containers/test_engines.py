@@ -79,7 +79,7 @@ class TongueTests(SynchronousTestCase):
         for ask in (
             lambda it: it.create(BOX),
             lambda it: it.inspect(["a"]),
-            lambda it: it.events("s"),
+            lambda it: it.events("s", 1),
             lambda it: it.build("t", {"a": "b"}, "/f", "/d"),
             lambda it: it.usage("c"),
             lambda it: it.every("s"),
@@ -87,6 +87,10 @@ class TongueTests(SynchronousTestCase):
             lambda it: it.remove("c"),
         ):
             self.assertEqual(ask(self.podman), ask(docker))
+
+    def test_events_begin_at_a_moment(self) -> None:
+        words = self.podman.events("s", 1748773231007)
+        self.assertEqual("1748773231.007", words[words.index("--since") + 1])
 
     def test_ids_are_made_of_labels(self) -> None:
         self.assertEqual("my-box", id_from(" My Box!", ()))

@@ -1,0 +1,101 @@
+"""What an engine tells by itself, heard as long as it matters (protocol-containers)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from twisted.internet.interfaces import IDelayedCall, IReactorProcess, IReactorTime
+from twisted.logger import Logger
+
+from tservice.containers.answers import Happening, read_happening
+from tservice.containers.child import OneRun
+from tservice.core.clock import now_ms
+from tservice.core.errors import ServiceError
+from tservice.core.process.tied import tied
+from tservice.core.tasks import spawn
+from tservice.core.timers import cancel
+
+AGAIN_SECONDS = 2.0
+"""Seconds until an engine whose events ended is listened to again."""
+LONGEST_LINE = 256 * 1024
+
+
+class EngineEvents:
+    """The events of one engine.  A stream that ends, as with the engine, is followed by another.
+
+    @param environ: what engines' commands start from.
+    @param argv: the command for what happens from that moment on (Unix milliseconds); raises
+        L{ServiceError} where there is no engine.
+    @param heard: is told what happened.
+    @param begun: is told of each stream that begins; what was before it has to be looked at.
+    @param matters: whether anybody still wants to hear.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        environ: dict[str, str],
+        *,
+        argv: Callable[[int], Sequence[str]],
+        heard: Callable[[Happening], None],
+        begun: Callable[[], None],
+        matters: Callable[[], bool],
+    ) -> None:
+        self._clock, self._processes, self._environ = clock, processes, environ
+        self._argv, self._heard = argv, heard
+        self._begun, self._matters = begun, matters
+        self._run: OneRun | None = None
+        self._again: IDelayedCall | None = None
+        self._over = False
+        self._rest, self._fault = b"", ""
+
+    def listen(self) -> None:
+        """Hear of what happens from now on; harmless where that is done already."""
+        if self._over or self._run is not None or self._again is not None:
+            return
+        spawn(self._listen(), self._log, "listening to a container engine")
+
+    def stop(self) -> None:
+        """Hear nothing any more."""
+        self._over = True
+        cancel(self._again)
+        if self._run is not None:
+            self._run.kill()
+
+    async def _listen(self) -> None:
+        self._rest, run = b"", OneRun(self._received)
+        try:
+            # It has no end of its own, and takes 40 MB.
+            argv = [*tied(self._environ), *self._argv(now_ms(self._clock))]
+            self._run = run
+            self._processes.spawnProcess(run, argv[0], argv, env=self._environ, path="/")
+            self._begun()
+            self._complain((await run.ended).said)
+        except (ServiceError, OSError) as error:
+            self._complain(str(error))
+        finally:
+            self._run = None
+            if not self._over:
+                self._again = self._clock.callLater(AGAIN_SECONDS, self._once_more)
+
+    def _once_more(self) -> None:
+        self._again = None
+        if self._matters():
+            self.listen()
+
+    def _complain(self, fault: str) -> None:
+        """Once for all attempts that fail alike."""
+        if fault and fault != self._fault:
+            self._log.info("the events of a container engine: {fault}", fault=fault)
+        self._fault = fault
+
+    def _received(self, data: bytes) -> None:
+        *lines, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[-LONGEST_LINE:]
+        for line in lines:
+            told = read_happening(line.decode(errors="replace"))
+            if told is not None:
+                self._heard(told)
