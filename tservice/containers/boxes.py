@@ -136,8 +136,13 @@ class Boxes:
             seen = await engine.look([case.container for case in cases])
         except EngineError as error:
             raise refused(error, "the container cannot be looked at") from error
-        found = ((case, seen.get(case.container)) for case in cases)
-        return {it.container: each for it, each in found if each and self._is_mine(each, it)}
+        asked = ((case, seen.get(case.container)) for case in cases)
+        found = {it.container: each for it, each in asked if each and self._is_mine(each, it)}
+        for case in cases:
+            # Whose workspace it is need not be asked for those.
+            if case.container in self._found:
+                await self._note(case, found.get(case.container))
+        return found
 
     # -- moved
 

@@ -58,14 +58,15 @@ _SIGKILL = 137
 _TERMINATED = (0, 143)
 
 
-def reason_of(seen: Seen | None, oom: bool) -> str | None:
+def reason_of(seen: Seen | None, oom: bool | None) -> str | None:
     """Why what ran in a container is over; C{None}: not because of that.
 
-    @param oom: the memory's limit ended something in it since it was looked at last.
+    @param oom: the memory's limit ended something in it since it was looked at last; C{None}: only
+        its engine can tell.
     """
     if seen is None or seen.state is State.MISSING:
         return REMOVED
-    if oom or seen.oom:
+    if oom or (oom is None and seen.oom):
         return OOM
     if seen.state in (State.RUNNING, State.PAUSED):
         return None
@@ -78,12 +79,13 @@ class End:
     """A session that is over, as long as it is not told why.
 
     @ivar at: Unix milliseconds.
-    @ivar oom: the memory's limit ended something in its container just before.
+    @ivar oom: the memory's limit ended something in its container just before; C{None}: only its
+        engine can tell.
     @ivar answered: its engine was asked, and knew of nothing.
     """
 
     at: int
-    oom: bool
+    oom: bool | None
     answered: bool = False
 
 
@@ -242,11 +244,14 @@ class Watch:
             self._ooms[case.container] = count
         return count
 
-    def _by_memory(self, case: ContainerCase) -> bool:
+    def _by_memory(self, case: ContainerCase) -> bool | None:
         """Whether the memory's limit ended something there since it was looked at last."""
         before = self._ooms.get(case.container)
         count = self._count(case)
-        return before is not None and count is not None and count > before
+        if count is None or before is None:
+            # Docker goes on to tell of one that it ended long before.
+            return False if before else None
+        return count > before
 
     # -- what engines tell
 
@@ -299,6 +304,10 @@ class Watch:
             self._moved[case.host_id].add(case.container)
         if told.action == "die":
             self._ended(case)
+        elif told.action == "oom":
+            # What it ended is over by then; what ends later was not ended by that.
+            at = f"{case.container} is out of memory"
+            self._timers.set(at, SETTLED_SECONDS, self._count, case)
         elif told.action == "destroy":
             self._correct(case)
             # The end itself may be being explained just now.

@@ -3,7 +3,6 @@ happened while their engine was away."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -142,11 +141,13 @@ class Stream:
             self.over = True
             self.protocol.processEnded(Failure(ProcessTerminated(1)))
 
-    def tells(self, *actions: str) -> None:
-        """Say what docker said of those, as it was recorded."""
+    def tells(self, action: str) -> None:
+        """Say what docker says, as it was recorded."""
         for line in RECORDED.read_text().splitlines():
-            if any(f'"Action":"{action}"' in line for action in actions):
+            if f'"Action":"{action}"' in line:
                 self.protocol.outReceived(f"{line}\n".encode())
+                return
+        raise AssertionError(f"no {action} was recorded")
 
 
 class WatchCase(SynchronousTestCase):
@@ -264,6 +265,7 @@ class EngineTests(WatchCase):
 
     def test_an_end_meanwhile(self) -> None:
         """Asked for until the engine answers, whichever way it is asked."""
+        self.kills = None
         for seen, reason in (
             ({BOX: STOOD}, STOPPED),
             ({BOX: evolve(STOOD, exit_code=143)}, STOPPED),
@@ -288,6 +290,15 @@ class EngineTests(WatchCase):
         self.kills, self.boxes.seen = None, {BOX: SEEN}
         self.is_back()
         self.assertEqual(OOM, self.reason("a"))
+
+    def test_one_by_memory_long_before(self) -> None:
+        """As docker tells of it until the container is started again."""
+        self.kills = 1
+        self.streams[0].ends()
+        self.is_back()
+        self.kills, self.boxes.seen = None, {BOX: evolve(STOOD, exit_code=137, oom=True)}
+        self.ends("a")
+        self.assertEqual(KILLED, self.reason("a"))
 
     def test_one_that_is_removed_meanwhile(self) -> None:
         self.boxes.seen = {BOX: evolve(STOOD, exit_code=137)}
@@ -323,6 +334,16 @@ class DeathTests(WatchCase):
         self.streams[0].tells("die")
         self.assertEqual((Status.IDLE, "its container was killed"), self.told("a"))
         self.assertEqual(Status.BUSY, self.told("elsewhere")[0])
+
+    def test_by_memory(self) -> None:
+        """Docker tells of it before what it ended is over, or of something else that it ended."""
+        self.kills = 1
+        self.streams[0].tells("oom")
+        self.ends("elsewhere", Exit(at=1, signal="SIGKILL"))
+        self.assertEqual(OOM, self.reason("elsewhere"))
+        self.clock.advance(SETTLED_SECONDS)
+        self.ends("a", Exit(at=1, signal="SIGKILL"))
+        self.assertIsNone(self.reason("a"))
 
     def test_what_ended_long_before(self) -> None:
         """It was not the container's end that ended it."""
@@ -365,8 +386,7 @@ class RemovalTests(WatchCase):
         self.runs(name, case, pid=None, status=Status.IDLE, pane_exit=ending)
 
     def removed(self) -> None:
-        told = {"Action": "destroy", "Actor": {"Attributes": {"name": BOX}}}
-        self.streams[0].protocol.outReceived(f"{json.dumps(told)}\n".encode())
+        self.streams[0].tells("destroy")
 
     def test_what_was_told_as_killed_was_removed(self) -> None:
         self.over("a", KILLED)
