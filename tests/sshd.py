@@ -9,6 +9,8 @@ import socket
 import subprocess
 from pathlib import Path
 
+from tests.waiting import until
+
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") or "/usr/sbin/sshd"
 SSH = shutil.which("ssh") or "/usr/bin/ssh"
 KEYGEN = shutil.which("ssh-keygen") or "/usr/bin/ssh-keygen"
@@ -134,6 +136,29 @@ class Sshd:
             f"ControlPath={control}",
             "127.0.0.1",
         ]
+
+
+class SshAgent:
+    """Keeps keys that nobody has to name; C{close} ends it.
+
+    @ivar socket: where ssh finds it.
+    """
+
+    def __init__(self, socket: Path) -> None:
+        self.socket = socket
+        words = ["ssh-agent", "-D", "-a", str(socket)]
+        self._process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+
+    def add(self, key: Path) -> None:
+        """Have it keep a key."""
+        until("the agent", self.socket.exists)
+        environ = {**os.environ, "SSH_AUTH_SOCK": str(self.socket)}
+        subprocess.run(["ssh-add", "-q", str(key)], env=environ, check=True)
+
+    def close(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
 
 
 def children(pid: int) -> list[int]:

@@ -13,6 +13,7 @@ from contextlib import suppress as passing
 from pathlib import Path
 from typing import Any
 
+from tests.figures import tell
 from tests.integration.containers.harness import ContainerTestCase
 from tests.integration.mux.harness import Heard
 from tservice.mux.interface import Mark, MuxError, PaneGone
@@ -33,7 +34,7 @@ done
 class CutTests(ContainerTestCase):
     """A cut kills the client on this machine; its other half ends inside."""
 
-    timeout = 600
+    timeout = 600 + 10 * CUTS
 
     async def test_nothing_is_typed_twice_or_lost(self) -> None:
         """Every line is typed once, by the mark that tells of it; all rows stand in the end."""
@@ -63,6 +64,7 @@ class CutTests(ContainerTestCase):
         )
         self.assertGreater(cuts, 0)
         self.assertEqual((0, []), (heard.lost, heard.exits))
+        tell(f"containers: {cuts} cuts of the exec, {CUTS} inputs typed once, all rows there")
 
     async def is_typed(self, pane: Any, mark: str) -> bool:
         """Whether the far tmux says that this input was the last; asked until it answers."""

@@ -6,12 +6,13 @@ import os
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import Daemon
-from tests.sshd import Sshd
+from tests.sshd import SshAgent, Sshd
 from tests.waiting import until
 
 
@@ -20,15 +21,19 @@ class RemoteTests(SynchronousTestCase):
 
     daemon: Daemon
     sshd: Sshd
+    agent: SshAgent
 
     @classmethod
     def setUpClass(cls) -> None:
         cls.daemon = Daemon()
         cls.sshd = Sshd(cls.daemon.folder / "far")
+        cls.agent = SshAgent(cls.daemon.folder / "agent")
+        cls.daemon.environment["SSH_AUTH_SOCK"] = str(cls.agent.socket)
         cls.daemon.start()
 
     @classmethod
     def tearDownClass(cls) -> None:
+        cls.agent.close()
         cls.sshd.close()
         cls.daemon.close()
 
@@ -90,6 +95,7 @@ class RemoteTests(SynchronousTestCase):
         self.a_key_is_trusted_by_a_person()
         self.a_life_there()
         self.a_session_of_somebody_else()
+        self.a_host_behind_another()
         self.a_changed_key_is_refused_with_both()
 
     def a_key_is_trusted_by_a_person(self) -> None:
@@ -268,6 +274,33 @@ class RemoteTests(SynchronousTestCase):
         self.call("DELETE", f"/sessions/{session}")
         self.assertEqual("mi\nmine\n", self.tmux("list-sessions", "-F", "#{session_name}"))
         self.until(lambda: "\n" not in self.tmux("list-clients"), "the client's end")
+
+    def a_host_behind_another(self) -> None:
+        """The key of it is shown through the other one, and so goes all that it is told."""
+        user, jump = os.environ.get("USER", "root"), f"127.0.0.1:{self.sshd.port}"
+        with closing(Sshd(self.daemon.folder / "behind")) as inner:
+            there = {"port": inner.port, "identityFile": str(inner.key)}
+            host = self.host("behind", **there, jumpHost=f"{user}@{jump}")
+            self.agent.add(self.sshd.key)
+            found = self.call("POST", f"/remote-hosts/{host}/check")
+            self.assertEqual((False, "unknown"), (found["ok"], found["hostKey"]), found)
+            shown = {"fingerprint": found["fingerprint"]}
+            self.call("POST", f"/remote-hosts/{host}/trust", shown)
+            body = {"name": "behind", "hostId": host, "remotePath": str(inner.home)}
+            self.call("POST", "/cases/remote-link", body)
+            wanted = {"caseName": "behind", "mode": "shell", "start": True}
+            session = str(self.call("POST", "/sessions", wanted)["session"]["id"])
+            self.type(session, "echo in-$HOME\r", 1)
+            self.until(lambda: f"in-{inner.home}" in self.screen(session), "the home there")
+            self.sshd.stop()
+            path = f"/sessions/{session}/reachability"
+            self.until(lambda: self.call("GET", path)["reachable"] is False, "the loss")
+            self.sshd.start()
+            self.type(session, "echo then-$((4*4))\r", 2)
+            self.until(lambda: "then-16" in self.screen(session), "the answer")
+            self.call("DELETE", f"/sessions/{session}")
+            self.call("DELETE", "/cases/behind")
+            self.call("DELETE", f"/remote-hosts/{host}")
 
     def a_changed_key_is_refused_with_both(self) -> None:
         host = self.trusted("changed")
