@@ -194,6 +194,7 @@ def build_access(
         lambda session_id: owner_of(sessions, session_id),
         pages.login_page,
     )
+    sessions.judge_senders(gate.still_reaches)
     signing = AccessRoutes(
         cookies, accounts, failures, config.username, config.multiuser, codes.renew_all
     )

@@ -84,6 +84,10 @@ class EventName(StrEnum):
     SESSION_RENAMED = "session:renamed", told.NameTold, "it has another name"
     SESSION_PINNED = "session:pinned", told.PinTold, "it was pinned, or not any more"
     SESSION_ORDER_CHANGED = "session:orderChanged", told.OrderTold, "the list has another order"
+    SESSION_INPUT_LOST = (
+        "session:inputLost", told.InputLostTold,
+        "what was kept for it while its host was away was not typed",
+    )  # fmt: skip
     SESSION_LIMIT_PAUSE_SCHEDULED = (
         "session:limitPauseScheduled", told.PauseTold,
         "a usage limit pauses it, and it goes on by itself",

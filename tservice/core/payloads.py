@@ -22,6 +22,15 @@ class Happened(Payload):
     at: int
 
 
+class InputLostTold(Payload):
+    """How many inputs that were kept were not typed, and why the first of them was not."""
+
+    id: str
+    at: int
+    chunks: int
+    reason: str
+
+
 class DroppedTold(Payload):
     """How many attempts there were since, and when the next one is."""
 

@@ -328,8 +328,7 @@ class Gate:
         """
         if who is STRANGER:
             return
-        found = (judge.again(who) for judge in (*self._authenticators, self._hook))
-        now = next((identity for identity in found if identity is not None), None)
+        now = self._now(who)
         if now is None:
             raise unauthorized(challenge=not from_script(visit))
         session = path["id"] if operation.access is Access.OWNER else None
@@ -337,6 +336,17 @@ class Gate:
             self._judge_owner(now, operation, session)
         if not now.covers(who):
             raise ServiceError(ErrorCode.FORBIDDEN, "A right to this was lost meanwhile")
+
+    def still_reaches(self, who: Identity, session_id: str) -> bool:
+        """Whether C{who}, who was let through to a session, has lost no right since."""
+        now = self._now(who)
+        if now is None or not now.covers(who):
+            return False
+        return now.may_reach(self._owner_of(session_id), session_id)
+
+    def _now(self, who: Identity) -> Identity | None:
+        found = (judge.again(who) for judge in (*self._authenticators, self._hook))
+        return next((identity for identity in found if identity is not None), None)
 
     def _judge_owner(self, who: Identity, operation: Operation, session: str) -> None:
         owner = self._owner_of(session)

@@ -156,8 +156,11 @@ class ISessions(Interface):
     async def prompt(session_id: str, text: str) -> None:
         """Type C{text} as one prompt and submit it."""
 
-    async def send_key(session_id: str, key: str) -> None:
-        """Press one key of C{tservice.mux.keys.KEYS}, in turn with the inputs."""
+    async def send_key(session_id: str, key: str, sender: Identity | None = None) -> None:
+        """Press one key of C{tservice.mux.keys.KEYS}, in turn with the inputs.
+
+        @param sender: as L{InputRequest.sender}.
+        """
 
     async def resize(session_id: str, wish: Wish) -> tuple[int, int]:
         """Ask for a size; the one that holds now (protocol-size)."""

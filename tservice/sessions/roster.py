@@ -15,7 +15,7 @@ from tservice.core.errors import not_found
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.payloads import Happened, OrderTold
+from tservice.core.payloads import Happened, InputLostTold, OrderTold
 from tservice.core.places.place import PlaceId
 from tservice.sessions.live import Live
 from tservice.sessions.record.model import Session, Status
@@ -156,6 +156,12 @@ class Roster:
     def tell(self, live: Live, name: EventName) -> None:
         """Publish that something happened to it just now."""
         self.publish(live, name, Happened(id=live.record.id, at=now_ms(self._clock)))
+
+    def tell_lost(self, live: Live, chunks: int, reason: str) -> None:
+        """Tell that input which was kept for it was not typed."""
+        at = now_ms(self._clock)
+        told = InputLostTold(id=live.record.id, at=at, chunks=chunks, reason=reason)
+        self.publish(live, EventName.SESSION_INPUT_LOST, told)
 
     def publish_order(self, owner: str | None, order: list[str]) -> None:
         """Tell an owner of the order of all of its sessions; it is of no single one of them."""

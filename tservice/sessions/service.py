@@ -142,6 +142,7 @@ class SessionService:
         self._deps = deps
         self._roster = deps.roster
         self._processes = deps.processes
+        self._entitled: Callable[[Identity, str], bool] = lambda sender, session_id: True
         self.properties = deps.properties
 
     # -- the service's own life
@@ -170,6 +171,14 @@ class SessionService:
     def hand_out(self, tokens: IAgentTokens) -> None:
         """From now on agents get tokens of their own; to be called before L{open}."""
         self._processes.hand_out(tokens)
+
+    def judge_senders(self, entitled: Callable[[Identity, str], bool]) -> None:
+        """From now on input that waited is typed for those alone who may still type it; to be
+        called before L{open}.
+
+        @param entitled: whether somebody who was let through to type into a session still may.
+        """
+        self._entitled = entitled
 
     def children(self, session_id: str) -> frozenset[str]:
         """The sessions that a session has made."""
@@ -321,10 +330,10 @@ class SessionService:
     async def prompt(self, session_id: str, text: str) -> None:
         await self.input(session_id, InputRequest(text=text, use_mux=True))
 
-    async def send_key(self, session_id: str, key: str) -> None:
+    async def send_key(self, session_id: str, key: str, sender: Identity | None = None) -> None:
         live = self._roster.get(session_id)
         self._deps.away.refuse_key(live)
-        await live.inputs.press(key)
+        await live.inputs.press(key, sender)
 
     async def resize(self, session_id: str, wish: Wish) -> tuple[int, int]:
         live = self._roster.get(session_id)
@@ -391,6 +400,8 @@ class SessionService:
             composer=lambda: composer_of(self._deps.clis, live.record.mode),
             typed=lambda submitted: self._typed(live, submitted),
             submitting=lambda prompt: _submitting(live, prompt),
+            entitled=lambda sender: self._entitled(sender, live.record.id),
+            lost=lambda chunks, why: self._roster.tell_lost(live, chunks, why),
         )
         inputs = InputQueue(
             clock=self._deps.clock,

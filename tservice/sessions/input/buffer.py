@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from tservice.sessions.input.senders import read_sender, written_sender
 from tservice.sessions.record.requests import InputRequest
 from tservice.store.database import Database
 
@@ -47,7 +48,7 @@ class InputBuffer:
             return False
         numbered = request.seq is not None
         self._database.execute(
-            "INSERT INTO input_buffer VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO input_buffer VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 session_id,
                 last + 1,
@@ -55,6 +56,7 @@ class InputBuffer:
                 request.use_mux,
                 request.client_id if numbered else None,
                 request.seq,
+                written_sender(request.sender),
             ),
         )
         return True
@@ -80,6 +82,7 @@ class InputBuffer:
             use_mux=None if row["use_mux"] is None else bool(row["use_mux"]),
             client_id=row["client_id"],
             seq=row["seq"],
+            sender=read_sender(row["sender"], session_id),
         )
         return Buffered(position=int(row["position"]), request=request)
 

@@ -25,6 +25,7 @@ from twisted.python.failure import Failure
 from tservice.core.clock import now_ms, sleep
 from tservice.core.disk import NotKept
 from tservice.core.errors import ServiceError, conflict, failed, invalid
+from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
 from tservice.sessions.input.buffer import Buffered, InputBuffer
@@ -79,9 +80,10 @@ class InputQueue:
     async def deliver(self, request: InputRequest) -> Delivery:
         """Type C{request} when its turn comes.
 
-        @raise ServiceError: 400, 413: see L{check_input} and L{check_text}; 409: no process, or an
-            earlier input of this client failed (its number and this one's are free again); 422: not
-            typed, or not submitted, or nobody knows, as the text says; 429: too many wait.
+        @raise ServiceError: 400, 413: see L{check_input} and L{check_text}; 403: the right to type
+            ended while it waited; 409: no process, or an earlier input of this client failed (its
+            number and this one's are free again); 422: not typed, or not submitted, or nobody
+            knows, as the text says; 429: too many wait.
         """
         check_input(request)
         check_text(request.text, request.use_mux)
@@ -122,16 +124,17 @@ class InputQueue:
             lambda why: self._log.failure("what was kept was not typed", why)
         )
 
-    async def press(self, key: str) -> None:
+    async def press(self, key: str, sender: Identity | None = None) -> None:
         """Press a named key when its turn comes.
 
-        @raise ServiceError: 400: no such key; 409: no process; 422: the answer was lost, or it
-            was refused; 429: too many wait.
+        @param sender: as L{InputRequest.sender}.
+        @raise ServiceError: 400: no such key; 403: the right to press it ended meanwhile; 409: no
+            process; 422: the answer was lost, or it was refused; 429: too many wait.
         """
         if key not in KEYS:
             raise invalid("key", f"one of {' '.join(KEYS)}")
         self._target.living_pane()
-        await self._put(None, True, lambda: self._press(key))
+        await self._put(None, True, lambda: self._press(key, sender))
 
     def recover(self) -> None:
         """Finish what a process before this one began; call it when the pane was taken up."""
@@ -248,6 +251,7 @@ class InputQueue:
         kind, data = classify(request.text, request.use_mux, typed=request.typed)
         if kind is not InputKind.RAW:
             await self._gate_opens()
+        self._target.judge(request.sender)
         entry = evolve(self._entry(request, kind, data, previous), buffered=buffered)
         context = self._context(
             unsure=unsure,
@@ -316,18 +320,21 @@ class InputQueue:
 
     async def _catch_up(self) -> None:
         session_id = self._target.session().id
+        lost: list[str] = []
         try:
             while (kept := self._buffer.first(session_id)) is not None:
                 try:
-                    await self._type_kept(kept)
+                    await self._type_kept(kept, lost.append)
                 except NotKept as error:
                     # Typed without being written down it might be typed twice.
                     self._log.warn("kept input of {id}: {why}", id=session_id, why=str(error))
                     await sleep(self._clock, PAUSE)
         finally:
             self._catching_up = False
+            if lost:
+                self._target.lost(len(lost), lost[0])
 
-    async def _type_kept(self, kept: Buffered) -> None:
+    async def _type_kept(self, kept: Buffered, lost: Callable[[str], None]) -> None:
         session_id = self._target.session().id
         try:
             done = await self._accept(
@@ -336,11 +343,12 @@ class InputQueue:
         except NotKept:
             raise
         except (NotTyped, PaneGone, ServiceError) as error:
+            self._buffer.strike(session_id, kept.position)
             self._log.warn("kept input of {id} was lost: {why}", id=session_id, why=str(error))
-        else:
-            if done.delivered:
-                return
-        self._buffer.strike(session_id, kept.position)
+            lost(str(error))
+            return
+        if not done.delivered:
+            self._buffer.strike(session_id, kept.position)
 
     async def _recover(self) -> None:
         session_id = self._target.session().id
@@ -414,7 +422,8 @@ class InputQueue:
         if prompt or b"\r" in entry.data:
             self._target.submitting(prompt)
 
-    async def _press(self, key: str) -> None:
+    async def _press(self, key: str, sender: Identity | None) -> None:
+        self._target.judge(sender)
         pane = self._target.living_pane()
         if key == "S-Enter" and self._target.composer() is None:
             # A new line in a composer; a shell has none, and would print what comes of it.

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from tservice.core.errors import ServiceError, conflict, failed
+from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
+from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
 from tservice.sessions.input.composing import Composer
 from tservice.sessions.record.model import Session
@@ -19,6 +20,8 @@ class InputTarget:
     @ivar composer: how its mode draws its composer; C{None} for shells.
     @ivar submitting: told just before an Enter; true where it submits a prompt.
     @ivar typed: told after an input was typed; true when it held an Enter.
+    @ivar entitled: whether somebody who was let through to type here still may.
+    @ivar lost: told of how much that was kept was not typed, and why not.
     """
 
     session: Callable[[], Session]
@@ -26,6 +29,8 @@ class InputTarget:
     composer: Callable[[], Composer | None]
     typed: Callable[[bool], None]
     submitting: Callable[[bool], None]
+    entitled: Callable[[Identity], bool]
+    lost: Callable[[int, str], None]
 
     def living_pane(self) -> IPane:
         """The pane with its process.
@@ -38,6 +43,16 @@ class InputTarget:
         if pane is None or pane.ending is not None:
             raise no_process()
         return pane
+
+    def judge(self, sender: Identity | None) -> None:
+        """Look at a sender again whose input may have waited.
+
+        @raise ServiceError: 403: the right to type here ended meanwhile.
+        """
+        if sender is not None and not self.entitled(sender):
+            raise ServiceError(
+                ErrorCode.FORBIDDEN, "The right to type here ended meanwhile; nothing was typed"
+            )
 
 
 def no_process() -> ServiceError:

@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from tservice.cases.interfaces import WorktreeWish as WorktreeWish
 from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.identity import Identity
 from tservice.core.places.place import PlaceId
 from tservice.sessions.record.model import CustomModel
 
@@ -71,6 +72,8 @@ class InputRequest:
     @ivar may_wait: it may be kept and typed later where the session's host is away.
     @ivar submitting: called just before the key that submits: what the agent does from then on
         belongs to this input.
+    @ivar sender: whose right to type is looked at again just before it is typed; C{None}: the
+        service itself.
     """
 
     text: str
@@ -81,6 +84,7 @@ class InputRequest:
     longest: int = INPUT_LENGTH
     may_wait: bool = False
     submitting: Callable[[], None] | None = field(default=None, eq=False, repr=False)
+    sender: Identity | None = None
 
 
 def check_input(request: InputRequest) -> None:

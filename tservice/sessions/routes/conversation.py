@@ -188,6 +188,7 @@ class TerminalSocket:
             client_id=None if message.seq is None else self.cid,
             seq=message.seq,
             may_wait=True,
+            sender=self._caller,
         )
         try:
             delivery = await self._sessions.input(self._id, request)

@@ -10,6 +10,7 @@ from attrs import evolve
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
+from tservice.core.identity import Identity
 from tservice.core.payload import absent
 from tservice.http.bounds import LEAST_BODY_LIMIT, LONGEST_CHARACTER
 from tservice.http.models import Body
@@ -48,14 +49,15 @@ class InputBody(Body):
     wait: bool | _Signals | Annotated[list[_Signals], Field(max_length=32)] | None = None
     wait_timeout: Annotated[int, Field(gt=0)] | None = None
 
-    def request(self) -> InputRequest:
-        """What is to be typed."""
+    def request(self, sender: Identity) -> InputRequest:
+        """What C{sender} wants typed."""
         return InputRequest(
             text=self.input,
             use_mux=self.use_mux,
             client_id=self.client_id,
             seq=self.seq,
             may_wait=not self.wait,
+            sender=sender,
         )
 
     def wanted(self) -> WaitRequest | None:
@@ -89,8 +91,8 @@ class InputRoutes:
         body: InputBody = call.body
         wanted = body.wanted()
         if wanted is not None:
-            return await self._input_and_wait(call, body.request(), wanted)
-        done = await self._sessions.input(call.id, body.request())
+            return await self._input_and_wait(call, body.request(call.identity), wanted)
+        done = await self._sessions.input(call.id, body.request(call.identity))
         if done.buffered:
             return BufferedAnswer(dropped=done.dropped)
         if done.duplicate:

@@ -133,7 +133,7 @@ class TerminalRoutes:
 
     async def send_key(self, call: Call) -> object:
         """Press a key."""
-        await self._sessions.send_key(call.id, call.body.key)
+        await self._sessions.send_key(call.id, call.body.key, call.identity)
         return Nothing()
 
     async def resize(self, call: Call) -> object:

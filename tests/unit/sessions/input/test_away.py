@@ -75,7 +75,9 @@ class FarMachine(Machine):
         return ground
 
 
-class AwayTests(SessionCase):
+class FarCase(SessionCase):
+    """A shell on a host that is away."""
+
     machine: FarMachine
 
     def setUp(self) -> None:
@@ -102,6 +104,10 @@ class AwayTests(SessionCase):
     @property
     def typed(self) -> bytes:
         return bytes(self.pane(self.session).typed)
+
+
+class AwayTests(FarCase):
+    """What becomes of input meanwhile."""
 
     def test_it_is_kept_and_typed_in_order_once(self) -> None:
         self.assertEqual([KEPT] * 3, [self.send(text) for text in ("one ", "two ", "three")])

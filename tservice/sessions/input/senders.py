@@ -1,0 +1,42 @@
+"""Who sent input that is kept, as it stands on the disk beside it.
+
+No more is written than judging that sender again needs: the right to type into one session.
+"""
+
+from __future__ import annotations
+
+import json
+
+from attrs import evolve
+
+from tservice.core.identity import Identity
+from tservice.core.scopes import Scope
+
+NOBODY = Identity(username="", admin=False, method="unknown", can_bypass_permissions=False)
+"""Of whom nothing was written: entitled to nothing."""
+
+
+def written_sender(sender: Identity | None) -> str | None:
+    """C{sender} as JSON."""
+    if sender is None:
+        return None
+    return json.dumps(
+        {
+            "username": sender.username,
+            "admin": sender.admin,
+            "method": sender.method,
+            "can_bypass_permissions": sender.can_bypass_permissions,
+            "auth_session": sender.auth_session,
+            "token": sender.token,
+            "parent": sender.parent,
+            "os_user": sender.os_user,
+        }
+    )
+
+
+def read_sender(text: str | None, session_id: str) -> Identity:
+    """Who that was, with no right but to type into the session."""
+    if text is None:
+        return NOBODY
+    typing, here = frozenset({str(Scope.SESSIONS_INPUT)}), frozenset({session_id})
+    return evolve(Identity(**json.loads(text)), scopes=typing, sessions=here)
