@@ -11,10 +11,12 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 
 from tests.security.attackcase import AttackCase
+from tests.security.rows import JOB
 from tests.security.world import PASSWORD, parse
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import TEXT, UPGRADE, frames, masked
+from tservice.agents.activity.gate import AgentGate
 from tservice.core.errors import failed
 from tservice.hosts.keys import HostKey
 from tservice.hosts.service import HostService
@@ -374,6 +376,51 @@ class SlowPlaceTests(LateCase):
         (run,) = self.world.good("root", "GET", f"/api/cron/jobs/{made['id']}/runs")
         self.assertEqual("failed", run["status"])
         self.assertIn("lost a right", run["errorMessage"])
+
+
+class SlowPromptTests(LateCase):
+    """Prompts that wait until their agent, or their shell, can take them."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.ready: list[Deferred[None]] = []
+
+        async def slow(gate: AgentGate, session: Session) -> None:
+            self.ready.append(Deferred())
+            await self.ready[-1]
+
+        self.patch(AgentGate, "ready", slow)
+
+    def test_each_end_of_a_right_leaves_them_untyped(self) -> None:
+        path = f"/api/sessions/{self.world.session}/input"
+        pane = self.world.host[self.world.session]
+        for end in ENDS:
+            if end.shown is of_brief_token:
+                continue
+            self.newcomer()
+            with self.subTest(end=f"{end.shown.__name__} {end.title}"):
+                held = self.park("POST", path, end.shown(self), b'{"input": "id > pwned\\r"}')
+                end.work(self)
+                self.ready.pop().callback(None)
+                self.world.clock.advance(1)
+                self.assertIn(parse(held.value(), "POST").status, (401, 403, 404))
+                self.assertEqual(([], b""), (pane.pastes, bytes(pane.typed)))
+
+    def test_nor_is_a_job_s_typed(self) -> None:
+        job = {**JOB, "workingDir": str(self.world.cases(self.name)), "enabled": False}
+        made = self.world.good("max", "POST", "/api/cron/jobs", job)["job"]
+        run = self.world.good("max", "POST", f"/api/cron/jobs/{made['id']}/run")["run"]
+        pane = self.world.host[run["sessionId"]]
+        self.patch_max(enabled=False)
+        for _ in range(3):
+            self.world.clock.advance(1)
+            for each in self.ready:
+                each.callback(None)
+            self.ready.clear()
+        self.assertEqual(([], b""), (pane.pastes, bytes(pane.typed)))
+        (run,) = self.world.good("root", "GET", f"/api/cron/jobs/{made['id']}/runs")
+        self.assertEqual("failed", run["status"])
+        self.assertIn("gone or disabled", run["errorMessage"])
 
 
 class SlowKeyTests(LateCase):

@@ -60,7 +60,7 @@ class JobRules:
             not answer.
         """
         self.require_mode(definition.agent_type)
-        self._check_grant(definition, owner)
+        self.check_grant(definition, owner)
         if definition.case_name is not None:
             return await self._in_case(definition, definition.case_name, owner)
         folder = await self.folder(definition.working_dir, owner)
@@ -77,7 +77,8 @@ class JobRules:
         await self.files.run(partial(self._check_place, Path(case.path)), at=case.path)
         return found
 
-    def _check_grant(self, definition: Definition, owner: Identity) -> None:
+    def check_grant(self, definition: Definition, owner: Identity) -> None:
+        """@raise ServiceError: 403: it runs what this owner may not have run."""
         mode = definition.agent_type
         entry = self.clis.require(mode)
         gated = entry.capabilities.privileged_command_gate or definition.launch_command

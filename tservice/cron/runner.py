@@ -122,7 +122,7 @@ class Runner:
             elif run.status is RunStatus.CREATED:
                 self.begin(job, run)
             else:
-                self._spawn(job, run, self._deliver(run))
+                self._spawn(job, run, self._deliver(job, run))
 
     def forget(self, job_id: str) -> None:
         """The job is deleted: what is under way for it stops where it is."""
@@ -189,7 +189,7 @@ class Runner:
             if not launched.called:
                 launched.callback(None)
         if started is not None and not self._closed and self._book.find(job.id) is not None:
-            await self._deliver(started)
+            await self._deliver(job, started)
 
     async def _try_launch(self, job: Job, run: Run) -> Run | None:
         self._launching.add(run.id)
@@ -274,9 +274,9 @@ class Runner:
                 if error.code is not ErrorCode.NOT_FOUND:
                     raise failed(f"the previous session is still there: {error}") from error
 
-    async def _deliver(self, run: Run) -> None:
+    async def _deliver(self, job: Job, run: Run) -> None:
         try:
-            await self._put_in(run)
+            await self._put_in(job, run)
         except CancelledError:
             raise
         except ServiceError as error:
@@ -288,26 +288,28 @@ class Runner:
             now = now_ms(self._tools.clock)
             self._book.change(run, status=RunStatus.PROMPT_SENT, finished_at=now, delivery=None)
 
-    async def _put_in(self, run: Run) -> None:
+    async def _put_in(self, job: Job, run: Run) -> None:
         delivery = run.delivery
         if delivery is None:
             raise failed("its prompt was not kept")
         if not delivery.begun:
-            await self._until_ready(run, delivery)
+            await self._until_ready(job, run, delivery)
             run = self._book.change(run, delivery=evolve(delivery, begun=True))
-        await self._type(run, _PROMPT, delivery.text, typed=delivery.typed)
+        await self._type(job, run, _PROMPT, delivery.text, typed=delivery.typed)
 
-    async def _until_ready(self, run: Run, delivery: RunDelivery) -> None:
+    async def _until_ready(self, job: Job, run: Run, delivery: RunDelivery) -> None:
         session = self._sessions.get(run.session_id or "")
         if not self._tools.rules.is_shell(session.mode):
             await self._tools.agents.ready(session.id, READY_SECONDS)
             return
         await sleep(self._tools.clock, SHELL_SECONDS)
         if delivery.command is not None:
-            await self._type(run, _COMMAND, delivery.command, typed=False)
+            await self._type(job, run, _COMMAND, delivery.command, typed=False)
             await sleep(self._tools.clock, SHELL_SECONDS)
 
-    async def _type(self, run: Run, number: int, text: str, *, typed: bool) -> None:
+    async def _type(self, job: Job, run: Run, number: int, text: str, *, typed: bool) -> None:
+        # It has waited until the program was ready, perhaps over a restart of the service.
+        self._tools.rules.check_grant(job.definition, self._owner(job))
         request = InputRequest(
             text=text,
             use_mux=True,

@@ -170,14 +170,14 @@ class Driver:
 
     async def _type(self, run: TimedRun) -> bool:
         """Whether its next line was typed; false: it cannot be now."""
-        if self._identity(run.owner) is None:
-            raise ServiceError(ErrorCode.CONFLICT, f"the account {run.owner} is gone or disabled")
+        self._check_owner(run)
         session = self._sessions.get(run.session_id or "")
         if session.pid is None:
             raise ServiceError(ErrorCode.CONFLICT, "its session has no process")
         if session.limit_paused or session.status is Status.BUSY:
             return False
         await self._agents.ready(session.id, READY_SECONDS)
+        self._check_owner(run)
         request = InputRequest(
             text=next_line(run, now_ms(self._clock)),
             use_mux=True,
@@ -192,3 +192,7 @@ class Driver:
         said = "prompt sent" if run.lines == 0 else "told to go on"
         self._change(evolve(now, lines=run.lines + 1), said)
         return True
+
+    def _check_owner(self, run: TimedRun) -> None:
+        if self._identity(run.owner) is None:
+            raise ServiceError(ErrorCode.CONFLICT, f"the account {run.owner} is gone or disabled")

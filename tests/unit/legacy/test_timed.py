@@ -116,6 +116,13 @@ class TimedRunTests(AgentCase):
         self.hook(self.session(made), "stop")
         self.spend(BREATH + 2)
 
+    def test_an_account_that_is_disabled_while_its_agent_gets_ready(self) -> None:
+        made = self.make()
+        self.spend(3)
+        self.gone = True
+        self.works(made)
+        self.assertEqual(("", RunState.FAILED), (self.typed(made), self.as_now(made).status))
+
     def said(self, made: TimedRun) -> str:
         return "\n".join(self.as_now(made).logs)
 
