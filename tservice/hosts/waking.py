@@ -20,6 +20,9 @@ BUDGET = 40.0
 POLL_EVERY = 2.0
 """Seconds between two looks for it."""
 
+RING_EVERY = 5.0
+"""Seconds from the begin of one waking to that of the next, whoever asks."""
+
 REST = 30.0
 """Seconds after a vain attempt in which typing alone wakes nobody again."""
 
@@ -35,7 +38,8 @@ class IHeardWaking(Protocol):
 
 
 class Waker:
-    """Wakes one host and connects to it.  Whoever asks meanwhile shares the attempt.
+    """Wakes one host and connects to it.  Whoever asks meanwhile shares the attempt, and so does
+    whoever asks within L{RING_EVERY} of its begin: a command is run for it, or all are shouted at.
 
     @param alarm: what wakes it.
     @param answers: whether its port does.
@@ -63,6 +67,7 @@ class Waker:
         self._waking: Deferred[None] | None = None
         self._wanting: Deferred[None] | None = None
         self._sent = False
+        self._next_ring = 0.0
         self._resting_until = 0.0
 
     async def wake(self) -> bool:
@@ -70,7 +75,7 @@ class Waker:
 
         @return: whether what wakes it was done.
         """
-        if self._waking is None:
+        if self._waking is None and self._clock.seconds() >= self._next_ring:
             waking = spawn(self._wake(), self._log, "waking a host")
             self._waking = None if waking.called else waking
         if self._waking is not None:
@@ -132,6 +137,7 @@ class Waker:
 
     async def _ring(self) -> None:
         begun, self._sent = self._clock.seconds(), False
+        self._next_ring = begun + RING_EVERY
         self._heard.host_waking("command" if self._host.wake == "command" else "mac")
         try:
             await self._alarm.ring(self._host)

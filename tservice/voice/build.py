@@ -28,6 +28,7 @@ def build_voice(ground: Ground) -> Feature[Voice]:
                 Provider.PRIMARY: config.voice_stream_base,
                 Provider.THIRD_PARTY: config.voice_third_party_base,
             },
+            shared=config.multiuser,
         )
     )
     opens = Upstreams(ground.reactor).open

@@ -12,6 +12,9 @@ from attrs import evolve, field, frozen
 STREAMS = 4
 """Dictations at a time."""
 
+OF_ONE = 2
+"""Of them of one account, where there are several accounts."""
+
 STREAM_SECONDS = 300
 """How long one may last."""
 

@@ -19,6 +19,7 @@ from tservice.settings.interfaces import ISettings, Settings
 from tservice.voice.dialects import DIALECTS
 from tservice.voice.model import (
     CREDENTIALS_BYTES,
+    OF_ONE,
     STREAMS,
     Provider,
     Reason,
@@ -43,6 +44,7 @@ class VoiceDependencies:
 
     @ivar credentials: the primary CLI's file.
     @ivar bases: where each speech service is.
+    @ivar shared: whether there are several accounts.
     """
 
     clock: IReactorTime
@@ -51,6 +53,7 @@ class VoiceDependencies:
     redactor: Redactor
     credentials: Path
     bases: Mapping[Provider, str]
+    shared: bool = False
 
 
 class Voice:
@@ -58,7 +61,7 @@ class Voice:
 
     def __init__(self, deps: VoiceDependencies) -> None:
         self._deps = deps
-        self._under_way: set[Dictating] = set()
+        self._under_way: dict[Dictating, str] = {}
         self._unobserve: Callable[[], None] = lambda: None
 
     @property
@@ -79,16 +82,20 @@ class Voice:
         """Hear nothing more; what is under way ends with its WebSocket."""
         self._unobserve()
 
-    def enter(self, one: Dictating) -> bool:
-        """One more, unless there are L{STREAMS}; L{leave} gives the place back."""
-        if len(self._under_way) >= STREAMS:
+    def enter(self, one: Dictating, username: str) -> bool:
+        """One more of that account's; L{leave} gives the place back.
+
+        @return: false where there are L{STREAMS}, or L{OF_ONE} of one account among several.
+        """
+        own = sum(owner == username for owner in self._under_way.values())
+        if len(self._under_way) >= STREAMS or (self._deps.shared and own >= OF_ONE):
             return False
-        self._under_way.add(one)
+        self._under_way[one] = username
         return True
 
     def leave(self, one: Dictating) -> None:
         """It is over."""
-        self._under_way.discard(one)
+        self._under_way.pop(one, None)
 
     async def status(self) -> VoiceStatus:
         """Whether there is dictation by the service."""

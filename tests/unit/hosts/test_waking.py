@@ -15,7 +15,7 @@ from tests.unit.hosts.fakes import FakeMaster
 from tservice.hosts.alarm import COMMAND_TIMEOUT, Alarm, CannotWake, magic_packet
 from tservice.hosts.connection import CannotConnect, Connection
 from tservice.hosts.model import RemoteHost
-from tservice.hosts.waking import BUDGET, POLL_EVERY, REST, Waker
+from tservice.hosts.waking import BUDGET, POLL_EVERY, REST, RING_EVERY, Waker
 
 HOST = RemoteHost(id="h", label="H", host="h.lan", username="me", wake_command="/bin/wake")
 
@@ -134,6 +134,20 @@ class WakerTests(SynchronousTestCase):
         self.alarm.rung[0].errback(CannotWake("no network"))
         self.assertFalse(self.successResultOf(waiting))
         self.assertEqual(("failed", "no network"), self.told[-1])
+
+    def test_whoever_asks_again_soon_shares_what_came_of_it(self) -> None:
+        """A command that fails at once, or a host that is up, is no reason to run it in a loop."""
+        asked = [Deferred.fromCoroutine(self.waker.wake())]
+        self.alarm.rung[0].errback(CannotWake("no network"))
+        asked += [Deferred.fromCoroutine(self.waker.wake()) for _ in range(100)]
+        self.assertEqual({False}, {self.successResultOf(each) for each in asked})
+        why = self.failureResultOf(self.reach(), CannotConnect).getErrorMessage()
+        self.assertEqual(("no network", 1), (why, len(self.alarm.rung)))
+        self.spend(RING_EVERY)
+        again = Deferred.fromCoroutine(self.waker.wake())
+        self.assertEqual(2, len(self.alarm.rung))
+        self.alarm.rung[1].errback(CannotWake("no network"))
+        self.assertFalse(self.successResultOf(again))
 
     def test_typing_wakes_once_and_then_leaves_it_in_peace(self) -> None:
         self.waker.wanted()

@@ -105,7 +105,7 @@ class Service:
         self.under_way: set[Any] = set()
         self.known: list[str] = []
 
-    def enter(self, one: object) -> bool:
+    def enter(self, one: object, username: str) -> bool:
         if len(self.under_way) >= STREAMS:
             return False
         self.under_way.add(one)
@@ -144,6 +144,7 @@ class DictationCase(SynchronousTestCase):
                 voice=self.voice,  # type: ignore[arg-type]
                 opens=self.opens,
                 source=Source(provider=self.provider, secret=SECRET),
+                username="ann",
                 language="en",
             )
         )

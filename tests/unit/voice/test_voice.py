@@ -125,16 +125,16 @@ class VoiceTests(SynchronousTestCase):
             self.assertEqual(400, answer.status, query)
             self.assertIn(query.partition("=")[0], answer.body)
 
-    def open(self) -> Connection:
+    def open(self, name: str = "ann") -> Connection:
         connection = Connection(self.world.site, MemoryTransport(self.world.address()))
         self.addCleanup(connection.lose)
-        shown = {"Cookie": self.world.cookies["ann"], **DEFLATE, **UPGRADE}
+        shown = {"Cookie": self.world.cookies[name], **DEFLATE, **UPGRADE}
         connection.send(head("GET", STREAM, shown))
         top, _, rest = connection.value().partition(b"\r\n\r\n")
         self.assertIn(b"101 ", top)
         self.assertNotIn(b"deflate", top, "a little on the wire must stay a little")
-        self.assertEqual(b"", rest)
         connection.transport.clear()
+        connection.transport.write(rest)
         return connection
 
     def test_frames(self) -> None:
@@ -152,6 +152,16 @@ class VoiceTests(SynchronousTestCase):
             (close,) = frames(connection.value())
             self.assertEqual(1003, close.code)
             connection.lose()
+
+    def test_one_account_leaves_room_for_others(self) -> None:
+        self.sign()
+        self.set()
+        asked = ["ann", "ann", "ann", "bob", "root", "root"]
+        open_ones = [self.open(name) for name in asked]
+        told = [[each.code for each in frames(one.value())] for one in open_ones]
+        self.assertEqual([[], [], [4008], [], [], [4008]], told)
+        open_ones[0].lose()
+        self.assertEqual(b"", self.open("ann").value())
 
     def test_switched_off_while_it_runs(self) -> None:
         self.set()

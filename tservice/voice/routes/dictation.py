@@ -51,6 +51,7 @@ class DictationDependencies:
     """What a dictation is made of.
 
     @ivar opens: makes the line.
+    @ivar username: whose it is.
     @ivar language: C{None}: as the settings say; so are C{keyterms}.
     """
 
@@ -58,6 +59,7 @@ class DictationDependencies:
     voice: Voice
     opens: Opens
     source: Source
+    username: str
     language: str | None = None
     keyterms: Sequence[str] | None = None
 
@@ -88,7 +90,7 @@ class Dictation:
 
     def opened(self, socket: ISocket) -> None:
         self._socket = socket
-        if not self._deps.voice.enter(self):
+        if not self._deps.voice.enter(self, self._deps.username):
             self._release()
             socket.close(TOO_MANY, "too many dictations at a time")
             return

@@ -115,6 +115,7 @@ class VoiceRoutes:
                 voice=self._voice,
                 opens=self._opens,
                 source=source,
+                username=call.identity.username,
                 language=query.language,
                 keyterms=terms,
             )
