@@ -25,6 +25,16 @@ LOOK_BACK = 512 * 1024
 READ = 2000
 """Lines with links or movements in them that are read of that; what is older is not looked at."""
 
+LINE = 16 * 1024
+"""Longest line that is read, in bytes, as it was printed and as it is shown: a few bytes move by
+a thousand columns."""
+
+EFFORT = 512 * 1024
+"""What reading them may cost in all: the bytes of a line and of its text, and L{PART} for each of
+its pieces and rows; what is older is not looked at."""
+
+PART = 32
+
 ADDRESS = 2048
 """Longest address of a link, in bytes."""
 
@@ -67,9 +77,15 @@ class LinkBook:
             del lines[0]
         # A plain line only tells that its text has no link: that takes a twentieth of the time.
         odd = [n for n, line in enumerate(lines) if _is_odd(line, cols)]
-        for n in odd[-READ:]:
-            self._add(lines[n], cols)
-        plain = {line.strip(b" ") for line in lines[odd[-READ] if len(odd) > READ else 0 :]}
+        oldest, effort = 0, EFFORT
+        for n in reversed(odd[-READ:]):
+            effort -= self._add(lines[n], cols)
+            if effort < 0:
+                oldest = n
+                break
+        else:
+            oldest = odd[-READ] if len(odd) > READ else 0
+        plain = {line.strip(b" ") for line in lines[oldest:]}
         for text in plain.intersection(self._links):
             self._links[text] = ()
 
@@ -78,10 +94,17 @@ class LinkBook:
         found = [self._linked(row) for row in reversed(rows)]
         return tuple(reversed(found))
 
-    def _add(self, line: bytes, cols: int) -> None:
-        for text, links in _rows(*_read(line), cols):
-            if self._links.setdefault(text, links) != links:
-                self._links[text] = ()
+    def _add(self, line: bytes, cols: int) -> int:
+        """What it cost."""
+        if len(line) > LINE:
+            return PART
+        text, links = _read(line)
+        rows = 0
+        for row, inside in _rows(text, links, cols):
+            rows += 1
+            if self._links.setdefault(row, inside) != inside:
+                self._links[row] = ()
+        return len(line) + len(text) + PART * (rows + line.count(OPENING))
 
     def _linked(self, row: bytes) -> bytes:
         plain = _STYLE.sub(b"", row)
@@ -98,19 +121,38 @@ def _is_odd(line: bytes, cols: int) -> bool:
 
 
 def _read(line: bytes) -> tuple[bytes, Links]:
-    """The text of a line and its links; one that is not closed ends with the line."""
-    text, address = b"", b""
+    """The text of a line and its links; one that is not closed ends with the line.
+
+    Nothing of one that is longer than L{LINE} where it is shown.
+    """
+    pieces: list[bytes] = []
+    length, address = 0, b""
     links: list[Link] = []
     parts = _SEQUENCE.split(line)
     for printed, following in zip(parts[::2], [*parts[1::2], b""], strict=True):
-        start = len(text)
+        start = length
+        if length + _width(printed) > LINE:
+            return b"", ()
         if b"\x1b" in printed:
             printed = strip(_FORWARD.sub(_blanks, printed))
-        text = (text + printed).expandtabs()
-        if address and start < len(text):
-            links.append(Link(start, len(text), address))
+        pieces.append(_without_tabs(printed, length))
+        length += len(pieces[-1])
+        if address and start < length:
+            links.append(Link(start, length, address))
         address = following if _WEB.fullmatch(following) else b""
-    return text, tuple(links)
+    return b"".join(pieces), tuple(links)
+
+
+def _width(printed: bytes) -> int:
+    """At most how many bytes it takes where it is shown."""
+    moved = sum(int(move[1] or 1) for move in _FORWARD.finditer(printed))
+    return len(printed) + 8 * printed.count(b"\t") + moved
+
+
+def _without_tabs(printed: bytes, column: int) -> bytes:
+    """C{printed}, which begins in C{column}, with blanks for its tabs."""
+    before = b" " * (column % 8)
+    return (before + printed).expandtabs()[len(before) :]
 
 
 def _blanks(forward: re.Match[bytes]) -> bytes:
@@ -121,16 +163,22 @@ def _rows(text: bytes, links: Links, cols: int) -> Iterator[tuple[bytes, Links]]
     """A line as the rows that it takes, without the blanks around them."""
     # How many cells other characters take is not known here: such a line is found if it is one row.
     step = cols if text.isascii() else max(len(text), 1)
+    first = 0
     for at in range(0, len(text), step):
         row = text[at : at + step]
         begin = at + len(row) - len(row.lstrip(b" "))
         row = row.strip(b" ")
+        while first < len(links) and links[first].stop <= at:
+            first += 1
         if row:
-            yield row, tuple(_within(links, begin, begin + len(row)))
+            yield row, tuple(_within(links, first, begin, begin + len(row)))
 
 
-def _within(links: Links, begin: int, end: int) -> Iterator[Link]:
-    for link in links:
+def _within(links: Links, first: int, begin: int, end: int) -> Iterator[Link]:
+    for n in range(first, len(links)):
+        link = links[n]
+        if link.start >= end:
+            return
         start, stop = max(link.start, begin), min(link.stop, end)
         if start < stop:
             yield Link(start - begin, stop - begin, link.address)

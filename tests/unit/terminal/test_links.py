@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.terminal.links import ADDED, ADDRESS, OPENING, READ, LinkBook
+from tservice.terminal.links import ADDED, ADDRESS, LOOK_BACK, OPENING, READ, LinkBook
 from tservice.terminal.sgr import END_LINK
 
 SITE = b"https://a.example/x"
@@ -47,6 +47,11 @@ def cells(row: bytes) -> list[tuple[bytes, bytes]]:
     return found
 
 
+def _joined(row: bytes) -> bytes:
+    """Pieces of the same address as one link."""
+    return row.replace(END_LINK + link(b"")[: -len(END_LINK)], b"")
+
+
 class LinkTests(SynchronousTestCase):
     """L{LinkBook}."""
 
@@ -59,6 +64,22 @@ class LinkTests(SynchronousTestCase):
     def test_both_terminators_and_an_id(self) -> None:
         printed = link(b"bell", end=b"\x07") + b"\r\n\x1b]8;id=1;%b\x1b\\id\x1b]8;;\x1b\\" % OTHER
         self.assertEqual((link(b"bell"), link(b"id", OTHER)), linked(printed, b"bell", b"id"))
+
+    def test_lines_that_are_made_to_be_long(self) -> None:
+        """They are passed over: each was read once for every link in it, as wide as it got, and the
+        whole service stood still for hours behind the half a megabyte that is looked at."""
+        piece = OPENING + b";" + SITE + b"\x07x"
+        for wide in (b"\x1b[999C", b"\t" * 8, b""):
+            long = (piece + wide) * (LOOK_BACK // len(piece + wide))
+            found = linked(long + b"\r\n" + link(b"here") + b"\r\n", b"x", b"here")
+            self.assertEqual((b"x", link(b"here")), found)
+
+    def test_there_is_an_end_of_what_is_read(self) -> None:
+        """The newest come first."""
+        many = b"".join(link(b"%06d" % n) * 20 + b"\r\n" for n in range(READ))
+        oldest, newest = b"000000" * 20, b"%06d" % (READ - 1) * 20
+        found = linked(many, oldest, newest, cols=120)
+        self.assertEqual((oldest, link(newest)), (found[0], _joined(found[1])))
 
     def test_several_links_of_a_row(self) -> None:
         row = link(b"a") + link(b"b", OTHER) + b" " + link(b"c")
