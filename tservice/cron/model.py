@@ -13,8 +13,10 @@ from attrs import evolve, field, fields_dict, frozen
 from tservice.core.errors import invalid
 
 MAX_JOBS = 100
+MAX_JOBS_OF_ONE = 50
 MAX_RUNS = 500
-"""Jobs at most, and runs kept of all of them together (protocol-cron)."""
+"""Jobs at most, those of one account among several, and runs kept of all of them
+(protocol-cron)."""
 
 NAME_LENGTH = 200
 LINE_LENGTH = 2000

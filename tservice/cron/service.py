@@ -20,6 +20,7 @@ from tservice.cron.crontab import check_expression
 from tservice.cron.interfaces import ICron
 from tservice.cron.model import (
     MAX_JOBS,
+    MAX_JOBS_OF_ONE,
     Definition,
     Job,
     Run,
@@ -131,15 +132,20 @@ class CronService:
         """A new job of the caller's.
 
         @raise ServiceError: 400 naming the field; 403: not for this caller; 422: there are
-            L{MAX_JOBS}, or the folder does not answer.
+            L{MAX_JOBS}, or L{MAX_JOBS_OF_ONE} of one account among several, or the folder does not
+            answer.
         """
         definition = await self._defined(given, None, caller)
         if len(self._book) >= MAX_JOBS:
             raise failed(f"there are {MAX_JOBS} jobs already")
+        owner = caller.username if self._deps.multiuser else None
+        own = sum(job.owner == owner for job in self._book.every())
+        if owner is not None and own >= MAX_JOBS_OF_ONE:
+            raise failed(f"this account has {MAX_JOBS_OF_ONE} jobs already")
         now = now_ms(self._deps.clock)
         job = Job(
             id=self._deps.new_id(),
-            owner=caller.username if self._deps.multiuser else None,
+            owner=owner,
             definition=definition,
             created_at=now,
             updated_at=now,

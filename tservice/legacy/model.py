@@ -12,6 +12,8 @@ PROMPT_LENGTH = 100_000
 """Characters of a prompt."""
 AT_A_TIME = 20
 """Runs under way (protocol-legacy)."""
+OF_ONE = 10
+"""Of them of one account, where there are several accounts."""
 KEPT = 100
 """Runs that are remembered; the oldest that are over go first."""
 LOGGED = 200

@@ -15,7 +15,7 @@ from tservice.core.flight import Flight
 from tservice.core.identity import Identity
 from tservice.core.process.alarm import Alarm
 from tservice.legacy.driver import Driver
-from tservice.legacy.model import AT_A_TIME, RunState, TimedRun, logged, too_many
+from tservice.legacy.model import AT_A_TIME, OF_ONE, RunState, TimedRun, logged, too_many
 from tservice.legacy.store import TimedRunStore
 from tservice.sessions.interfaces import CreateRequest, ISessions, Session
 
@@ -105,14 +105,18 @@ class TimedRuns:
     ) -> TimedRun:
         """Start a session and keep it going for C{minutes}.
 
-        @raise ServiceError: 422: L{AT_A_TIME} are under way; else as the making of a session.
+        @raise ServiceError: 422: L{AT_A_TIME} are under way, or L{OF_ONE} of one account among
+            several; else as the making of a session.
         """
         if len(self._under_way()) >= AT_A_TIME:
             raise failed(f"{AT_A_TIME} timed runs are under way already")
+        owner = caller.username if self._parts.multiuser else None
+        if owner is not None and sum(run.owner == owner for run in self._under_way()) >= OF_ONE:
+            raise failed(f"{OF_ONE} timed runs of this account are under way already")
         now = now_ms(self._parts.clock)
         run = TimedRun(
             id=self._parts.new_id(),
-            owner=caller.username if self._parts.multiuser else None,
+            owner=owner,
             prompt=prompt,
             working_dir=working_dir or "",
             duration_minutes=minutes,

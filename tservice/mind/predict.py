@@ -34,6 +34,8 @@ from tservice.settings.interfaces import ISettings
 
 AT_ONCE = 4
 """CLIs that are asked at a time."""
+OF_ONE = 2
+"""Of them for one account, where there are several accounts."""
 
 
 @frozen(kw_only=True)
@@ -76,7 +78,7 @@ class Mind:
         self._places, self._threads = places, threads
         self._sources, self._folder, self._random = sources, folder, random
         self._make = make
-        self._asking: set[str] = set()
+        self._asking: dict[str, str | None] = {}
         self._children: dict[Child, str] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
 
@@ -114,12 +116,12 @@ class Mind:
         session = self._sessions.get(session_id)
         self._check(session)
         began = now_ms(self._clock)
-        self._asking.add(session_id)
+        self._asking[session_id] = session.owner
         try:
             text = await self._text(session, steer, rejected)
             found = await self._ask(session, await self._place(session), text)
         finally:
-            self._asking.discard(session_id)
+            del self._asking[session_id]
         return {"suggestions": found, "began": began, "ended": now_ms(self._clock)}
 
     # -- inside
@@ -134,6 +136,11 @@ class Mind:
         if len(self._asking) >= AT_ONCE:
             raise ServiceError(
                 ErrorCode.RATE_LIMITED, f"{AT_ONCE} sessions are asked about already"
+            )
+        own = sum(owner == session.owner for owner in self._asking.values())
+        if session.owner is not None and own >= OF_ONE:
+            raise ServiceError(
+                ErrorCode.RATE_LIMITED, f"{OF_ONE} sessions of this account are asked about already"
             )
 
     async def _text(self, session: Session, steer: str, rejected: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.cron.model import (
     MAX_JOBS,
+    MAX_JOBS_OF_ONE,
     Concurrency,
     InputMode,
     Job,
@@ -258,6 +259,13 @@ class OwnerTests(JobCase):
         ):
             self.assertEqual(ErrorCode.NOT_FOUND, self.assertRaises(ServiceError, ask).code)
         self.assertEqual(ErrorCode.NOT_FOUND, self.refusal(self.cron.run_now(job.id, BOB)).code)
+
+    def test_one_account_leaves_room_for_others(self) -> None:
+        for _ in range(MAX_JOBS_OF_ONE):
+            self.of_ann(enabled=False)
+        error = self.refusal(self.cron.create(self.fields(working_dir=self.place("ann")), ANN))
+        self.assertEqual("this account has 50 jobs already", error.message)
+        self.make(BOB, working_dir=self.place("bob"))
 
     def test_events_are_the_owner_s(self) -> None:
         job = self.of_ann()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.rig import COMPOSER, PERMISSION, AgentCase
@@ -16,6 +17,7 @@ from tservice.legacy.model import (
     AT_A_TIME,
     KEPT,
     LOGGED,
+    OF_ONE,
     RunState,
     TimedRun,
     logged,
@@ -73,12 +75,12 @@ class TimedRunTests(AgentCase):
         self.successResultOf(begin(self.runs.stop()))
         self.machine.crash()
 
-    def boot(self) -> None:
+    def boot(self, multiuser: bool = False) -> None:
         def identity(owner: str | None) -> Identity | None:
             return None if self.gone else ADMIN
 
         self.runs = build_timed_runs(
-            self.machine.ground(),
+            self.machine.ground(config=evolve(self.machine.config, multiuser=multiuser)),
             sessions=self.machine.sessions,
             agents=self.agents.agents,
             accounts=None,
@@ -226,6 +228,16 @@ class TimedRunTests(AgentCase):
         self.assertEqual(ErrorCode.OPERATION_FAILED, self.failureResultOf(began).value.code)
         self.runs.end(made.id, ADMIN)
         self.make()
+
+    def test_one_account_leaves_room_for_others(self) -> None:
+        self.successResultOf(begin(self.runs.stop()))
+        self.boot(multiuser=True)
+        for _ in range(OF_ONE):
+            self.make()
+        began = begin(self.runs.begin("x", str(self.work), 5, ADMIN))
+        self.assertIn("of this account", self.failureResultOf(began, ServiceError).value.message)
+        other = evolve(ADMIN, username="other")
+        self.successResultOf(begin(self.runs.begin("x", str(self.work), 5, other)))
 
     def test_unknown_ones(self) -> None:
         for call in (self.runs.run, self.runs.end):

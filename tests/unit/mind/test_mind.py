@@ -21,7 +21,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.users.osuser import OsUserId, run_as
 from tservice.mind.child import OUTPUT_LIMIT, TIME_LIMIT, Child
 from tservice.mind.intents import Intents
-from tservice.mind.predict import AT_ONCE, Mind, Sources
+from tservice.mind.predict import AT_ONCE, OF_ONE, Mind, Sources
 from tservice.mind.store import KEPT, IntentStore
 from tservice.sessions.record.model import Session
 from tservice.settings.model import Settings
@@ -251,6 +251,16 @@ class SuggestTests(MindCase):
         self.processes.ends(self.processes.children[0])
         self.ask(more).addErrback(lambda _: None)
         self.assertEqual(AT_ONCE + 1, len(self.processes.children))
+
+    def test_one_account_leaves_room_for_others(self) -> None:
+        own = [self.create(mode="primary", start=True) for _ in range(OF_ONE + 1)]
+        for session in own:
+            self.sessions.update(session.id, owner="ann")
+        for session in own[:-1]:
+            self.ask(session).addErrback(lambda _: None)
+        self.assert_refused(ErrorCode.RATE_LIMITED, self.mind.suggest(own[-1].id))
+        self.ask().addErrback(lambda _: None)
+        self.assertEqual(OF_ONE + 1, len(self.processes.children))
 
     def test_what_cannot_be_used(self) -> None:
         for printed, why in (
