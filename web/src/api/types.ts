@@ -2033,6 +2033,7 @@ export interface Told {
   "session:renamed": { id: string; name: string; nameSource: string };
   "session:pinned": { id: string; pinned: boolean };
   "session:orderChanged": { order: string[] };
+  "session:inputLost": { id: string; at: number; chunks: number; reason: string };
   "session:limitPauseScheduled": { id: string; at: number; resumeAt: number; reason: string };
   "session:limitResume": { id: string; at: number };
   "session:limitResumeCancelled": { id: string; at: number };

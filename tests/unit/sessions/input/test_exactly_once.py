@@ -29,7 +29,7 @@ from tservice.sessions.interfaces import Delivery
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 
 CLIENTS = ("a", "b")
-EXAMPLES = examples(600)
+EXAMPLES = examples(2000)
 
 _T = TypeVar("_T")
 
