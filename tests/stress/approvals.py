@@ -111,7 +111,12 @@ class Asking:
         answers: list[str] = []
 
         def known() -> bool:
-            answer = self._place.daemon.request("POST", f"{self.path}/input", body)
+            try:
+                answer = self._place.daemon.request("POST", f"{self.path}/input", body)
+            except TimeoutError:
+                # It waits for the composer still; the number keeps it from being typed twice.
+                answers.append("none yet")
+                return False
             answers.append(f"{answer.status} {answer.body.decode()}")
             return answer.status == 200
 

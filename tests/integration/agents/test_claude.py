@@ -35,6 +35,7 @@ from tservice.clis.registry import merge_registry
 from tservice.clis.stock import stock_entries
 from tservice.core.authentication import Pass, Visit
 from tservice.core.config.model import Config
+from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.http.kernel import Kernel
 from tservice.http.operations import Operation
@@ -55,8 +56,12 @@ class SecretGate(OpenGate):
     def __init__(self, secret: str) -> None:
         super().__init__()
         self._hook = HookAuthenticator(secret)
+        self.shut = False
 
     async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
+        if self.shut:
+            # An agent tells on after the end of its test.
+            raise ServiceError(ErrorCode.OPERATION_FAILED, "the test is over")
         verdict = await self._hook.authenticate(visit)
         assert isinstance(verdict, Pass), "the hook showed another secret"
         return verdict
@@ -126,7 +131,8 @@ class ClaudeCase(TmuxTestCase):
 
     def listen(self) -> None:
         operations = agent_operations(self.agents.hooks, self.agents.telemetry)
-        kernel = Kernel(operations, SecretGate(self.secret), NoPages(), NoSockets())
+        self.gate = SecretGate(self.secret)
+        kernel = Kernel(operations, self.gate, NoPages(), NoSockets())
         site: Any = Site(kernel, reactor)
         self.port: Any = reactor.listenTCP(0, site, interface="127.0.0.1")
 
@@ -143,6 +149,7 @@ class ClaudeCase(TmuxTestCase):
     async def finish(self) -> None:
         self.sessions.close()
         self.close_agents()
+        self.gate.shut = True
         await self.port.stopListening()
         self.database.close()
 

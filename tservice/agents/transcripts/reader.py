@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -127,10 +127,21 @@ def messages(path: Path, mode: str) -> list[Message]:
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
-        found = deque(_said_in(file, mode, max(0, size - TAIL), size), maxlen=MESSAGES)
+        said = deque(_said_in(file, mode, max(0, size - TAIL), size), maxlen=MESSAGES)
+    found = deque(_in_order(said))
     while len(found) > 1 and sum(len(each.text) for each in found) > MESSAGE_CHARS:
         found.popleft()
     return list(found)
+
+
+def _in_order(said: Iterable[Message]) -> Iterable[Message]:
+    """As it was said: a busy Claude Code may write a prompt behind the answer to it."""
+    at = 0
+    timed: list[tuple[int, Message]] = []
+    for each in said:
+        at = at if each.timestamp is None else each.timestamp
+        timed.append((at, each))
+    return [each for _, each in sorted(timed, key=lambda pair: pair[0])]
 
 
 def _said_in(

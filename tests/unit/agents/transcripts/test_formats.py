@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -237,6 +238,31 @@ class ClaudeTests(SynchronousTestCase):
         with path.open("a") as file:
             file.write('{"type":"user","message":{"content":"go on"}}\n')
         self.assertIsNone(read_on(place, path, "primary").tally.failure)
+
+    def test_a_prompt_that_was_written_behind_its_answer(self) -> None:
+        """Seen of Claude Code 2.1.197 on a machine with twenty times its load."""
+        path = Path(self.mktemp())
+        lines = (
+            ("assistant", "12:00:01.500", "before"),
+            ("user", "12:00:01.000", "SAY: before"),
+            ("user", "12:00:02.000", "SAY: after"),
+            ("assistant", "12:00:02.500", "after"),
+        )
+        path.write_text(
+            "".join(
+                json.dumps(
+                    {
+                        "type": role,
+                        "timestamp": f"2026-11-20T{at}Z",
+                        "message": {"role": role, "model": "m", "content": text},
+                    }
+                )
+                + "\n"
+                for role, at, text in lines
+            )
+        )
+        said = [each.text for each in messages(path, "primary")]
+        self.assertEqual(["SAY: before", "before", "SAY: after", "after"], said)
 
     def test_what_the_client_says_for_the_agent_is_no_answer(self) -> None:
         path = Path(self.mktemp())
