@@ -7,13 +7,15 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from attrs import Factory, define
 
 from bench.client import echo_times, run_line, wait_output
+from bench.containertold import told_rows
+from bench.delay import Delay
 from bench.footprint import family, proportional
 from bench.report import Row, percentile
 from tests.integration.containers.engines import PODMAN, Podman, obstacle
@@ -27,6 +29,9 @@ ADDED = 1.0
 STARTS, IDLE = 8, 10
 """Sessions that are started one by one, and that are there at a time while memory is measured."""
 
+TRIP = 0.05
+"""Seconds to a host that is away, and back."""
+
 IMAGE = "localhost/sessions:1"
 
 
@@ -37,6 +42,7 @@ class Somewhere:
     @ivar fields: of a session there.
     @ivar cat: runs C{cat} there by the same way.
     @ivar far: the processes there.
+    @ivar podman: runs a command of the engine there.
     @ivar keys: milliseconds from a key to its echo.
     @ivar floor: of a byte to C{cat} and back.
     """
@@ -46,6 +52,7 @@ class Somewhere:
     cat: Sequence[str] = ("cat",)
     env: Mapping[str, str] = os.environ
     far: Callable[[], list[int]] = list
+    podman: Callable[..., str] | None = None
     keys: list[float] = Factory(list)
     floor: list[float] = Factory(list)
 
@@ -76,6 +83,13 @@ class Somewhere:
         taken = (time.perf_counter() - began) * 1000
         daemon.request("DELETE", path).data()
         return taken
+
+    def told(self, daemon: Daemon) -> Iterator[Row]:
+        """How soon it is told what befalls the container."""
+        assert self.podman is not None
+        session = self.session(daemon)
+        yield from told_rows(daemon, session, self.podman)
+        daemon.request("DELETE", f"/api/sessions/{session}").data()
 
     def memory(self, daemon: Daemon) -> tuple[float, float]:
         """Megabytes of one idle session: here, and there with its shell."""
@@ -108,19 +122,27 @@ def round_trips(argv: Sequence[str], env: Mapping[str, str], count: int) -> list
 
 
 @contextmanager
-def by_ssh(daemon: Daemon) -> Iterator[Somewhere]:
-    """An sshd on loopback, and a case there."""
+def by_ssh(daemon: Daemon, name: str = "ssh", delay: float = 0.0) -> Iterator[Somewhere]:
+    """An sshd on loopback, and a case there.
+
+    @param delay: seconds of a byte's way there, and of one's way back.
+    """
     with ExitStack() as held:
-        sshd = Sshd(daemon.folder / "far")
+        sshd = Sshd(daemon.folder / f"at-{name}")
         held.callback(sshd.close)
-        body = {"label": "far", "host": "127.0.0.1", "username": os.environ.get("USER", "root"),
+        if delay:
+            relay = held.enter_context(closing(Delay(sshd.port, delay)))
+            sshd.port = relay.port
+            sshd.trust()
+        body = {"label": name, "host": "127.0.0.1", "username": os.environ.get("USER", "root"),
                 "port": sshd.port, "identityFile": str(sshd.key)}  # fmt: skip
         ask(daemon, "/api/remote-hosts", body)
-        shown = ask(daemon, "/api/remote-hosts/far/check")["fingerprint"]
-        ask(daemon, "/api/remote-hosts/far/trust", {"fingerprint": shown})
-        case = {"name": "far", "hostId": "far", "remotePath": str(sshd.home)}
+        path = f"/api/remote-hosts/{name}"
+        shown = ask(daemon, f"{path}/check")["fingerprint"]
+        ask(daemon, f"{path}/trust", {"fingerprint": shown})
+        case = {"name": name, "hostId": name, "remotePath": str(sshd.home)}
         ask(daemon, "/api/cases/remote-link", case)
-        words = sshd.ssh(daemon.folder / "floor")
+        words = sshd.ssh(sshd.folder / "floor")
         held.callback(
             subprocess.run,
             [*words[:-1], "-O", "exit", words[-1]],
@@ -133,8 +155,8 @@ def by_ssh(daemon: Daemon) -> Iterator[Somewhere]:
             return [*with_variable(wanted), *sshd.connections(), *grandchildren(sshd)]
 
         yield Somewhere(
-            name="ssh",
-            fields={"caseName": "far"},
+            name=name,
+            fields={"caseName": name},
             cat=[*words, "cat"],
             far=far,
         )
@@ -163,8 +185,9 @@ def in_a_container(daemon: Daemon) -> Iterator[Somewhere]:
 
         cat = [str(PODMAN), "exec", "--interactive", name, "cat"]
         yield Somewhere(
-            name="container", fields={"caseName": "box"}, cat=cat, env=podman.environ, far=far
-        )
+            name="container", fields={"caseName": "box"}, cat=cat, env=podman.environ, far=far,
+            podman=podman.run,
+        )  # fmt: skip
         daemon.request("DELETE", "/api/cases/box").data()
     finally:
         podman.close()
@@ -231,6 +254,31 @@ def rows_of(places: Sequence[Somewhere], daemon: Daemon) -> Iterator[Row]:
         yield Row(name=label, ours=own, peer=far, unit="MB", against="there, its shell included")
 
 
+def round_trip_rows(place: Somewhere, daemon: Daemon) -> Iterator[Row]:
+    """What a further session costs where every round trip counts."""
+    held = place.session(daemon)
+    made, floor = [], []
+    for _ in range(STARTS):
+        began = time.perf_counter()
+        session = place.session(daemon)
+        made.append((time.perf_counter() - began) * 1000)
+        daemon.request("DELETE", f"/api/sessions/{session}").data()
+        floor.append(first_word(place.cat) * 1000)
+    daemon.request("DELETE", f"/api/sessions/{held}").data()
+    ours, trip = percentile(made, 0.5), TRIP * 1000
+    name = "start of a further session, p50, 50 ms away by ssh"
+    yield Row(name=name, ours=ours, peer=trip, unit="ms", against="one round trip")
+    against = "a program there that is given by its standard input"
+    yield Row(name=name, ours=ours, peer=percentile(floor, 0.5), unit="ms", against=against)
+
+
+def first_word(cat: Sequence[str]) -> float:
+    """Seconds until C{cat} there has said what it was given."""
+    began = time.perf_counter()
+    subprocess.run(cat, input=b"a", capture_output=True, check=True)
+    return time.perf_counter() - began
+
+
 def run(daemon: Daemon) -> list[Row]:
     """The rows of this bench; without containers where the machine runs none."""
     with ExitStack() as held:
@@ -244,4 +292,7 @@ def run(daemon: Daemon) -> list[Row]:
         for _ in range(ROUNDS):
             for place in places:
                 place.measure_keys(daemon)
-        return list(rows_of(places, daemon))
+        away = held.enter_context(by_ssh(daemon, "away", TRIP / 2))
+        found = [*rows_of(places, daemon), *round_trip_rows(away, daemon)]
+        box = next((place for place in places if place.podman is not None), None)
+        return found if box is None else [*found, *box.told(daemon)]

@@ -202,6 +202,22 @@ class Daemon:
         }
 
 
+def job_in(case: str, prompt: str) -> dict[str, Any]:
+    """The body of a scheduled job in a case: a shell that is told C{prompt}."""
+    return {
+        "name": f"in {case}",
+        "agentType": "shell",
+        "caseName": case,
+        "promptMode": "inline_text",
+        "promptText": prompt,
+        "inputMode": "paste",
+        "scheduleType": "interval",
+        "intervalMinutes": 60,
+        "enabled": True,
+        "concurrencyPolicy": "warn_only",
+    }
+
+
 def _executed(
     command: Sequence[str], environ: Mapping[str, str], folder: Path
 ) -> subprocess.Popen[bytes]:

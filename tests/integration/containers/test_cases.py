@@ -20,7 +20,7 @@ from tests.agents.recipes import Place, claude
 from tests.agents.stub_model import StubProcess
 from tests.agents.subject import unavailable
 from tests.integration.containers.engines import PROGRAMS, Podman, obstacle
-from tests.integration.harness import Daemon
+from tests.integration.harness import Daemon, job_in
 from tests.waiting import PATIENCE, until
 
 IMAGE = "localhost/sessions:1"
@@ -311,6 +311,19 @@ class ContainerCaseTests(SynchronousTestCase):
         self.ask("POST", f"/api/sessions/{session}/start", {})
         self.type(session, "echo back-$((6*7))", 2)
         self.until_shown(session, "back-42")
+
+    def test_a_job_in_there(self) -> None:
+        case = self.case()
+        prompt = "echo $(id -u)-$PWD-$((6*7)) > heard; touch said"
+        job = self.ask("POST", "/api/cron/jobs", job_in(case, prompt))["job"]
+        run = self.ask("POST", f"/api/cron/jobs/{job['id']}/run")["run"]
+        folder = self.daemon.folder / case
+        until("what it was told", (folder / "said").exists)
+        self.assertEqual(f"{USER}-/workspace-42\n", (folder / "heard").read_text())
+        found = self.told(run["sessionId"])
+        self.assertEqual(("container", case), (found["location"], found["caseName"]))
+        self.ask("DELETE", f"/api/cron/jobs/{job['id']}")
+        self.ask("DELETE", f"/api/sessions/{run['sessionId']}")
 
     def test_what_an_image_lacks_is_named(self) -> None:
         """Nothing is left of the case, nor of its container."""

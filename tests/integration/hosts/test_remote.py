@@ -11,7 +11,7 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import Daemon
+from tests.integration.harness import Daemon, job_in
 from tests.sshd import SshAgent, Sshd
 from tests.waiting import until
 
@@ -141,6 +141,7 @@ class RemoteTests(SynchronousTestCase):
         self.until(lambda: "after-23" in self.screen(session), "the answer")
         self.cut(session)
         self.assertIn("is on it", self.call("DELETE", f"/remote-hosts/{host}", status=422))
+        self.a_job_there()
         self.call("DELETE", f"/sessions/{session}")
         self.assertEqual(
             {"woke": True, "reachable": True, "wakeConfigured": "command"},
@@ -150,6 +151,18 @@ class RemoteTests(SynchronousTestCase):
         self.call("DELETE", "/cases/work")
         self.call("DELETE", f"/remote-hosts/{host}")
         self.assertEqual([], list(self.sshd.sockets.glob("tmux-*/*")))
+
+    def a_job_there(self) -> None:
+        prompt = "echo $PWD-$((6*7)) > heard; touch said"
+        job = self.call("POST", "/cron/jobs", job_in("work", prompt))["job"]
+        run = self.call("POST", f"/cron/jobs/{job['id']}/run")["run"]
+        folder = self.sshd.home / "work"
+        self.until((folder / "said").exists, "what it was told")
+        self.assertEqual(f"{folder}-42\n", (folder / "heard").read_text())
+        found = self.call("GET", f"/sessions/{run['sessionId']}")
+        self.assertEqual(("remote", "work"), (found["location"], found["caseName"]))
+        self.call("DELETE", f"/cron/jobs/{job['id']}")
+        self.call("DELETE", f"/sessions/{run['sessionId']}")
 
     def cut(self, session: str) -> None:
         """The way is lost and comes back; what was printed meanwhile is there."""
