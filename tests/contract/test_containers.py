@@ -6,15 +6,15 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
-from tests.contract.suite import TmuxContract
+from tests.contract.suite import Contract, ShellContract, TmuxHands, text
 from tests.integration.containers.harness import ContainerTestCase
 from tservice.containers import kernel
 
 
-class ContainerMultiplexerTests(ContainerTestCase, TmuxContract):
-    """In a container that has a POSIX shell and tmux."""
+class ContainerHands(ContainerTestCase, TmuxHands):
+    """What the suite needs, where processes have other numbers inside."""
 
     async def crash_process(self, pane: Any) -> None:
         await self.kill_inside(pane.pid)
@@ -43,4 +43,20 @@ class ContainerMultiplexerTests(ContainerTestCase, TmuxContract):
         return go_on
 
 
-del TmuxContract, ContainerTestCase  # or they would be collected as tests of their own
+class ContainerMultiplexerTests(Contract, ContainerHands):
+    """In a container that has a POSIX shell and tmux."""
+
+
+class BusyboxContainerTests(ShellContract, ContainerHands):
+    """Where every other program is busybox, as on Alpine."""
+
+    programs: ClassVar[dict[str, Any]] = {"programs": ("tmux", "busybox"), "shell": "busybox"}
+
+    async def test_its_shell_is_busybox(self) -> None:
+        pane, _ = await self.shell()
+        await self.run_line(pane, "eval readlink /proc/$$/exe")
+        await self.until(lambda: b"/busybox\r\n" in text(pane), "its program")
+
+
+# Or they would be collected as tests of their own.
+del ContainerHands, TmuxHands, ContainerTestCase

@@ -110,7 +110,9 @@ def _pack(tar: tarfile.TarFile, programs: Sequence[str], shell: str) -> None:
         entry = tarfile.TarInfo(folder)
         entry.type, entry.mode = tarfile.DIRTYPE, 0o1777 if folder == "tmp" else 0o755
         tar.addfile(entry)
-    for link, target in (("bin", "usr/bin"), ("usr/bin/sh", shell)):
+    applets = set(_applets()) - {*programs, "sh"} if "busybox" in programs else ()
+    links = [(f"usr/bin/{name}", "busybox") for name in sorted(applets)]
+    for link, target in (("bin", "usr/bin"), ("usr/bin/sh", shell), *links):
         entry = tarfile.TarInfo(link)
         entry.type, entry.linkname = tarfile.SYMTYPE, target
         tar.addfile(entry)
@@ -127,6 +129,12 @@ def _pack(tar: tarfile.TarFile, programs: Sequence[str], shell: str) -> None:
                     _add(tar, os.path.realpath(other), other.lstrip("/"), packed)
     for folder in filter(os.path.isdir, _SHARED):
         tar.add(folder, folder.lstrip("/"))
+
+
+def _applets() -> list[str]:
+    """The commands that busybox stands for."""
+    words = ["busybox", "--list"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
 
 
 def _add(tar: tarfile.TarFile, source: str, name: str, packed: set[str]) -> None:
