@@ -16,7 +16,7 @@ LOWER = "╰└╚"
 """What the upper and lower edges of boxes begin with."""
 
 _TABS = re.compile(r"(?:← +)?[☐☒☑✔] +\S.*")
-_LAST_OPTION = re.compile(r" *[❯›●>]? *[2-9][.)]")
+_LAST_OPTION = re.compile(r" *(?:[❯›●>] *)?[2-9][.)]")
 
 
 @frozen

@@ -25,7 +25,7 @@ WIDE_GAP = 12
 
 # Plain blanks only: a no-break space behind the glyph is a composer's, not a dialog's.
 _NUMBERED = re.compile(
-    rf" *(?P<marker>[{MARKERS}])? *(?P<n>[0-9])[.)](?: +|(?=[^ 0-9]))(?P<label>[^ ].*)"
+    rf" *(?:(?P<marker>[{MARKERS}]) *)?(?P<n>[0-9])[.)](?: +|(?=[^ 0-9]))(?P<label>[^ ].*)"
 )
 _CHECK = re.compile(r"(?:\[(?P<mark>[ xX✔✓*])\]|(?P<box>[☐☑☒◯◉]))\s+(?P<label>.*)")
 _COLUMN = re.compile(r" {2,}.*$")

@@ -9,19 +9,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from attrs import evolve, field, frozen
 
 from tservice.terminal.ansi import strip
 
+SEQUENCES = 10_000
+"""Changes of colour of a frame beyond which it is read without any: each takes 2 us, and a program
+can make one for each cell."""
+PARAMETERS = 256
+"""Longest parameters of one change; a multiplexer writes none as long."""
+
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
+_BARE = re.compile(rb"\x1b\[[0-9;:]*m")
 _SHIFT = re.compile("\x0e([^\x0f]*)\x0f?")
 _LINE_DRAWING = str.maketrans("qxlkmjtuvwn", "─│┌┐└┘├┤┴┬┼")
 _RULE = re.compile(r"([─━▔▁═])\1{7,}|([─━▔▁═])\2{2,} \S+(?: \S+)* [─━▔▁═]{2,}")
 _EDGE = re.compile(r"[╭┌╔├╰└╚][─━═┬┴┼]{2,}.*[╮┐╗┤╯┘╝]")
 _BORDERS = "│┃║"
+_INDENT = _BORDERS + " "
 _SCROLLBAR = re.compile(r"(?<=  )[┃█▐]$")
 _DEAD = re.compile(r"Pane is dead(?: \(.*)?")
 
@@ -108,6 +116,8 @@ class Frame:
         """
         rows, runs = [], []
         style = _PLAIN
+        if capture.count(b"\x1b[") > SEQUENCES:
+            capture = _BARE.sub(b"", capture)
         # tmux carries the style of one row over to the next.
         for line in capture.decode("utf-8", "replace").replace("\r", "").split("\n"):
             text, found, style = _read(line, style)
@@ -163,7 +173,7 @@ def _read(line: str, style: RunStyle) -> tuple[str, tuple[StyledRun, ...], RunSt
     text, runs = "", []
     for i, part in enumerate(parts):
         if i % 2:
-            style = style.apply(part)
+            style = _applied(style, part) if len(part) <= PARAMETERS else style
             continue
         # Links and whatever else a capture may hold say nothing of the style.
         piece = strip(part.encode()).decode() if "\x1b" in part else part
@@ -173,16 +183,24 @@ def _read(line: str, style: RunStyle) -> tuple[str, tuple[StyledRun, ...], RunSt
     return text, tuple(runs), style
 
 
+@lru_cache(maxsize=1024)
+def _applied(style: RunStyle, parameters: str) -> RunStyle:
+    return style.apply(parameters)
+
+
 def _line_drawing(shifted: re.Match[str]) -> str:
     return shifted[1].translate(_LINE_DRAWING)
 
 
 def _unboxed(row: str) -> str:
     row = _SCROLLBAR.sub("", row).rstrip(" ")
-    while row.lstrip(" ")[:1] in tuple(_BORDERS):
-        at = len(row) - len(row.lstrip(" "))
-        row = f"{row[:at]} {row[at + 1 :]}"
-        if row[-1:] in tuple(_BORDERS):
-            row = row[:-1]
-        row = row.rstrip(" ")
-    return row
+    start, stop = 0, len(row)
+    while start < stop and row[start] in _INDENT:
+        start += 1
+        if row[start - 1] == " ":
+            continue
+        if start < stop and row[stop - 1] in _BORDERS:
+            stop -= 1
+        while start < stop and row[stop - 1] == " ":
+            stop -= 1
+    return (" " * start + row[start:stop]).rstrip(" ")

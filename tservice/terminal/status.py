@@ -14,7 +14,7 @@ from tservice.terminal.screen import Frame
 
 # Anchored, so that a sentence in prose about limits is none: the clients begin a row with it.
 _LIMIT = re.compile(
-    r"[\s●⎿■•⚠✻│└]*(?:"
+    r"[\s●⎿■•⚠✻│└]*(?![\s●⎿■•⚠✻│└])(?:"
     r"(?:you.ve|you have|you) (?:hit|reached|exceeded|used up) your (?:\S+ ){0,3}"
     r"(?:limit|quota|usage)\b"
     r"|(?:claude (?:ai )?)?(?:\S+ )?(?:usage |rate |session |weekly )?limit (?:reached|hit)\b"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames import load
-from tservice.terminal.screen import Frame, RunStyle, StyledRun
+from tservice.terminal.screen import PARAMETERS, SEQUENCES, Frame, RunStyle, StyledRun
 
 
 class CaptureTests(SynchronousTestCase):
@@ -42,6 +42,19 @@ class CaptureTests(SynchronousTestCase):
             "38;5": RunStyle(foreground="38;5"),
         }.items():
             self.assertEqual(style, RunStyle().apply(codes), codes)
+
+    def test_more_colours_than_anybody_looks_at(self) -> None:
+        """A frame that changes them for each cell is read without any."""
+        row = b"\x1b[31mx\x1b[32my" * 250
+        few, many = row + b"\n", (row + b"\n") * (SEQUENCES // 500 + 1)
+        self.assertEqual(500, len(Frame.from_capture(few).runs[0]))
+        frame = Frame.from_capture(many)
+        self.assertEqual({"xy" * 250}, set(frame.rows))
+        self.assertEqual({()}, set(frame.runs))
+
+    def test_parameters_that_no_multiplexer_writes(self) -> None:
+        frame = Frame.from_capture(b"\x1b[" + b"1;" * PARAMETERS + b"1mx\n")
+        self.assertEqual((("x",), (StyledRun(0, 1, RunStyle()),)), (frame.rows, frame.runs[0]))
 
     def test_a_sequence_without_end(self) -> None:
         """tmux writes a dozen codes at most; half a million of them take a moment, not a minute."""
@@ -89,6 +102,10 @@ class ShapeTests(SynchronousTestCase):
         """Rows of half blocks hold nothing."""
         frame = Frame.from_capture("▄▄▄▄\n > a\n▀▀▀▀".encode())
         self.assertEqual(([1], 1), (frame.filled(0, 3), frame.bottom))
+
+    def test_boxes_in_boxes(self) -> None:
+        frame = Frame.from_capture("││ a │b│ │\n│││x││││\n│\n a │\n┃║│".encode())
+        self.assertEqual(("   a │b", "   x│", "", " a │", ""), frame.inner)
 
     def test_boxes(self) -> None:
         """Borders of boxes in boxes go, columns stay; a scrollbar goes."""
