@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
 from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.rig import ADMIN, SessionCase, begin
@@ -18,7 +19,7 @@ from tservice.mux.typed import PIECE
 from tservice.sessions.input.heldmarks import HeldMark, held_mark
 from tservice.sessions.interfaces import Delivery
 from tservice.sessions.record.model import NameSource, Phase, Session
-from tservice.sessions.record.requests import CreateRequest
+from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.store.database import Database
 from tservice.store.debts import AGAIN_SECONDS
 
@@ -64,6 +65,29 @@ class FullDiskCase(SessionCase):
         error: ServiceError = self.failureResultOf(done, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertIn(FULL, error.message)
+
+
+class KeptInputTests(FullDiskCase):
+    """What was kept for a host that was away, and is back at a full disk (protocol-wake)."""
+
+    def test_keys_pass_it_until_there_is_room(self) -> None:
+        session = self.shell()
+        inputs = self.sessions.live(session.id).inputs
+        kept = InputRequest(text="kept", client_id="far", seq=1, use_mux=False)
+        self.assertTrue(inputs.keep(kept).buffered)
+        self.fill()
+        self.full(self.refused(session, kept))
+        inputs.catch_up()
+        self.assertEqual(DONE, self.key(session, "a", 1))
+        self.spend(3)
+        self.assertEqual(DONE, self.key(session, "b", 2))
+        self.make_room()
+        self.spend(3)
+        self.assertEqual(DONE, self.key(session, "c", 3))
+        self.assertEqual(b"abkeptc", bytes(self.pane(session).typed))
+
+    async def refused(self, session: Session, kept: InputRequest) -> None:
+        self.sessions.live(session.id).inputs.keep(evolve(kept, seq=2))
 
 
 class TypingTests(FullDiskCase):

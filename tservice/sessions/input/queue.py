@@ -12,7 +12,7 @@ they are how a person answers the dialog that it waits for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
 
@@ -195,9 +195,13 @@ class InputQueue:
         return outcome
 
     async def _gate_opens(self) -> None:
+        await self._hold(self._gate.ready(self._target.session()))
+
+    async def _hold(self, until: Awaitable[None]) -> None:
+        """Let keys and raw bytes pass C{until} then."""
         self._holding = True
         try:
-            await self._gate.ready(self._target.session())
+            await until
         finally:
             self._holding = False
         # What was let through is typed to its end first.
@@ -328,7 +332,8 @@ class InputQueue:
                 except NotKept as error:
                     # Typed without being written down it might be typed twice.
                     self._log.warn("kept input of {id}: {why}", id=session_id, why=str(error))
-                    await sleep(self._clock, PAUSE)
+                    # Keys pass it meanwhile: whoever types can make room.
+                    await self._hold(sleep(self._clock, PAUSE))
         finally:
             self._catching_up = False
             if lost:
