@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from twisted.internet.defer import Deferred
+from zope.interface import implementer
 
 from tests.unit.sessions.agent import ComposerAgent
 from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.mux.interface import PaneSpec
+from tservice.mux.interface import Capture, PaneSpec
 from tservice.mux.testing.multiplexer import EchoShell, FakeProgram
-from tservice.sessions.interfaces import Delivery
+from tservice.sessions.interfaces import Delivery, IInputGate
+from tservice.sessions.record.model import Session
 
 DONE, AGAIN = Delivery(delivered=True), Delivery(delivered=False, duplicate=True)
 
@@ -34,3 +36,24 @@ class InputCase(SessionCase):
     def code(self, answer: Deferred[Delivery]) -> ErrorCode:
         error: ServiceError = self.failureResultOf(answer, ServiceError).value
         return error.code
+
+
+@implementer(IInputGate)
+class HeldGate:
+    """Opens when a test says so."""
+
+    def __init__(self) -> None:
+        self.held: list[Deferred[None]] = []
+
+    async def ready(self, session: Session) -> None:
+        self.held.append(Deferred())
+        await self.held[-1]
+
+    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
+        return None
+
+    def opened(self, session: Session, capture: Capture) -> str | None:
+        return None
+
+    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
+        return None

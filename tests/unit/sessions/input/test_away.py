@@ -2,108 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from attrs import frozen
 from twisted.internet.defer import Deferred
 
-from tests.unit.sessions.rig import Machine, SessionCase
+from tests.unit.sessions.input.far import KEPT, FarCase
 from tservice.core.errors import ErrorCode, ServiceError, failed
-from tservice.core.events import Event, EventName
-from tservice.core.payloads import Happened
-from tservice.core.places.near import OwnPlace
-from tservice.core.places.place import OWN, Outage, PlaceId, PlaceKind
-from tservice.ground.ground import Ground
 from tservice.mux.interface import MuxTimeout
 from tservice.sessions.input.buffer import BUFFER_BYTES
 from tservice.sessions.interfaces import Delivery
-from tservice.sessions.record.model import Location, Remote
 
-KEPT = Delivery(delivered=False, buffered=True)
 DROPPED = Delivery(delivered=False, buffered=True, dropped=True)
 AGAIN = Delivery(delivered=False, duplicate=True)
 DONE = Delivery(delivered=True)
-
-
-class Far:
-    """A host, which is there or not.
-
-    @ivar wishes: how often somebody wanted it.
-    @ivar waking: fires or fails when the test says so.
-    """
-
-    def __init__(self) -> None:
-        self.there = True
-        self.wishes = 0
-        self.waking: Deferred[None] | None = None
-
-    def outage(self, known: PlaceId) -> Outage | None:
-        return None if self.there else Outage(title="Far")
-
-    def wanted(self, known: PlaceId) -> None:
-        self.wishes += 1
-
-
-@frozen
-class FarPlaces(OwnPlace):
-    """Places behind it."""
-
-    far: Far
-
-    async def meet(self, known: PlaceId) -> None:
-        if not self.far.there:
-            raise failed("Far is out of reach")
-
-    async def ready(self, known: PlaceId) -> None:
-        if not self.far.there:
-            self.far.waking = Deferred()
-            await self.far.waking
-
-
-class FarMachine(Machine):
-    """With a host behind it."""
-
-    def __init__(self, *arguments: Any) -> None:
-        self.far = Far()
-        super().__init__(*arguments)
-
-    def ground(self, **given: Any) -> Ground:
-        ground = super().ground(**given)
-        places = FarPlaces(ground.places.recall(OWN), self.far)
-        ground.places.join(PlaceKind.REMOTE, places, way=self.far)
-        return ground
-
-
-class FarCase(SessionCase):
-    """A shell on a host that is away."""
-
-    machine: FarMachine
-
-    def setUp(self) -> None:
-        self.machine = FarMachine(Path(self.mktemp()).absolute(), self.program)
-        self.clock, self.host = self.machine.clock, self.machine.host
-        self.run_now(self.sessions.open())
-        self.far = self.machine.far
-        self.session = self.shell()
-        remote = Remote(host_id="h", name="", owned=True)
-        self.sessions.update(self.session.id, location=Location.REMOTE, remote=remote)
-        self.far.there = False
-
-    def send(self, text: str, seq: int | None = None, **more: Any) -> Delivery:
-        fields = {"client_id": "c", "seq": seq, "may_wait": True, "use_mux": False, **more}
-        return self.successResultOf(self.type(self.session, text, **fields))
-
-    def back(self) -> None:
-        """The host is there again, and its way tells of it."""
-        self.far.there = True
-        told = Happened(id=self.session.id, at=1)
-        name = EventName.REMOTE_SESSION_RECONNECTED
-        self.machine.hub.publish(Event(name=name, payload=told, session_id=self.session.id))
-
-    @property
-    def typed(self) -> bytes:
-        return bytes(self.pane(self.session).typed)
 
 
 class AwayTests(FarCase):

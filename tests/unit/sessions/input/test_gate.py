@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
-from zope.interface import implementer
 
-from tests.unit.sessions.input.case import AGAIN, DONE, InputCase
+from tests.unit.sessions.input.case import AGAIN, DONE, HeldGate, InputCase
 from tests.unit.sessions.rig import begin
 from tservice.core.errors import ErrorCode, failed
-from tservice.mux.interface import Capture
-from tservice.sessions.interfaces import IInputGate
-from tservice.sessions.record.model import Session
 
 
 class GateTests(InputCase):
@@ -71,24 +66,3 @@ class GateTests(InputCase):
         self.pane(self.agent_session).exit(0)
         self.gate.held[0].callback(None)
         self.assertEqual(ErrorCode.CONFLICT, self.code(answer))
-
-
-@implementer(IInputGate)
-class HeldGate:
-    """Opens when a test says so."""
-
-    def __init__(self) -> None:
-        self.held: list[Deferred[None]] = []
-
-    async def ready(self, session: Session) -> None:
-        self.held.append(Deferred())
-        await self.held[-1]
-
-    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
-        return None
-
-    def opened(self, session: Session, capture: Capture) -> str | None:
-        return None
-
-    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
-        return None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from tests.unit.sessions.input.case import DONE, InputCase
-from tests.unit.sessions.input.test_away import KEPT, FarCase
-from tests.unit.sessions.input.test_gate import HeldGate
+from tests.unit.sessions.input.case import DONE, HeldGate, InputCase
+from tests.unit.sessions.input.far import KEPT, FarCase
 from tests.unit.sessions.rig import begin
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
