@@ -125,7 +125,14 @@ class SocketTests(SynchronousTestCase):
     def test_input_is_typed_raw_under_the_client_id(self) -> None:
         socket, channel = self.open()
         self.say(socket, t="i", d="ls\r", seq=4)
-        want = InputRequest(text="ls\r", use_mux=False, client_id="c", seq=4, may_wait=True)
+        want = InputRequest(
+            text="ls\r",
+            use_mux=False,
+            client_id="c",
+            seq=4,
+            may_wait=True,
+            sender=Identity(username="ann", admin=False),
+        )
         self.assertEqual([want], self.sessions.inputs)
         self.assertEqual({"t": "ack", "seq": 4}, channel.frames[-1])
 
