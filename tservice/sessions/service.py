@@ -226,7 +226,8 @@ class SessionService:
     ) -> dict[str, Any]:
         """Occurrences in the pane's history (protocol-search); also of a process that is over."""
         pane = _held_pane(self._roster.get(session_id))
-        return await search_terminal(pane, needle, limit, nocase=nocase)
+        clock = self._deps.clock
+        return await search_terminal(clock, pane, needle, limit, nocase=nocase)
 
     # -- life and death
 

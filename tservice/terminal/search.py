@@ -33,8 +33,12 @@ def search(
     @param needle: a literal, at least one character.
     """
     pattern = re.compile(re.escape(needle), re.IGNORECASE if nocase else 0)
+    folded = needle.casefold() if nocase else needle
     found: list[Occurrence] = []
     for line, text in enumerate(rows):
+        # Without regard to case the expression tries each place anew: 0.4 s for a MB of one letter.
+        if folded not in (text.casefold() if nocase else text):
+            continue
         for match in pattern.finditer(text):
             if len(found) == limit:
                 return found, True

@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.core.clock import sleep
 from tservice.core.errors import failed
 from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
 from tservice.sessions.record.model import Session
 from tservice.terminal.caret import back_to_caret
 from tservice.terminal.plain import plain
-from tservice.terminal.search import search
+from tservice.terminal.search import Occurrence, search
 from tservice.terminal.sgr import contained_rows
 from tservice.terminal.tail import keep_tail
 
 BUFFER_BOUND = 32 * 1024 * 1024
 """Characters of C{terminalBuffer} (protocol-terminal)."""
+
+AT_ONCE = 1000
+"""Rows of a history that are searched in one turn of the reactor."""
 
 # Longer numbers are above every limit.
 _COUNT = re.compile(r"[0-9]{1,9}")
@@ -82,7 +86,7 @@ async def read_terminal(
 
 
 async def search_terminal(
-    pane: IPane | None, needle: str, limit: int, *, nocase: bool
+    clock: IReactorTime, pane: IPane | None, needle: str, limit: int, *, nocase: bool
 ) -> dict[str, Any]:
     """Occurrences of C{needle} in the pane's history and screen, oldest first.
 
@@ -91,7 +95,17 @@ async def search_terminal(
     capture = None if pane is None else await _capture(pane, None)
     if capture is None:
         return {"matches": [], "truncated": False}
-    found, more = search(map(plain, capture.lines), needle, limit, nocase=nocase)
+    found: list[Occurrence] = []
+    more = False
+    for at in range(0, len(capture.lines), AT_ONCE):
+        if at:
+            # A history of 100,000 rows takes a while: others get their turn in between.
+            await sleep(clock, 0)
+        rows = map(plain, capture.lines[at : at + AT_ONCE])
+        here, more = search(rows, needle, limit - len(found), nocase=nocase)
+        found += [evolve(each, line=at + each.line) for each in here]
+        if more:
+            break
     return {"matches": [asdict(match) for match in found], "truncated": more}
 
 

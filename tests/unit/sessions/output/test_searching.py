@@ -1,0 +1,51 @@
+"""Looking for a text in a long history (protocol-search)."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.mux.interface import IPane
+from tservice.sessions.output.reading import AT_ONCE, search_terminal
+
+
+@frozen
+class History:
+    """A pane that shows C{lines}, and the capture of it."""
+
+    lines: tuple[bytes, ...]
+
+    async def capture(self, history: int | None) -> History:
+        return self
+
+
+class SearchTests(SynchronousTestCase):
+    def search(self, *lines: bytes, limit: int = 10, nocase: bool = False) -> Deferred[Any]:
+        self.clock = Clock()
+        pane = cast(IPane, History(lines))
+        work = search_terminal(self.clock, pane, "here", limit, nocase=nocase)
+        return Deferred.fromCoroutine(work)
+
+    def test_others_get_their_turn_between_pieces(self) -> None:
+        empty = [b"x"] * AT_ONCE
+        searching = self.search(b"here", *empty, *empty, b"so here")
+        self.assertNoResult(searching)
+        self.clock.pump([0, 0])
+        found = self.successResultOf(searching)
+        places = [(each["line"], each["offset"]) for each in found["matches"]]
+        self.assertEqual(([(0, 0), (2 * AT_ONCE + 1, 3)], False), (places, found["truncated"]))
+
+    def test_the_limit_is_of_all_pieces(self) -> None:
+        for last, truncated in ((b"here", True), (b"x", False)):
+            searching = self.search(b"here", *[b"x"] * AT_ONCE, last, limit=1)
+            self.clock.pump([0])
+            found = self.successResultOf(searching)
+            self.assertEqual((1, truncated), (len(found["matches"]), found["truncated"]))
+
+    def test_other_case(self) -> None:
+        found = self.successResultOf(self.search(b"HERE", b"there", b"x", nocase=True))
+        self.assertEqual([0, 1], [each["line"] for each in found["matches"]])
