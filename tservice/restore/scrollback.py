@@ -39,7 +39,7 @@ def rows_of(capture: Capture) -> bytes:
 
     What a full-screen program shows stands below the main screen behind it.
     """
-    shown = contained_rows(capture.lines, capture.history)
+    shown = [*contained_rows(capture.lines, capture.history)]
     above, screen = shown[: capture.history], shown[capture.history :]
     rows = [*above, *_trimmed(self_contained(capture.main)), *_trimmed(screen)][-LINES:]
     return _NEW_ROW.join(_newest(rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 _SGR = re.compile(rb"\x1b\[([0-9;:]*)m")
 _LINK = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)")
@@ -29,6 +30,8 @@ _CLEAR = {
     55: ("over",),
     59: ("colour",),
 }
+_COLOUR = {b"38;2;": 4, b"38;5;": 2, b"48;2;": 4, b"48;5;": 2}
+"""How many separators a change of one colour, and of nothing else, has."""
 _EXTENDED = {38: "fg", 48: "bg", 58: "colour"}
 
 
@@ -47,8 +50,8 @@ class SgrState:
         """Take over what C{row} changes."""
         if b"\x1b" not in row:
             return
-        for match in _SGR.finditer(row):
-            self._apply(match[1])
+        for params in _lasting(_SGR.findall(row)):
+            self._apply(params)
         for match in _LINK.finditer(row):
             self._link = match[0] if match[1] else b""
         fonts = _FONT.findall(row)
@@ -98,6 +101,23 @@ def _colour(word: bytes, rest: Iterator[bytes]) -> bytes:
     return b";".join([word, kind, *(next(rest, b"0") for _ in range(count))])
 
 
+def _lasting(changes: list[bytes]) -> list[bytes]:
+    """Those of C{changes} that have something left of them behind the last one.
+
+    What one changes, its next occurrence changes again, and so does the next colour of its kind: a
+    program can make a change for each cell, each in a colour of its own.
+    """
+    kept: list[bytes] = []
+    coloured: set[bytes] = set()
+    for params in dict.fromkeys(reversed(changes)):
+        if params.count(b";") == _COLOUR.get(params[:5]):
+            if params[:2] in coloured:
+                continue
+            coloured.add(params[:2])
+        kept.append(params)
+    return kept[::-1]
+
+
 def self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
     """Each row with the style it begins in spelled out, and no style left behind.
 
@@ -111,6 +131,6 @@ def self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
         yield opening + row + style.closing()
 
 
-def contained_rows(lines: Sequence[bytes], history: int) -> list[bytes]:
+def contained_rows(lines: Sequence[bytes], history: int) -> Iterator[bytes]:
     """The rows of a capture, made L{self_contained}; its screen begins without a style."""
-    return [*self_contained(lines[:history]), *self_contained(lines[history:])]
+    return chain(self_contained(lines[:history]), self_contained(lines[history:]))

@@ -20,7 +20,7 @@ def snapshot(frame: PaneContent) -> bytes:
     While a program shows the alternate screen, the main screen behind it comes first, so that
     the terminal shows it when the program leaves.
     """
-    rows = contained_rows(frame.lines, frame.history)
+    rows = [*contained_rows(frame.lines, frame.history)]
     if frame.alternate_screen:
         above, screen = rows[: frame.history], rows[frame.history :]
         body = _behind(above, frame) + _ALTERNATE + _placed(screen)

@@ -22,7 +22,7 @@ BUFFER_BOUND = 32 * 1024 * 1024
 """Characters of C{terminalBuffer} (protocol-terminal)."""
 
 AT_ONCE = 1000
-"""Rows of a history that are searched in one turn of the reactor."""
+"""Rows of a history that are searched, or styled, in one turn of the reactor."""
 
 # Longer numbers are above every limit.
 _COUNT = re.compile(r"[0-9]{1,9}")
@@ -77,7 +77,8 @@ async def read_terminal(
     captured = clock.seconds()
     if capture is None:
         return TerminalReading(data=_empty(session, request))
-    data = _payload(session, capture, request)
+    rows = await _rows(clock, capture)
+    data = _payload(session, capture, rows, request)
     return TerminalReading(
         data=data,
         capture_ms=(captured - begun) * 1000,
@@ -118,9 +119,21 @@ async def _capture(pane: IPane, history: int | None) -> Capture | None:
         raise failed(f"the terminal does not answer: {error}") from error
 
 
-def _payload(session: Session, capture: Capture, request: ReadRequest) -> dict[str, Any]:
+async def _rows(clock: IReactorTime, capture: Capture) -> list[bytes]:
+    """The rows with their styles spelled out; others get their turn between pieces."""
+    rows: list[bytes] = []
+    for row in contained_rows(capture.lines, capture.history):
+        rows.append(row)
+        if len(rows) % AT_ONCE == 0:
+            await sleep(clock, 0)
+    return rows
+
+
+def _payload(
+    session: Session, capture: Capture, rows: list[bytes], request: ReadRequest
+) -> dict[str, Any]:
     full = request.history is not None
-    text = b"\r\n".join(contained_rows(capture.lines, capture.history)).decode("utf-8", "replace")
+    text = b"\r\n".join(rows).decode("utf-8", "replace")
     if full:
         text += back_to_caret(capture).decode()
     shown, reason = _cut(text, request.tail)
