@@ -51,6 +51,9 @@ def drawn(data: bytes) -> FakeGrid:
     return grid
 
 
+CHANGES = (b" 0 1 22 31 39 38;5;4 38;2;1;2;3 38;2;9;9;9 48;5;9 49 7 27 0;1;31 4:3 4:0 38;5").split(
+    b" "
+)
 PIECES = st.one_of(
     st.text("abc é", min_size=1, max_size=20).map(str.encode),
     st.sampled_from(
@@ -153,16 +156,7 @@ class CaretTests(SynchronousTestCase):
 class StyleTests(SynchronousTestCase):
     """L{SgrState}."""
 
-    @given(
-        st.lists(
-            st.sampled_from(
-                b" 0 1 22 31 39 38;5;4 38;2;1;2;3 38;2;9;9;9 48;5;9 49 7 27 0;1;31 4:3 4:0 38;5".split(
-                    b" "
-                )
-            ),
-            max_size=12,
-        )
-    )
+    @given(st.lists(st.sampled_from(CHANGES), max_size=12))
     def test_a_row_is_as_its_changes_one_by_one(self, changes: list[bytes]) -> None:
         """Also where most of them are passed over, because others come behind them."""
         sequences = [b"\x1b[%bm" % change for change in changes]
