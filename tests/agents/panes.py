@@ -23,6 +23,11 @@ CLOSING = 10.0
 """Seconds that a tmux server may take to end."""
 
 _PLACE = "#{cursor_x} #{cursor_y} #{alternate_on} #{pane_dead} #{pane_dead_status}|#{pane_title}"
+_BETWEEN = "== the same with its colours =="
+_LOOK = (
+    *("display-message", "-p", _PLACE, ";", "capture-pane", "-p", ";"),
+    *("display-message", "-p", _BETWEEN, ";", "capture-pane", "-p", "-e"),
+)
 
 
 @frozen(kw_only=True)
@@ -104,12 +109,14 @@ class Pane:
         return ran.stdout
 
     def look(self) -> Screen:
-        """The screen now."""
-        place, _, title = self.tmux("display-message", "-p", _PLACE).rstrip("\n").partition("|")
+        """The screen now, all of it at one moment."""
+        told, _, shown = self.tmux(*_LOOK).partition("\n")
+        text, _, ansi = shown.partition(f"{_BETWEEN}\n")
+        place, _, title = told.partition("|")
         column, row, alternate, dead, *status = place.split(" ")
         return Screen(
-            text=self.tmux("capture-pane", "-p"),
-            ansi=self.tmux("capture-pane", "-p", "-e"),
+            text=text,
+            ansi=ansi,
             title=title,
             cursor=(int(column), int(row)),
             alternate=alternate == "1",

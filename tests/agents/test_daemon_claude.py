@@ -124,7 +124,14 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
             self.prompt(text)
             self.assertEqual(text.split(), self.turns()[-1].prompt.split())
 
-    def test_a_question(self) -> None:
+    def test_questions(self) -> None:
+        """One session; first that whose end is told in words that others leave on the screen."""
+        self.questions_on_several_pages()
+        self.a_question()
+        self.a_question_in_own_words()
+        self.a_question_with_several_answers()
+
+    def a_question(self) -> None:
         item = self.asked("ASK:")
         self.assertEqual("question", item["kind"])
         self.answer(item, action="option", option=2)
@@ -132,13 +139,13 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.until_idle()
         self.assertEqual([], self.pending())
 
-    def test_a_question_in_own_words(self) -> None:
+    def a_question_in_own_words(self) -> None:
         item = self.asked("ASK:")
         self.answer(item, action="text", text="Something of my own")
         self.until("the answer", lambda: "→ Something of my own" in self.screen())
         self.until_idle()
 
-    def test_a_question_with_several_answers(self) -> None:
+    def a_question_with_several_answers(self) -> None:
         item = self.asked("ASKM:")
         self.assertEqual([False, False], [option["checked"] for option in item["options"][:2]])
         self.answer(item, action="options", options=[1, 3])
@@ -146,7 +153,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.until("the answer", lambda: f"→ {labels[0]}, {labels[2]}" in self.screen())
         self.until_idle()
 
-    def test_questions_on_several_pages(self) -> None:
+    def questions_on_several_pages(self) -> None:
         """Each page is an answer of its own, up to the page that sends them."""
         item: dict[str, Any] | None = self.asked("ASK3:")
         pages: list[str] = []

@@ -51,7 +51,14 @@ class EndTests(RealClaude, SynchronousTestCase):
         answer = self.daemon.request("POST", path, {"input": text})
         return answer.status, answer.json()
 
-    def test_ends(self) -> None:
+    def test_ends_and_what_stands_before(self) -> None:
+        """One session: whatever came before, the next prompt is said once."""
+        self.ends()
+        self.a_picker()
+        self.a_page()
+        self.a_draft_is_kept_apart()
+
+    def ends(self) -> None:
         texts = ["C:\\dir\\", "two\\\\", "see @nofile", "# not a note", "a\r\nb\rc", "q @"]
         for text in texts:
             self.prompt(text)
@@ -60,18 +67,14 @@ class EndTests(RealClaude, SynchronousTestCase):
         for blank in (" \r", "\n\r", "\t \r\n"):
             self.assertEqual(400, self.input(blank)[0])
 
-    def test_a_draft_is_kept_apart(self) -> None:
-        self.prompt("SAY: ready")
-        path = f"/api/sessions/{self.session}/input"
-        self.call("POST", path, input="half a thought", useMux=False)
-        self.until("the draft", lambda: "half a thought" in self.screen())
-        self.prompt("SAY: past it")
-        self.assertEqual(["SAY: ready", "SAY: past it"], self.said())
-        self.until("the draft again", lambda: "❯\xa0half a thought" in self.screen())
+    def say(self, text: str) -> None:
+        """It is said behind all that was, and nothing else is."""
+        before = self.said()
+        self.prompt(text)
+        self.assertEqual([*before, text], self.said())
 
-    def test_a_picker(self) -> None:
+    def a_picker(self) -> None:
         """It is told, asked in the inbox, and gets no second Enter."""
-        self.prompt("SAY: ready")
         status, told = self.input("/model\r")
         self.assertEqual((200, "picker"), (status, told["data"].get("opened")))
         item = self.approval()
@@ -79,18 +82,15 @@ class EndTests(RealClaude, SynchronousTestCase):
         self.assertEqual(422, self.input("SAY: no\r")[0])
         self.answer(item, action="deny")
         self.until("the end of it", lambda: not self.pending())
-        self.prompt("SAY: now")
-        self.assertEqual(["SAY: ready", "SAY: now"], self.said())
+        self.say("SAY: behind the picker")
 
-    def test_a_page(self) -> None:
+    def a_page(self) -> None:
         """C{/config} takes the composer's place; Escape leaves its filter first, then the page."""
-        self.prompt("SAY: ready")
         status, told = self.input("/config\r")
         self.assertEqual((200, "picker"), (status, told["data"].get("opened")))
         self.assertEqual(422, self.input("SAY: no\r")[0])
         self.until("the end of the page", self.left)
-        self.prompt("SAY: now")
-        self.assertEqual(["SAY: ready", "SAY: now"], self.said())
+        self.say("SAY: behind the page")
 
     def left(self) -> bool:
         """Deny what is asked; whether the page is gone then."""
@@ -101,6 +101,13 @@ class EndTests(RealClaude, SynchronousTestCase):
 
     def gone(self, item: dict[str, Any]) -> bool:
         return item not in self.pending()
+
+    def a_draft_is_kept_apart(self) -> None:
+        path = f"/api/sessions/{self.session}/input"
+        self.call("POST", path, input="half a thought", useMux=False)
+        self.until("the draft", lambda: "half a thought" in self.screen())
+        self.say("SAY: past it")
+        self.until("the draft again", lambda: "❯\xa0half a thought" in self.screen())
 
     def test_a_lone_slash(self) -> None:
         self.prompt("SAY: ready")

@@ -35,7 +35,9 @@ _T = TypeVar("_T")
 PATIENCE = 30.0
 """Seconds that a page gets for anything; far more than it needs, also on a busy machine."""
 
-POLL_MS = 25
+POLL_MS, SLOWEST_MS = 25, 100
+"""Milliseconds between two looks, at first and in the end: to read a terminal takes 20 of a
+processor, which the page then lacks."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
     "--no-sandbox",
@@ -135,13 +137,14 @@ def until(page: Page, what: str, look: Callable[[], _T]) -> _T:
 
     @raise AssertionError: it never did; with C{what} and the last answer.
     """
-    found = look()
-    for _ in range(int(PATIENCE * 1000 / POLL_MS)):
-        if found:
-            return found
-        page.wait_for_timeout(POLL_MS)
-        found = look()
-    raise AssertionError(f"never: {what}; last {found!r}")
+    left, pause = PATIENCE * 1000, float(POLL_MS)
+    while not (found := look()):
+        if left <= 0:
+            raise AssertionError(f"never: {what}; last {found!r}")
+        page.wait_for_timeout(pause)
+        left -= pause
+        pause = min(1.2 * pause, SLOWEST_MS)
+    return found
 
 
 def has_focus(element: Locator) -> bool:
