@@ -101,7 +101,13 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         for name in ("four.txt", "five.txt"):
             self.assertTrue((self.work / name).exists())
 
-    def test_a_prompt_is_no_answer_to_a_dialog(self) -> None:
+    def test_what_prompts_are_not_taken_for(self) -> None:
+        """Two lines, texts that look like dialogs, prompts to a dialog: one session."""
+        self.two_lines_are_one_prompt()
+        self.prompts_that_look_like_dialogs()
+        self.a_prompt_is_no_answer_to_a_dialog()
+
+    def a_prompt_is_no_answer_to_a_dialog(self) -> None:
         for text in ("RUN: touch approved.txt", "ASK:"):
             item = self.asked(text)
             frame = self.screen()
@@ -118,8 +124,11 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.prompt("SAY: now")
         self.assertEqual("SAY: now", self.turns()[-1].prompt)
 
-    def test_prompts_that_look_like_dialogs(self) -> None:
-        self.prompt("SAY: ready")
+    def two_lines_are_one_prompt(self) -> None:
+        self.prompt("a line\nSAY: both")
+        self.assertEqual(["a line\nSAY: both"], [turn.prompt for turn in self.turns()])
+
+    def prompts_that_look_like_dialogs(self) -> None:
         for text in (QUOTED, LISTED):
             self.prompt(text)
             self.assertEqual(text.split(), self.turns()[-1].prompt.split())
@@ -200,10 +209,6 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
             self.until_idle()
             told = ("tool_started", "tool_ended")
             self.until("both hooks", lambda: [len(watcher.hooks(each)) for each in told] == [1, 1])
-
-    def test_two_lines_are_one_prompt(self) -> None:
-        self.prompt("a line\nSAY: both")
-        self.assertEqual(["a line\nSAY: both"], [turn.prompt for turn in self.turns()])
 
     def test_prompts_of_all_sizes_arrive_once(self) -> None:
         dice = random.Random(5)

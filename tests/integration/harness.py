@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.launchpad import Launched, launchpad
+from tests.integration.launchpad import HERE, Launched, launchpad
 from tests.waiting import PATIENCE as PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +65,7 @@ class Daemon:
 
     @ivar folder: a short path below the system's temporary folder: socket paths are bounded.
     @ivar url: where it said that it listens, for example C{http://127.0.0.1:40123}.
+    @ivar where: whose namespaces it runs in, as L{Launchpad.launch} takes it.
     @cvar preloaded: whether it may be forked from a process that has imported the program.
     """
 
@@ -79,6 +80,7 @@ class Daemon:
         self.stands_in = self.home
         self.environment = environment
         self.url = ""
+        self.where = HERE
         self._child: _Child | None = None
 
     def start(
@@ -101,7 +103,7 @@ class Daemon:
         command = self.wrapped([*TWISTD, *words])
         if self.preloaded and command == [*TWISTD, *words]:
             pad = launchpad(self._basis())
-            return _Child(pad.launch(words, self.environ(), self.stands_in))
+            return _Child(pad.launch(words, self.environ(), self.stands_in, self.where))
         return _Child(_executed(command, self.environ(), self.stands_in))
 
     def wrapped(self, command: list[str]) -> list[str]:

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
-_NS = "/proc/thread-self/ns/"
+HERE = "thread-self"
+"""As /proc calls the thread that asks, in whose namespaces a program starts by itself."""
 ENTERED = ("mnt", "net", "uts", "ipc")
 """Namespaces that a test may have left for others; who is forked enters those of its test."""
 STAYED = ("pid", "user")
@@ -82,7 +83,7 @@ class Launchpad:
     """The preloaded process, and the socket on which it is asked."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self._around = _namespaces(ENTERED)
+        self._around = _namespaces(ENTERED, HERE)
         ours, its = socket.socketpair()
         with its:
             self._process = subprocess.Popen(
@@ -95,13 +96,16 @@ class Launchpad:
         self._socket = ours
         atexit.register(self.close)
 
-    def launch(self, words: Sequence[str], environ: Mapping[str, str], folder: Path) -> Launched:
-        """Have C{twistd} started with C{words}, in the namespaces of the thread that asks."""
+    def launch(
+        self, words: Sequence[str], environ: Mapping[str, str], folder: Path, where: str = HERE
+    ) -> Launched:
+        """Have C{twistd} started with C{words}, in the namespaces of a process."""
         asked = json.dumps({"argv": list(words), "environ": dict(environ), "cwd": str(folder)})
         pipes = [os.pipe() for _ in range(3)]
-        here = _namespaces(ENTERED)
         others = [
-            os.open(_NS + name, os.O_RDONLY) for name in ENTERED if here[name] != self._around[name]
+            os.open(_namespace(name, where), os.O_RDONLY)
+            for name, found in _namespaces(ENTERED, where).items()
+            if found != self._around[name]
         ]
         given = array.array("i", [*(write for _, write in pipes), *others])
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)]
@@ -125,7 +129,7 @@ class Launchpad:
 
 def launchpad(environ: Mapping[str, str]) -> Launchpad:
     """The one of this process for daemons that are to start with C{environ}, where it is now."""
-    return _launchpad(*_namespaces(STAYED).values(), *environ.items())
+    return _launchpad(*_namespaces(STAYED, HERE).values(), *environ.items())
 
 
 @functools.cache
@@ -133,9 +137,13 @@ def _launchpad(*key: Any) -> Launchpad:
     return Launchpad(dict(key[len(STAYED) :]))
 
 
-def _namespaces(names: Sequence[str]) -> dict[str, str]:
-    """Those of this thread, by their names."""
-    return {name: os.readlink(_NS + name) for name in names}
+def _namespace(name: str, where: str) -> str:
+    return f"/proc/{where}/ns/{name}"
+
+
+def _namespaces(names: Sequence[str], where: str) -> dict[str, str]:
+    """Those of a process, by their names."""
+    return {name: os.readlink(_namespace(name, where)) for name in names}
 
 
 def _enter(namespaces: Sequence[int]) -> None:

@@ -37,6 +37,11 @@ class MountNamespace:
         assert self._holder.stdout is not None
         self._holder.stdout.readline()
 
+    @property
+    def where(self) -> str:
+        """A process that is in it, as C{Daemon.where} names one."""
+        return str(self._holder.pid)
+
     def entered(self, command: list[str]) -> list[str]:
         """The command that becomes C{command} inside."""
         return ["nsenter", "-t", str(self._holder.pid), "-m", "--", *command]

@@ -26,15 +26,12 @@ class SmallDiskDaemon(Daemon):
         self.data.mkdir(mode=0o700)
         options = f"size={SIZE},mode=700"
         self._mounts = MountNamespace("-t", "tmpfs", "-o", options, "small", str(self.data))
-
-    def wrapped(self, command: list[str]) -> list[str]:
-        return self._mounts.entered(command)
+        self.where = self._mounts.where
 
     def inside(self, *command: str) -> str:
         """What C{command} prints where the disk can be seen."""
-        done = subprocess.run(
-            self.wrapped(list(command)), capture_output=True, text=True, timeout=30, check=False
-        )
+        words = self._mounts.entered(list(command))
+        done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
         return done.stdout
 
     def close(self) -> None:
