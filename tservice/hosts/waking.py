@@ -40,6 +40,7 @@ class IHeardWaking(Protocol):
 class Waker:
     """Wakes one host and connects to it.  Whoever asks meanwhile shares the attempt, and so does
     whoever asks within L{RING_EVERY} of its begin: a command is run for it, or all are shouted at.
+    A host that was reached by it and is lost again is woken at once.
 
     @param alarm: what wakes it.
     @param answers: whether its port does.
@@ -75,7 +76,7 @@ class Waker:
 
         @return: whether what wakes it was done.
         """
-        if self._waking is None and self._clock.seconds() >= self._next_ring:
+        if self._waking is None and self._may_ring():
             waking = spawn(self._wake(), self._log, "waking a host")
             self._waking = None if waking.called else waking
         if self._waking is not None:
@@ -128,6 +129,10 @@ class Waker:
             self._log.info("{host}: {error}", host=self._host.label, error=error)
         finally:
             self._wanting = None
+
+    def _may_ring(self) -> bool:
+        lost_again = self._sent and self.why is None and not self._connection.up
+        return lost_again or self._clock.seconds() >= self._next_ring
 
     async def _wake(self) -> None:
         try:

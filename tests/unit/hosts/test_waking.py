@@ -149,6 +149,22 @@ class WakerTests(SynchronousTestCase):
         self.alarm.rung[1].errback(CannotWake("no network"))
         self.assertFalse(self.successResultOf(again))
 
+    def test_one_that_is_lost_again_is_woken_again(self) -> None:
+        """It has just been woken, and what was done for that was not in vain."""
+        waiting = self.reach()
+        self.awake = True
+        self.alarm.rung[0].callback(None)
+        self.masters[0].opening.callback(None)
+        self.successResultOf(waiting)
+        self.successResultOf(Deferred.fromCoroutine(self.waker.wake()))
+        self.assertEqual(1, len(self.alarm.rung), "it is up")
+        self.awake = False
+        self.masters[0].gone.callback("it sleeps")
+        waiting = self.reach()
+        self.assertEqual(2, len(self.alarm.rung))
+        self.alarm.rung[1].errback(CannotWake("no network"))
+        self.failureResultOf(waiting, CannotConnect)
+
     def test_typing_wakes_once_and_then_leaves_it_in_peace(self) -> None:
         self.waker.wanted()
         self.waker.wanted()
