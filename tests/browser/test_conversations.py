@@ -56,7 +56,9 @@ class ConversationTests(BrowserCase):
         page.get_by_test_id("conversations-search").fill("")
         claude = page.locator("[data-testid=conversation][data-mode=primary]")
         claude.get_by_test_id("conversation-resume").click()
-        expect(page.get_by_test_id("page-conversations")).to_have_count(0)
+        expect(page.locator("[data-testid=terminal][data-painted]")).to_be_visible()
+        expect(page.get_by_test_id("page-conversations")).to_be_visible()
+        expect(claude.get_by_test_id("conversation-resume")).to_be_enabled()
         (made,) = self.service.request("GET", "/api/sessions").data()
         self.addCleanup(
             lambda: self.service.request("DELETE", f"/api/sessions/{made['id']}").data()

@@ -25,6 +25,7 @@ import { Empty, Unreached } from "./Empty.tsx";
 import { lost } from "./lost.ts";
 import { PageHost, PanelHost } from "./PageHost.tsx";
 import { ScreenReaderOffer } from "./ScreenReaderOffer.tsx";
+import { covered } from "./staged.ts";
 import { StatusBar } from "./StatusBar.tsx";
 import { TopBar } from "./TopBar.tsx";
 
@@ -41,23 +42,25 @@ function Shell() {
       <TopBar />
       <div class="middle">
         {sidebarShown.value && <Sidebar />}
-        <div class="stage">
-          <Banner />
-          <SessionNotice />
-          <main class="main">
-            <Main />
-            <WebHost />
-          </main>
-          <PromptBox />
+        <div class="under" inert={covered.value}>
+          <div class="stage">
+            <Banner />
+            <SessionNotice />
+            <main class="main">
+              <Main />
+              <WebHost />
+            </main>
+            <PromptBox />
+          </div>
+          <PanelHost />
         </div>
-        <PanelHost />
+        <PageHost />
+        <HistoryHost />
+        <NewSession />
       </div>
       <StatusBar />
       <KeyBar />
       <Drawer />
-      <NewSession />
-      <HistoryHost />
-      <PageHost />
       <PaletteHost />
       <AskDialog />
       <Menu />

@@ -1,10 +1,10 @@
-/** Shows the open page of the registry: in a dialog, or beside the terminal where that has room. */
+/** Shows the open page of the registry: in the place of the terminals, or beside them. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Dialog } from "../ui/Dialog.tsx";
 import { failed } from "../ui/toasts.ts";
 import { besidePage, closePanel } from "./panel.ts";
 import { findPage, openPage, type Page } from "./registry.ts";
+import { Staged } from "./Staged.tsx";
 import { useBody } from "./useBody.ts";
 
 function close(): void {
@@ -14,9 +14,9 @@ function close(): void {
 function Loaded({ page }: { page: Page }) {
   const Body = useBody(page, close);
   return (
-    <Dialog title={page.title} onClose={close} class="page" testid={`page-${page.id}`}>
+    <Staged as="page" title={page.title} onClose={close} class="page" testid={`page-${page.id}`}>
       {Body ? <Body /> : <p class="dim">Loading…</p>}
-    </Dialog>
+    </Staged>
   );
 }
 

@@ -1,6 +1,7 @@
 import { PlanChips } from "../agents/PlanChips.tsx";
 import { Bell } from "../approvals/Bell.tsx";
 import { FILES_PAGE } from "../files/page.ts";
+import { FLEET_PAGE, toggleFleet } from "../fleet/page.ts";
 import { layoutItems } from "../grid/menu.ts";
 import { gridOn, roomy } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
@@ -20,6 +21,7 @@ import { menuUnder } from "../ui/menu.ts";
 import { besidePage, togglePanel } from "./panel.ts";
 import { WebStrip } from "../webtabs/WebStrip.tsx";
 import { openPagesMenu } from "./pagesmenu.ts";
+import { openPage } from "./registry.ts";
 
 const openNew = () => (newSessionOpen.value = true);
 
@@ -60,9 +62,17 @@ export function TopBar() {
   const session = activeSession.value;
   return (
     <header class="topbar">
-      <span class="brand-box desk-only">
+      <button
+        type="button"
+        class="icon-button home desk-only"
+        aria-label="Fleet"
+        aria-pressed={openPage.value === FLEET_PAGE}
+        title="Fleet  Alt+Shift+F"
+        onClick={toggleFleet}
+        data-testid="home"
+      >
         <Brand />
-      </span>
+      </button>
       <IconButton
         icon="menu"
         class="wide-only"

@@ -2,6 +2,9 @@
 import { effect } from "@preact/signals";
 import { needy } from "../approvals/state.ts";
 import { signedOut } from "../auth/state.ts";
+import { beginsAtFleet } from "../fleet/home.ts";
+import { FLEET_PAGE } from "../fleet/page.ts";
+import { prefs } from "../settings/prefs.ts";
 import { activeId, activeSession, calm, isViewed, sessionList, sessions, settings } from "../store/state.ts";
 import { seeded } from "../stream/connection.ts";
 import { openPage } from "./registry.ts";
@@ -9,6 +12,9 @@ import { readRoute, titleOf, writeRoute } from "./route.ts";
 
 /** A newly chosen session is a step in the history; the first one is where the page began. */
 let settled = false;
+
+/** The page began at an address that names neither a session nor a page. */
+let bare = false;
 
 function readAddress(): void {
   const route = readRoute(new URL(location.href));
@@ -28,6 +34,13 @@ function writeAddress(): void {
   settled = true;
 }
 
+/** Once it is known how many sessions there are. */
+function beginAtHome(): void {
+  if (!bare || !seeded.value) return;
+  bare = false;
+  if (beginsAtFleet(prefs.peek().home, sessions.peek().length)) openPage.value = FLEET_PAGE;
+}
+
 /** An address of a session that is gone leads to the first one. */
 function chooseFirst(): void {
   if (!seeded.value) return;
@@ -42,7 +55,9 @@ function watchAttention(): void {
 
 export function startNavigation(): void {
   readAddress();
+  bare = activeId.peek() === undefined && openPage.peek() === undefined;
   addEventListener("popstate", readAddress);
+  effect(beginAtHome);
   effect(chooseFirst);
   effect(writeAddress);
   effect(watchAttention);

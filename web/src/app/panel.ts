@@ -3,6 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { wide } from "../sidebar/state.ts";
 import { findPage, openPage } from "./registry.ts";
+import { staged } from "./staged.ts";
 
 /** CSS pixels. */
 export const WIDTH_LEAST = 340;
@@ -53,7 +54,7 @@ export function putBeside(part: Partial<Panel>): void {
 export const closePanel = () => putBeside({ page: "" });
 
 export function togglePanel(usual: string): void {
-  if (besidePage.value) return closePanel();
+  if (besidePage.value && !staged.value) return closePanel();
   openPage.value = panel.value.last || usual;
 }
 

@@ -1,9 +1,9 @@
 /**
  * The seam for further features: one folder each, registering its pages here.
  *
- * A page is a dialog over the terminal with an entry in the page menu and an address of its own
- * (`?page=<id>`); some stand beside the terminal where the window is wide. Its code is loaded when
- * it is first opened.
+ * A page stands in the place of the terminals, with an entry in the page menu and an address of its
+ * own (`?page=<id>`); some stand beside the terminal where the window is wide. Its code is loaded
+ * when it is first opened.
  */
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";

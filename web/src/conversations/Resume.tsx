@@ -17,8 +17,9 @@ export function Resume({ one }: { one: Conversation }) {
       openPage.value = undefined;
     } catch (error) {
       failed("Not resumed", error);
-      setBusy(false);
     }
+    // Beside the terminal the page stays.
+    setBusy(false);
   };
   return (
     <button

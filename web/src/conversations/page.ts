@@ -6,6 +6,7 @@ export function registerConversations(): void {
     title: "Past conversations",
     icon: "history",
     order: 17,
+    beside: true,
     load: async () => (await import("./ConversationsPage.tsx")).ConversationsPage,
   });
 }

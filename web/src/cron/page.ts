@@ -8,6 +8,7 @@ export function registerCron(): void {
     title: "Scheduled jobs",
     icon: "clock",
     order: 30,
+    beside: true,
     keys: "Alt+Shift+J",
     load: async () => (await import("./CronPage.tsx")).CronPage,
   });

@@ -4,19 +4,18 @@ import { useEffect, useRef } from "preact/hooks";
 import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
-import { openPage } from "../app/registry.ts";
 import { Risk, Ways } from "../approvals/Card.tsx";
 import { answering, troubles } from "../approvals/actions.ts";
 import { isUrgent } from "../approvals/inbox.ts";
 import { isShell } from "../approvals/item.ts";
 import { approvalOf, needsYou } from "../approvals/state.ts";
 import { messageOf } from "../approvals/words.ts";
-import { GitMark } from "../git/Badge.tsx";
+import { GitRow } from "../git/Badge.tsx";
 import { agoText } from "../lib/ago.ts";
 import { plural, shortPath } from "../lib/format.ts";
-import { select } from "../sessions/actions.ts";
+import { select, start } from "../sessions/actions.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
-import { livePid } from "../sessions/status.ts";
+import { endingText, livePid } from "../sessions/status.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { cliOf, sessions } from "../store/state.ts";
 import { Command } from "../ui/Command.tsx";
@@ -24,11 +23,6 @@ import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import "./fleet.css";
 import { follow, screens } from "./screens.ts";
-
-function visit(session: Session): void {
-  select(session.id);
-  openPage.value = undefined;
-}
 
 function Question({ session }: { session: Session }) {
   const item = approvalOf(session.id);
@@ -73,11 +67,30 @@ function Lines({ session }: { session: Session }) {
       stop?.();
     };
   }, [session.id]);
-  const text = screens.value.get(session.id) ?? "";
+  const text = screens.value.get(session.id);
   return (
     <pre ref={ref} class="fleet-lines" aria-hidden="true" data-testid="fleet-lines">
-      {text}
+      {text ?? <span class="fleet-blank">Reading its screen…</span>}
+      {text === "" && <span class="fleet-blank">Nothing on its screen yet.</span>}
     </pre>
+  );
+}
+
+/** Why there are no lines, and the way on. */
+function Ended({ session }: { session: Session }) {
+  return (
+    <div class="fleet-ended" data-testid="fleet-ended">
+      <p>{endingText(session)}</p>
+      <button
+        type="button"
+        class="button small"
+        aria-label={`${session.detached ? "Attach" : "Start"} ${session.name}`}
+        onClick={() => void start(session.id)}
+        data-testid="fleet-start"
+      >
+        {session.detached ? "Attach" : "Start"}
+      </button>
+    </div>
   );
 }
 
@@ -86,10 +99,9 @@ function Card({ session, now }: { session: Session; now: number }) {
   const waits = needsYou(session.id);
   return (
     <article class="fleet-card" data-color={session.color} data-look={look} data-testid="fleet-card">
-      <button type="button" class="fleet-head" onClick={() => visit(session)} data-testid="fleet-visit">
+      <button type="button" class="fleet-head" onClick={() => select(session.id)} data-testid="fleet-visit">
         <StatusDot session={session} />
         <span class="fleet-name">{session.name}</span>
-        <GitMark session={session} />
         <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
       </button>
       <p class="fleet-state">
@@ -98,9 +110,10 @@ function Card({ session, now }: { session: Session; now: number }) {
           {shortPath(session.workingDir)} · {agoText(session.lastActivityAt, now)}
         </span>
       </p>
-      {livePid(session) !== null && <Lines session={session} />}
+      {livePid(session) === null ? <Ended session={session} /> : <Lines session={session} />}
       {waits && <Question session={session} />}
       <footer class="fleet-foot">
+        <GitRow session={session} />
         <SessionChips session={session} />
       </footer>
     </article>
@@ -111,10 +124,7 @@ export function FleetPage() {
   const now = useNow();
   const cards = useComputed(() => sessions.value.toSorted((a, b) => rank(a) - rank(b)));
   const waiting = cards.value.filter(({ id }) => needsYou(id)).length;
-  const create = () => {
-    openPage.value = undefined;
-    newSessionOpen.value = true;
-  };
+  const create = () => (newSessionOpen.value = true);
   return (
     <div class="fleet">
       <div class="fleet-sum">

@@ -28,11 +28,11 @@ test("the last lines, without colours, titles and blanks", () => {
 test("cards are read one after the other, and none that is out of view", async () => {
   const stops = [follow("a"), follow("b")];
   await vi.advanceTimersByTimeAsync(1000);
-  expect(calls.readScreen.mock.calls.map(([id]) => id as string)).toEqual(["a", "b", "a"]);
+  expect(calls.readScreen.mock.calls.map(([id]) => id as string)).toEqual(["a", "b", "a", "b"]);
   expect(screens.value.get("b")).toBe("of b");
   for (const stop of stops) stop();
   await vi.advanceTimersByTimeAsync(5000);
-  expect(calls.readScreen).toHaveBeenCalledTimes(3);
+  expect(calls.readScreen).toHaveBeenCalledTimes(4);
   expect(screens.value.size).toBe(0);
   expect(vi.getTimerCount()).toBe(0);
 });

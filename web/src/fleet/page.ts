@@ -1,6 +1,10 @@
-import { registerPage } from "../app/registry.ts";
+import { openPage, registerPage } from "../app/registry.ts";
 
 export const FLEET_PAGE = "fleet";
+
+export function toggleFleet(): void {
+  openPage.value = openPage.peek() === FLEET_PAGE ? undefined : FLEET_PAGE;
+}
 
 export function registerFleet(): void {
   registerPage({

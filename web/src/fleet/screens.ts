@@ -48,14 +48,14 @@ function schedule(delay: number): void {
   }, delay);
 }
 
-/** The one that was read longest ago is next. */
+/** The one that was read longest ago is next; none waits for its first time. */
 async function step(): Promise<void> {
   const [next] = [...followed].toSorted((a, b) => a[1] - b[1]);
   if (!next) return;
   const [id] = next;
   followed.set(id, performance.now());
   if (!document.hidden) await read(id);
-  schedule(PACE_MS);
+  schedule([...followed.values()].includes(NEVER) ? 0 : PACE_MS);
 }
 
 async function read(id: string): Promise<void> {

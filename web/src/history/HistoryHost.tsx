@@ -12,7 +12,10 @@ export function HistoryHost() {
     if (!wanted || View) return;
     import("./HistoryView.tsx").then(
       (module) => setView(() => module.HistoryView),
-      (error: unknown) => failed("The history could not be loaded", error),
+      (error: unknown) => {
+        historyOpen.value = undefined;
+        failed("The history could not be loaded", error);
+      },
     );
   }, [wanted]);
   return wanted && View ? <View {...wanted} /> : null;

@@ -2,13 +2,13 @@
 import type { Terminal } from "@xterm/xterm";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Match, Terminal as Capture } from "../api/types.ts";
+import { Staged } from "../app/Staged.tsx";
 import { plural } from "../lib/format.ts";
 import { darkSystem, prefs } from "../settings/prefs.ts";
 import { createScreen, SCROLLBAR } from "../terminal/create.ts";
 import { historyOpen } from "../terminal/current.ts";
 import { answerReads } from "../terminal/readhook.ts";
 import { TouchScroll } from "../touch/scroll.ts";
-import { Dialog } from "../ui/Dialog.tsx";
 import { asLines, countLines, partsOf, rowFor } from "./capture.ts";
 import { useCapture } from "./useCapture.ts";
 import { QUERY_MOST, useMatches } from "./useMatches.ts";
@@ -132,7 +132,7 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
     close();
   };
   return (
-    <Dialog title="Whole history" onClose={close} class="history" testid="history">
+    <Staged as="history" title="Whole history" onClose={close} class="history" testid="history">
       <div class="history-tools">
         <input
           class="field"
@@ -152,6 +152,6 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
         <div ref={host} class="history-grid" data-testid="history-grid" />
         <Matches sessionId={sessionId} query={query.trim()} ready={ready} onGo={go} />
       </div>
-    </Dialog>
+    </Staged>
   );
 }

@@ -7,6 +7,7 @@ import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { openPagesMenu } from "../app/pagesmenu.ts";
+import { toggleFleet } from "../fleet/page.ts";
 import { GitRow } from "../git/Badge.tsx";
 import { PlaceMark } from "../hosts/slots.tsx";
 import { isAway } from "../hosts/state.ts";
@@ -108,6 +109,7 @@ function Panel() {
           <button type="button" class="button primary" onClick={create} data-testid="drawer-new">
             <Icon name="plus" /> New session
           </button>
+          <IconButton icon="grid" label="Fleet" testid="drawer-fleet" onClick={toggleFleet} />
           <IconButton
             icon="settings"
             label="Pages and settings"

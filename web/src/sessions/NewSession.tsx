@@ -1,15 +1,15 @@
-/** The dialog that makes a session. */
+/** What makes a session. */
 import type { ComponentProps, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { sentenceOf } from "../api/errors.ts";
 import type { CliItem } from "../api/types.ts";
+import { Staged } from "../app/Staged.tsx";
 import type { PickerProps } from "../cases/Picker.tsx";
 import type { ModelField } from "../models/ModelField.tsx";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { clis, cliOf, sessions, settings } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
 import { copyText } from "../ui/clipboard.ts";
-import { Dialog } from "../ui/Dialog.tsx";
 import { focusHome } from "../ui/focushome.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { failed, say } from "../ui/toasts.ts";
@@ -222,7 +222,7 @@ function Form() {
     if (!busy && draft.mode !== "") void submit();
   };
   return (
-    <Dialog title="New session" onClose={close} class="new-session" testid="new-session">
+    <Staged as="new" title="New session" onClose={close} class="new-session" testid="new-session">
       <form onSubmit={submitted}>
         <Modes
           chosen={draft.mode}
@@ -280,7 +280,7 @@ function Form() {
           </button>
         </div>
       </form>
-    </Dialog>
+    </Staged>
   );
 }
 

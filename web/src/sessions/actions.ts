@@ -1,6 +1,7 @@
 /** What a person does with a session; every failure is told in a toast. */
 import * as calls from "../api/calls.ts";
 import type { CreateBody, Session } from "../api/types.ts";
+import { openPage } from "../app/registry.ts";
 import { reorder } from "../store/sessions.ts";
 import { activeId, drop, keep, sessionList, sessions } from "../store/state.ts";
 import { ask } from "../ui/ask.ts";
@@ -34,8 +35,10 @@ async function change(
   if (now) keep(answer ? { ...now, ...answer } : before);
 }
 
+/** Whoever chooses a session wants to see it: a page that stands in its place goes. */
 export function select(id: string | undefined): void {
   activeId.value = id;
+  openPage.value = undefined;
 }
 
 export function selectNext(step: number): void {
@@ -70,7 +73,7 @@ async function take(id: string, killMux: boolean): Promise<void> {
   const done = await attempt(killMux ? "Not closed" : "Not detached", () => calls.removeSession(id, killMux));
   if (done === undefined) return;
   if (killMux) {
-    if (activeId.value === id) select(heir === id ? undefined : heir);
+    if (activeId.value === id) activeId.value = heir === id ? undefined : heir;
     drop(id);
   } else say("good", "Detached", "The program goes on; start it to attach again.");
 }

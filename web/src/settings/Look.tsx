@@ -6,6 +6,7 @@ import {
   change,
   FONT_LEAST,
   FONT_MOST,
+  type Home,
   isFamily,
   LINE_LEAST,
   LINE_MOST,
@@ -24,6 +25,12 @@ const LISTS: [SessionList, string][] = [
   ["auto", "When many"],
   ["sidebar", "At the side"],
   ["tabs", "Tabs"],
+];
+
+const HOMES: [Home, string][] = [
+  ["auto", "Fleet when many"],
+  ["fleet", "Fleet"],
+  ["session", "A session"],
 ];
 
 /** The one that comes with the page, and faces that many people have; any other can be typed. */
@@ -90,6 +97,13 @@ export function Look() {
         choices={LISTS}
         value={prefs.value.sessionList}
         onChange={(sessionList) => change({ sessionList })}
+      />
+      <Segments
+        label="Begin with"
+        name="home"
+        choices={HOMES}
+        value={prefs.value.home}
+        onChange={(home) => change({ home })}
       />
       <ThemeSettings />
       <Type />

@@ -6,9 +6,13 @@ export type ThemeChoice = "system" | "dark" | "light";
 /** `auto`: at the side once there are more sessions than tabs can be read. */
 export type SessionList = "auto" | "sidebar" | "tabs";
 
+/** What an address without a session or a page leads to; `auto`: the fleet, once there are many sessions. */
+export type Home = "auto" | "fleet" | "session";
+
 export interface Prefs {
   theme: ThemeChoice;
   sessionList: SessionList;
+  home: Home;
   fontSize: number;
   /** A family that stands before those that every system has; "" is none. */
   fontFamily: string;
@@ -31,6 +35,7 @@ export interface Prefs {
 export const DEFAULTS: Prefs = {
   theme: "system",
   sessionList: "auto",
+  home: "auto",
   fontSize: 14,
   fontFamily: "",
   lineHeight: 115,
@@ -77,6 +82,10 @@ function listOf(value: unknown): SessionList {
   return value === "sidebar" || value === "tabs" ? value : "auto";
 }
 
+function homeOf(value: unknown): Home {
+  return value === "fleet" || value === "session" ? value : "auto";
+}
+
 /** A family's bare name: it is put into a list of families in quotes. */
 const FAMILY = /^[\p{L}\p{N} _-]{1,60}$/u;
 
@@ -99,6 +108,7 @@ export function parsePrefs(text: string | null, defaults = DEFAULTS): Prefs {
   return {
     theme: themeOf(stored["theme"]),
     sessionList: listOf(stored["sessionList"]),
+    home: homeOf(stored["home"]),
     fontSize: within(stored["fontSize"], FONT_LEAST, FONT_MOST, defaults.fontSize),
     fontFamily: familyOf(stored["fontFamily"]),
     lineHeight: within(stored["lineHeight"], LINE_LEAST, LINE_MOST, defaults.lineHeight),

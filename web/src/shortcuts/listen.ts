@@ -5,7 +5,7 @@ import { togglePanel } from "../app/panel.ts";
 import { openPage } from "../app/registry.ts";
 import { CRON_PAGE } from "../cron/page.ts";
 import { FILES_PAGE } from "../files/page.ts";
-import { FLEET_PAGE } from "../fleet/page.ts";
+import { toggleFleet } from "../fleet/page.ts";
 import { GIT_PAGE } from "../git/page.ts";
 import type { Count, Way } from "../grid/layout.ts";
 import { closeCell, setCount } from "../grid/menu.ts";
@@ -51,6 +51,18 @@ function isFree(action: Action, inTerminal: boolean): boolean {
   return gridOn.peek() || !action.endsWith("-cell");
 }
 
+/** What is done to the terminals, which a page may cover. */
+const UNDER: ReadonlySet<Action> = new Set([
+  "goto",
+  "search",
+  "history",
+  "prompt",
+  "cells",
+  "cell",
+  "maximise-cell",
+  "close-cell",
+]);
+
 const DEEDS: Deeds = {
   new: () => (newSessionOpen.value = true),
   previous: () => selectNext(-1),
@@ -67,7 +79,7 @@ const DEEDS: Deeds = {
   help: () => (openPage.value = "help"),
   tabs: focusTabs,
   palette: togglePalette,
-  fleet: () => (openPage.value = FLEET_PAGE),
+  fleet: toggleFleet,
   sidebar: toggleSidebar,
   panel: () => togglePanel(FILES_PAGE),
   "zoom-in": () => zoomFont(1),
@@ -97,10 +109,11 @@ function pressed(event: KeyboardEvent): void {
   const mac = platformOf(navigator.userAgent) === "mac";
   const shortcut = actionFor(event, mac, inTerminal, isField(focused) && !inTerminal);
   const deed = shortcut && isFree(shortcut.action, inTerminal) && DEEDS[shortcut.action];
-  const modal = document.querySelector("dialog[open]") !== null;
+  const modal = document.querySelector("dialog:modal") !== null;
   if (!deed || (modal && !shortcut.action.startsWith("zoom"))) return;
   event.preventDefault();
   event.stopPropagation();
+  if (UNDER.has(shortcut.action)) openPage.value = undefined;
   deed(event);
 }
 

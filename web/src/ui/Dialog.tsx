@@ -1,4 +1,4 @@
-/** A modal dialog: the browser's own element keeps the focus inside and closes on Escape. */
+/** A dialog: modal, the browser's own element keeps the focus inside; else it is a part of the page. */
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { focusHome } from "./focushome.ts";
@@ -13,6 +13,8 @@ function startInside(dialog: HTMLDialogElement): void {
 }
 
 interface Props {
+  /** What is around it cannot be reached; without a word it is so. */
+  modal?: boolean;
   title: string;
   onClose: () => void;
   children: ComponentChildren;
@@ -21,30 +23,38 @@ interface Props {
   testid?: string;
 }
 
-export function Dialog({ title, onClose, children, footer, testid, ...rest }: Props) {
+export function Dialog({ title, onClose, children, footer, testid, modal = true, ...rest }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useLayoutEffect(() => {
     const dialog = ref.current;
     if (!dialog) return;
     const before = document.activeElement;
-    dialog.showModal();
-    const leaveFront = comeToFront(dialog);
+    if (modal) dialog.showModal();
+    else dialog.show();
+    const leaveFront = modal ? comeToFront(dialog) : undefined;
     startInside(dialog);
     return () => {
-      leaveFront();
+      leaveFront?.();
       dialog.close();
+      // A modal one gives the focus away by itself.
+      if (dialog.contains(document.activeElement)) (document.activeElement as HTMLElement).blur();
       if (before instanceof HTMLElement) before.focus();
       // It may be gone or hidden by now.
       if (document.activeElement !== before || before === document.body) focusHome();
     };
   }, []);
   const backdrop = (event: MouseEvent) => {
-    if (event.target === ref.current) onClose();
+    if (modal && event.target === ref.current) onClose();
   };
   const cancel = (event: Event) => {
     event.preventDefault();
     onClose();
+  };
+  // A modal one hears of it by itself. What stands within comes first: a field, a dialog of its own.
+  const escape = (event: KeyboardEvent) => {
+    if (modal || event.key !== "Escape" || event.defaultPrevented) return;
+    if ((event.target as Element).closest("dialog") === ref.current) onClose();
   };
   return (
     <dialog
@@ -54,6 +64,7 @@ export function Dialog({ title, onClose, children, footer, testid, ...rest }: Pr
       data-testid={testid}
       onCancel={cancel}
       onMouseDown={backdrop}
+      onKeyDown={escape}
     >
       <div class="dialog-body">
         <header class="dialog-head">

@@ -1,0 +1,99 @@
+"""The fleet: the page that many sessions begin with, and what stands in the terminals' place."""
+
+from __future__ import annotations
+
+import json
+from urllib.request import Request, urlopen
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import PHONE, BrowserCase, Terminal, is_uncovered
+from tests.browser.mockservice import MockService
+from tests.integration.harness import PATIENCE
+
+MANY = 10
+
+
+class FleetTests(BrowserCase):
+    """One service with so many sessions that no digit leads to the last."""
+
+    mock: MockService
+    expected = (r"the server responded with a status of 404",)
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.mock = MockService()
+        cls.addClassCleanup(cls.mock.close)
+        for number in range(MANY - len(cls.mock.get("/api/status")["sessions"])):
+            made = json.dumps({"mode": "shell", "name": f"task {number}"}).encode()
+            head = {"Content-Type": "application/json"}
+            with urlopen(
+                Request(f"{cls.mock.url}/api/sessions", made, head), timeout=PATIENCE
+            ) as a:
+                a.read()
+
+    def test_many_sessions_begin_with_it(self) -> None:
+        page = self.page(self.mock.url, viewport={"width": 1440, "height": 900})
+        fleet = page.get_by_test_id("page-fleet")
+        expect(fleet).to_be_visible()
+        expect(page.locator("dialog:modal")).to_have_count(0)
+        expect(page.locator(".under")).to_have_attribute("inert", "")
+        self.start_what_ended(page)
+        page.get_by_test_id("side-session").filter(has_text="docs site").click()
+        expect(fleet).to_have_count(0)
+        expect(page.get_by_test_id("front")).to_contain_text("docs site")
+        page.reload()
+        Terminal(page).ready()
+        expect(fleet).to_have_count(0)
+
+        page.get_by_test_id("home").click()
+        expect(fleet).to_be_visible()
+        page.keyboard.press("Alt+1")
+        expect(fleet).to_have_count(0)
+        page.keyboard.press("Alt+Shift+F")
+        expect(fleet).to_be_visible()
+        page.keyboard.press("Alt+Shift+L")
+        expect(page.get_by_test_id("page-files")).to_be_visible()
+        expect(fleet).to_have_count(0)
+        page.keyboard.press("Alt+Shift+S")
+        page.get_by_test_id("home-session").check(force=True)
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id("page-settings")).to_have_count(0)
+        page.goto(self.mock.url)
+        Terminal(page).ready()
+        expect(fleet).to_have_count(0)
+
+    def start_what_ended(self, page: Page) -> None:
+        card = page.get_by_test_id("fleet-card").filter(has_text="logs")
+        expect(card.get_by_test_id("fleet-ended")).to_contain_text("No program runs")
+        card.get_by_test_id("fleet-start").click()
+        expect(card.get_by_test_id("fleet-ended")).to_have_count(0)
+        expect(card.get_by_test_id("fleet-lines")).to_contain_text("mock session")
+
+    def test_on_a_phone(self) -> None:
+        page = self.page(self.mock.url, **PHONE)
+        fleet = page.get_by_test_id("page-fleet")
+        card = fleet.get_by_test_id("fleet-card").filter(has_text="hexadecimal floats")
+        card.get_by_test_id("fleet-visit").tap()
+        expect(fleet).to_have_count(0)
+        expect(page.locator(".current-name")).to_have_text("hexadecimal floats")
+        page.get_by_test_id("current").tap()
+        page.get_by_test_id("drawer-fleet").tap()
+        expect(page.get_by_test_id("drawer")).to_have_count(0)
+        expect(fleet).to_be_visible()
+        self.assertTrue(is_uncovered(fleet.get_by_role("heading", name="Fleet")))
+
+    def test_one_stands_over_the_other(self) -> None:
+        """A new session over a page; what is below cannot be reached, and is there again."""
+        page = self.page(f"{self.mock.url}/?page=doctor", viewport={"width": 1024, "height": 768})
+        doctor, new = page.get_by_test_id("page-doctor"), page.get_by_test_id("new-session")
+        expect(doctor).to_be_visible()
+        page.get_by_test_id("new-session-button").click()
+        expect(new).to_be_visible()
+        expect(page.locator(".staged[inert] > [data-testid=page-doctor]")).to_have_count(1)
+        page.keyboard.press("Escape")
+        expect(new).to_have_count(0)
+        expect(page.locator(".staged:not([inert]) > [data-testid=page-doctor]")).to_have_count(1)
+        page.get_by_test_id("tab").first.click()
+        expect(doctor).to_have_count(0)
