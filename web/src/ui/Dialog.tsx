@@ -32,10 +32,10 @@ export function Dialog({ title, onClose, children, footer, testid, modal = true,
     const before = document.activeElement;
     if (modal) dialog.showModal();
     else dialog.show();
-    const leaveFront = modal ? comeToFront(dialog) : undefined;
+    const leaveFront = comeToFront(dialog);
     startInside(dialog);
     return () => {
-      leaveFront?.();
+      leaveFront();
       dialog.close();
       // A modal one gives the focus away by itself.
       if (dialog.contains(document.activeElement)) (document.activeElement as HTMLElement).blur();
@@ -66,7 +66,7 @@ export function Dialog({ title, onClose, children, footer, testid, modal = true,
       onMouseDown={backdrop}
       onKeyDown={escape}
     >
-      <div class="dialog-body">
+      <section class="dialog-body">
         <header class="dialog-head">
           <h2 id={titleId} tabIndex={-1}>
             {title}
@@ -75,7 +75,7 @@ export function Dialog({ title, onClose, children, footer, testid, modal = true,
         </header>
         <div class="dialog-content">{children}</div>
         {footer && <footer class="dialog-foot">{footer}</footer>}
-      </div>
+      </section>
     </dialog>
   );
 }

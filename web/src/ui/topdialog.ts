@@ -1,4 +1,4 @@
-/** The modal dialog in front: what lies outside of it can be seen, but not pressed. */
+/** The dialog in front: what lies outside of a modal one can be seen, but not pressed. */
 import { signal } from "@preact/signals";
 
 let open: readonly HTMLElement[] = [];
