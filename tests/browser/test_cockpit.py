@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.harness import LOST, PHONE, BrowserCase, is_uncovered, until
 from tests.browser.mockservice import MockService
@@ -120,6 +120,20 @@ class ManyTests(BrowserCase):
         page.get_by_test_id("drawer").wait_for(state="detached")
         front = page.locator("[data-testid=tab][data-active=true] .tab-name")
         until(page, "docs site in front", lambda: front.inner_text() == "docs site")
+
+    def test_what_is_chosen_shows_where_colours_are_taken_away(self) -> None:
+        for options in ({"viewport": {"width": 1440, "height": 900}}, PHONE):
+            page = self.page(
+                f"{self.mock.url}/?page=settings", **{**options, "forced_colors": "active"}
+            )
+            chosen, other = (page.get_by_test_id(f"theme-{each}") for each in ("system", "dark"))
+            expect(chosen.locator("+ span")).to_have_css("outline-style", "solid")
+            expect(other.locator("+ span")).to_have_css("outline-style", "none")
+            expect(page.locator(".switch").first).to_have_css("border-top-style", "solid")
+            if options is PHONE:
+                continue
+            front = page.locator(".side-row[data-active=true]")
+            expect(front).to_have_css("outline-style", "solid")
 
     def test_what_a_session_asks_is_said_once(self) -> None:
         """By a notice, unless the heads of cells or the inbox beside the terminal say it."""

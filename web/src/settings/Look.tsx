@@ -28,9 +28,9 @@ const LISTS: [SessionList, string][] = [
 ];
 
 const HOMES: [Home, string][] = [
-  ["auto", "Fleet when many"],
-  ["fleet", "Fleet"],
-  ["session", "A session"],
+  ["auto", "When many"],
+  ["fleet", "Always"],
+  ["session", "Never"],
 ];
 
 /** The one that comes with the page, and faces that many people have; any other can be typed. */
@@ -99,7 +99,7 @@ export function Look() {
         onChange={(sessionList) => change({ sessionList })}
       />
       <Segments
-        label="Begin with"
+        label="Begin with the fleet"
         name="home"
         choices={HOMES}
         value={prefs.value.home}
