@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import LOST, PHONE, BrowserCase, is_uncovered, until
+from tests.browser.harness import LOST, PHONE, BrowserCase, expect_focus, is_uncovered, until
 from tests.browser.mockservice import MockService
 
 NARROW = {"width": 320, "height": 640}
@@ -135,6 +135,21 @@ class ManyTests(BrowserCase):
             front = page.locator(".side-row[data-active=true]")
             expect(front).to_have_css("outline-style", "solid")
 
+    def test_a_prompt_of_before_is_found_again(self) -> None:
+        address = f"{self.mock.url}/?session={self.mock.session('write the changelog')}"
+        for options in ({"viewport": {"width": 1440, "height": 900}}, PHONE):
+            page = self.page(address, **options)
+            field = page.locator("#prompt-field")
+            field.wait_for()
+            page.evaluate("localStorage['tservice.prompts'] = '[[\"gone\", [\"count links\"]]]'")
+            page.keyboard.press("Control+Shift+K")
+            page.get_by_test_id("palette-field").fill("count li")
+            row = page.get_by_test_id("palette-row").first
+            expect(row).to_contain_text("prompt sent before")
+            row.click()
+            expect(field).to_have_value("count links")
+            expect_focus(field)
+
     def test_what_a_session_asks_is_said_once(self) -> None:
         """By a notice, unless the heads of cells or the inbox beside the terminal say it."""
         page = self.page(self.mock.url, viewport={"width": 1440, "height": 900})
@@ -180,6 +195,19 @@ class PaletteTests(BrowserCase):
         page.keyboard.press("Control+Shift+K")
         page.get_by_test_id("palette-field").fill("no such thing")
         until(page, "no row", lambda: page.get_by_test_id("palette-row").count() == 0)
+        page.get_by_test_id("palette-field").fill("settings: terminal")
+        row = page.get_by_test_id("palette-row").first
+        expect(row).to_contain_text("Settings: Terminal")
+        row.click()
+        part = page.get_by_test_id("settings-nav-terminal")
+        expect(part).to_have_attribute("aria-current", "true")
+        page.keyboard.press("Escape")
+        page.get_by_test_id("page-settings").wait_for(state="detached")
+        page.keyboard.press("Control+Shift+K")
+        page.get_by_test_id("palette-field").fill(f"new session in {daemon.home.name}")
+        expect(row).to_contain_text("New session in")
+        row.click()
+        expect(page.get_by_test_id("new-folder")).to_have_value(str(daemon.home))
         page.keyboard.press("Escape")
         until(page, "closed", page.get_by_test_id("palette").is_hidden)
 

@@ -5,6 +5,7 @@ import { StatusDot } from "../sessions/StatusDot.tsx";
 import { focusHome } from "../ui/focushome.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { type Entry, entries, found, type Hit } from "./entries.ts";
+import { runs } from "./fuzzy.ts";
 import "./palette.css";
 import { paletteOpen } from "./state.ts";
 
@@ -16,12 +17,11 @@ function run(entry: Entry): void {
   setTimeout(entry.act);
 }
 
-/** The label with the letters that were typed set off. */
+/** The label with the letters that were typed set off; each run of letters is one piece. */
 function Label({ text, at }: { text: string; at: readonly number[] }) {
-  const hit = new Set(at);
   return (
     <span class="palette-label">
-      {[...text].map((letter, n) => (hit.has(n) ? <b key={n}>{letter}</b> : letter))}
+      {runs(text, at).map(({ part, hit }, n) => (hit ? <b key={n}>{part}</b> : part))}
     </span>
   );
 }

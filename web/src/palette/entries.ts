@@ -12,6 +12,7 @@ import { historyOpen, searchOpen } from "../terminal/current.ts";
 import type { IconName } from "../ui/Icon.tsx";
 import type { MenuItem } from "../ui/menu.ts";
 import { match } from "./fuzzy.ts";
+import { more } from "./more.ts";
 
 export interface Entry {
   key: string;
@@ -72,7 +73,10 @@ function ofActive(): Entry[] {
       label: "Search in the terminal",
       icon: "search",
       keys: "Ctrl+Shift+F",
-      act: () => (searchOpen.value = true),
+      act: () => {
+        openPage.value = undefined;
+        searchOpen.value = true;
+      },
     },
     {
       label: "Whole history",
@@ -107,7 +111,7 @@ function places(): Entry[] {
 }
 
 /** Everything, as it is now; reads signals. */
-export const entries = (): Entry[] => [...ordered().map(sessionEntry), ...places(), ...ofActive()];
+export const entries = (): Entry[] => [...ordered().map(sessionEntry), ...places(), ...ofActive(), ...more()];
 
 /** The entries that `letters` may mean, the likeliest first; without letters all, as they stand. */
 export function found(all: readonly Entry[], letters: string): Hit[] {

@@ -59,3 +59,16 @@ export function match(text: string, letters: string): Found | undefined {
   }
   return { score: score - text.length / 100, at };
 }
+
+/** A text in pieces, those whose letters stand at `at` apart from the rest. */
+export function runs(text: string, at: readonly number[]): { part: string; hit: boolean }[] {
+  const hits = new Set(at);
+  const found: { part: string; hit: boolean }[] = [];
+  for (let n = 0; n < text.length; n++) {
+    const hit = hits.has(n);
+    const last = found.at(-1);
+    if (last?.hit === hit) last.part += text.charAt(n);
+    else found.push({ part: text.charAt(n), hit });
+  }
+  return found;
+}

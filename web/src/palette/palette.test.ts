@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type Entry, found, SHOWN } from "./entries.ts";
-import { match } from "./fuzzy.ts";
+import { match, runs } from "./fuzzy.ts";
+import { workspaces } from "./more.ts";
+import type { Session } from "../api/types.ts";
 
 const entry = (label: string, detail?: string): Entry => ({
   key: label,
@@ -26,6 +28,12 @@ describe("letters", () => {
     ["one two", "o t", [0, 4]],
   ])("of %s: %s", (text, letters, at) => {
     expect(match(text, letters)?.at).toEqual(at);
+  });
+
+  test("that were typed stand apart, in runs", () => {
+    const told = runs("New session", [0, 4, 5]).map(({ part, hit }) => (hit ? `<${part}>` : part));
+    expect(told.join("")).toBe("<N>ew <se>ssion");
+    expect(runs("one", [])).toEqual([{ part: "one", hit: false }]);
   });
 
   test("that are missing, or stand in another order", () => {
@@ -54,4 +62,10 @@ describe("what was found", () => {
     expect(names("", ...many)).toHaveLength(SHOWN);
     expect(names("s", ...many)).toHaveLength(SHOWN);
   });
+});
+
+test("a workspace is offered once, and none of another machine", () => {
+  const at = (workingDir: string, remote?: object) => ({ workingDir, remote }) as unknown as Session;
+  const found = workspaces([at("/w/one"), at("/w/two"), at("/w/one"), at("/far", { hostId: "box" })]);
+  expect(found.map((each) => each.detail)).toEqual(["/w/one", "/w/two"]);
 });

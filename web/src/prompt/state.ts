@@ -89,6 +89,12 @@ export function walk(id: string, step: 1 | -1): boolean {
   return found !== undefined;
 }
 
+/** @returns so many prompts of all sessions, each once, those of the session used last first. */
+export function sentBefore(most: number): string[] {
+  const all = [...readBook(readStored(BOOK_KEY)).values()].flat().toReversed();
+  return [...new Set(all)].slice(0, most);
+}
+
 /** Another name than the terminal's, whose own numbers run apart from these. */
 const clientId = `prompt-${uuid()}`;
 let lastSeq = 0;

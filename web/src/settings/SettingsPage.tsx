@@ -6,31 +6,34 @@ import { me } from "../auth/me.ts";
 import { canSignOut } from "../auth/state.ts";
 import { NotificationSettings } from "../notifications/NotificationSettings.tsx";
 import { serviceVersion } from "../store/state.ts";
-import { Icon, type IconName } from "../ui/Icon.tsx";
+import { Icon } from "../ui/Icon.tsx";
 import { WebhookSettings } from "../webhook/WebhookSettings.tsx";
 import { Look } from "./Look.tsx";
+import { PART_NAMES, type PartName, wantedPart } from "./parts.ts";
 import { forgetMarks } from "./saving.ts";
 import { Service } from "./Service.tsx";
 import "./settings.css";
 import { Terminal } from "./Terminal.tsx";
 import "../ui/styles/records.css";
 
-interface Part {
-  id: string;
-  title: string;
-  icon: IconName;
+const BODIES: Readonly<Record<string, ComponentType>> = {
+  account: AccountSettings,
+  look: Look,
+  terminal: Terminal,
+  agents: AgentSettings,
+  notifications: NotificationSettings,
+  service: Service,
+  webhook: WebhookSettings,
+};
+
+interface Part extends PartName {
   Body: ComponentType;
 }
 
-const PARTS: readonly Part[] = [
-  { id: "account", title: "Account", icon: "users", Body: AccountSettings },
-  { id: "look", title: "Look", icon: "eye", Body: Look },
-  { id: "terminal", title: "Terminal", icon: "screen", Body: Terminal },
-  { id: "agents", title: "Agents", icon: "pulse", Body: AgentSettings },
-  { id: "notifications", title: "Notifications", icon: "bell", Body: NotificationSettings },
-  { id: "service", title: "Service", icon: "settings", Body: Service },
-  { id: "webhook", title: "Webhook", icon: "send", Body: WebhookSettings },
-];
+const PARTS: readonly Part[] = PART_NAMES.flatMap((part) => {
+  const Body = BODIES[part.id];
+  return Body ? [{ ...part, Body }] : [];
+});
 
 const partId = (id: string): string => `settings-${id}`;
 
@@ -98,6 +101,12 @@ export function SettingsPage() {
     goTo(id);
     setHere(id);
   };
+  const wanted = wantedPart.value;
+  useEffect(() => {
+    if (wanted === undefined) return;
+    wantedPart.value = undefined;
+    go(wanted);
+  }, [wanted]);
   return (
     <div class="settings">
       <Navigation parts={parts} here={here} go={go} />
