@@ -1,4 +1,4 @@
-"""The browser UI in Chromium: its weight, how soon it is there, a key's way, nine floods.
+"""The browser UI in Chromium: weight, how soon it is there, a key's way, nine floods, long lists.
 
 Slow networks are emulated by the browser, for what it fetches; a WebSocket's own frames it does not
 slow down.
@@ -14,8 +14,10 @@ from typing import Any
 from attrs import evolve, frozen
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from bench import pagelists
 from bench.client import new_session, run_line, wait_output
-from bench.report import Row, percentile
+from bench.pagetasks import CATEGORIES, Task, tasks
+from bench.report import Row, limited, percentile
 from tests.browser.harness import ARGUMENTS, GRAPHICS, READ, SHOWN, Terminal, chromium, until
 from tests.integration.harness import Daemon
 
@@ -38,7 +40,6 @@ BLOCKED = 50.0
 """Milliseconds that nine floods may block the page's main thread at a time."""
 
 FLOOD = "while :; do head -c 60000 /dev/urandom | base64 -w 100; done"
-CATEGORIES = ["disabled-by-default-devtools.timeline", "devtools.timeline", "__metadata"]
 
 WATCH = """(() => {
   const look = () => {
@@ -185,18 +186,6 @@ def times(page: Page) -> int:
     return int(page.evaluate("keyWatch.times.length"))
 
 
-@frozen(kw_only=True)
-class Task:
-    """What the page's main thread did in one go.
-
-    @ivar wall: milliseconds by the clock; where processors are few, the floods' own turns too.
-    @ivar busy: milliseconds that the thread had a processor.
-    """
-
-    wall: float
-    busy: float
-
-
 def flood(browser: Browser, daemon: Daemon) -> list[Task]:
     """Each task of the page's main thread while nine terminals are flooded."""
     sessions = [new_session(daemon, name=f"flood {number}") for number in range(CELLS)]
@@ -215,25 +204,6 @@ def flood(browser: Browser, daemon: Daemon) -> list[Task]:
     finally:
         for each in sessions:
             daemon.request("DELETE", f"/api/sessions/{each}")
-
-
-def tasks(events: list[dict[str, Any]]) -> list[Task]:
-    """Of a trace, all tasks of renderers' main threads."""
-    mains = {
-        (event["pid"], event["tid"])
-        for event in events
-        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
-    }
-    return [
-        Task(wall=event["dur"] / 1000, busy=event.get("tdur", 0) / 1000)
-        for event in events
-        if event["name"] == "RunTask" and (event["pid"], event["tid"]) in mains and "dur" in event
-    ]
-
-
-def limited(name: str, ours: float, limit: float, unit: str) -> Row:
-    """A row of what is promised to stay below a limit."""
-    return Row(name=f"page, {name}", ours=ours, peer=limit, unit=unit, against="limit", at_most=1.0)
 
 
 def run(daemon: Daemon) -> list[Row]:
@@ -258,6 +228,7 @@ def run(daemon: Daemon) -> list[Row]:
         clock = percentile([task.wall for task in blocked], 0.99)
         row = limited("nine floods, task by the clock, p99", clock, BLOCKED, "ms")
         rows.append(evolve(row, at_most=None))
+        rows.extend(pagelists.rows(browser))
         browser.close()
     daemon.request("DELETE", f"/api/sessions/{session}")
     return rows

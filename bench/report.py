@@ -46,6 +46,11 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
+def limited(name: str, ours: float, limit: float, unit: str) -> Row:
+    """A row of the page, of what is promised to stay below a limit."""
+    return Row(name=f"page, {name}", ours=ours, peer=limit, unit=unit, against="limit", at_most=1.0)
+
+
 def table(rows: Iterable[Row]) -> str:
     """The rows as text, columns aligned."""
     head = ("measurement", "ours", "against", "", "ratio", "")
