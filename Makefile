@@ -3,6 +3,8 @@
 PYTHON ?= python3
 ARGS ?=
 PYTEST_ARGS ?=
+# what is chosen may be all in one of the two runs; pytest ends with 5 where nothing is left to run
+NONE_CHOSEN = $(if $(strip $(PYTEST_ARGS)),|| [ $$? -eq 5 ])
 
 BIN := .venv/bin
 PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in tservice/mux/tmux/keeper.c
@@ -31,7 +33,8 @@ run: .venv/.run
 
 test: .venv/.test check
 	$(BIN)/python setup.py -q test_web
-	$(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m alone $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -m "not alone" -n 3 --dist worksteal $(PYTEST_ARGS) $(NONE_CHOSEN)
 
 check: .venv/.test
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.driven import PlayedClaude, RealClaude
@@ -28,6 +29,7 @@ class PlayedStatusTests(StatusSuite, PlayedClaude, SynchronousTestCase):
         )
 
 
+@pytest.mark.alone
 class RealStatusTests(StatusSuite, RealClaude, SynchronousTestCase):
     """The CLI itself."""
 

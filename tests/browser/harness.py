@@ -147,6 +147,14 @@ def until(page: Page, what: str, look: Callable[[], _T]) -> _T:
     return found
 
 
+def start_new(page: Page) -> Terminal:
+    """Start the session of the form that is open; the terminal in its place, once the form is gone:
+    until then the keyboard is the form's."""
+    page.get_by_test_id("new-start").click()
+    page.get_by_test_id("new-start").wait_for(state="detached")
+    return Terminal(page).ready()
+
+
 def has_focus(element: Locator) -> bool:
     """Whether the page has given C{element} the focus.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, Response
 
-from tests.browser.harness import BrowserCase, Terminal, until
+from tests.browser.harness import BrowserCase, start_new, until
 
 PASSWORD = "correct horse"
 
@@ -41,8 +41,7 @@ class LoginTests(BrowserCase):
         self.assertEqual("Wrong user name or password.", problem.inner_text().strip())
         self.sign_in(page, PASSWORD)
         page.get_by_test_id("empty-new").click()
-        page.get_by_test_id("new-start").click()
-        Terminal(page).ready().run("echo in-$((1 + 0))").wait("in-1")
+        start_new(page).run("echo in-$((1 + 0))").wait("in-1")
         page.keyboard.press("Alt+Shift+S")
         page.get_by_test_id("sign-out").click()
         page.get_by_test_id("login").wait_for()

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import LOST, Terminal
+from tests.browser.harness import LOST, Terminal, start_new
 from tests.browser.perimeter import PASSWORD, PHONE, REFUSED, PerimeterCase
 from tests.browser.thief import Thief
 from tests.integration.harness import Daemon
@@ -38,8 +38,7 @@ class OriginCase(PerimeterCase):
     def start_shell(self, page: Page) -> str:
         """A session, started in the page; its id."""
         page.get_by_test_id("empty-new").click()
-        page.get_by_test_id("new-start").click()
-        Terminal(page).ready().run("echo in-$((1 + 0))").wait("in-1")
+        start_new(page).run("echo in-$((1 + 0))").wait("in-1")
         return parse_qs(urlsplit(page.url).query)["session"][0]
 
     def visit_thief(self, page: Page) -> str:

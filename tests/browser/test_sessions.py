@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page
 
-from tests.browser.harness import LOST, BrowserCase, Terminal, is_uncovered, until
+from tests.browser.harness import (
+    LOST,
+    BrowserCase,
+    Terminal,
+    is_uncovered,
+    start_new,
+    until,
+)
 from tests.integration.harness import Daemon
 
 
@@ -41,8 +48,7 @@ class NewSessionTests(BrowserCase):
         page = self.open(daemon)
         page.get_by_test_id("new-folder").fill(str(daemon.home))
         page.get_by_test_id("new-name").fill("my shell")
-        page.get_by_test_id("new-start").click()
-        terminal = Terminal(page).ready()
+        terminal = start_new(page)
         terminal.run("pwd").wait(str(daemon.home))
         self.assertEqual("my shell", page.locator(".tab-name").inner_text())
         self.assertEqual("my shell · tservice", page.title())

@@ -1,9 +1,9 @@
 /** A dialog: modal, the browser's own element keeps the focus inside; else it is a part of the page. */
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { focusHome } from "./focushome.ts";
 import { IconButton } from "./IconButton.tsx";
-import { comeToFront } from "./topdialog.ts";
+import { comeToFront, topDialog } from "./topdialog.ts";
 
 /** The browser would start at the close button: the first choice or field is of more use. */
 function startInside(dialog: HTMLDialogElement): void {
@@ -26,6 +26,18 @@ interface Props {
 export function Dialog({ title, onClose, children, footer, testid, modal = true, ...rest }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  const close = useRef(onClose);
+  close.current = onClose;
+  // What had the focus may be gone: then nothing has it, and Escape is for what is in front.
+  useEffect(() => {
+    if (modal) return;
+    const unfocused = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || event.target !== document.body) return;
+      if (topDialog.peek() === ref.current) close.current();
+    };
+    addEventListener("keydown", unfocused);
+    return () => removeEventListener("keydown", unfocused);
+  }, []);
   useLayoutEffect(() => {
     const dialog = ref.current;
     if (!dialog) return;
