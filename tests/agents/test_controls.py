@@ -101,8 +101,9 @@ class ControlTests(SynchronousTestCase):
         self.refused(400, "model", model="other")
         # It knows no levels of the stub's model.
         self.refused(422, "effort", effort="high")
-        self.prompt("/model")
-        self.assertIn("Select Model", self.screen())
+        # No turn: while its picker is open no wait for rest ends.
+        self.place.call("POST", f"{self.path}/input", input="/model\r")
+        until("the picker", lambda: "Select Model" in self.screen())
         self.place.call("POST", f"{self.path}/send-key", key="Enter")
         until("the page of levels", lambda: "Select Reasoning" in self.screen())
         # For this session only.

@@ -306,10 +306,9 @@ class BrowserCase(SynchronousTestCase):
         self.addCleanup(lambda: self.assertEqual([], problems))
 
     def _heard(self, message: ConsoleMessage, problems: list[str]) -> None:
-        line = message.text
-        if message.type != "error" or any(re.search(each, line) for each in self.expected):
-            return
-        problems.append(f"{line} ({message.location.get('url', '')})")
+        line = f"{message.text} ({message.location.get('url', '')})"
+        if message.type == "error" and not any(re.search(each, line) for each in self.expected):
+            problems.append(line)
 
 
 def captured(daemon: Daemon, session: str, *options: str) -> list[str]:

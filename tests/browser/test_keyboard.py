@@ -53,6 +53,9 @@ FOCUSED = """() => {
 
 
 class KeyboardTests(BrowserCase):
+    # What is asked about a session may arrive behind the order to delete it.
+    expected = (r"status of 404 \(Not Found\).*/git-status",)
+
     def test_the_whole_of_a_day_by_keyboard(self) -> None:
         daemon = self.daemon()
         first = self.session(daemon, "one")
