@@ -28,8 +28,10 @@ class RecordedScreens(TmuxTestCase):
         path = capture("claude", name, ansi=True)
         # In two words, so that the echo of the line is not taken for it.
         line = f"eval printf '\\033[H\\033[2J'; head -n 38 {path}; printf '\\033[mE''ND'; read -r x"
+        # Only what comes from here on: the screen before ended with the same word.
+        begin = pane.log.end
         await pane.write(line.encode() + b"\r")
-        await self.until(lambda: pane.log.read(max(0, pane.log.end - 3), 3) == b"END", name)
+        await self.until(lambda: pane.log.read(begin, pane.log.end - begin)[-3:] == b"END", name)
         return self.rows_only(await pane.guard())
 
     def rows_only(self, guard: Guard) -> Guard:
