@@ -1,4 +1,5 @@
 /** A host that is out of reach, in words. */
+import { plural } from "../lib/format.ts";
 import type { Away } from "./state.ts";
 
 export function awayText(hostId: string, { waking }: Away): string {
@@ -18,3 +19,7 @@ export function countdown({ nextAt }: Away, now: number): string {
 /** Waking is for whoever has the session; connecting alone is for admins. */
 export const canTry = ({ wake }: Away, admin: boolean): boolean =>
   admin || wake === "mac" || wake === "command";
+
+/** What was kept is gone; whoever wrote it must know, to write it again. */
+export const lostText = (name: string, chunks: number, reason: string): string =>
+  `${plural(chunks, "input")} kept for ${name} will not be typed: ${reason}`;

@@ -1,9 +1,12 @@
 /** Hears of the hosts that sessions are on, and asks where nothing was told yet (protocol-remote). */
-import type { Reachability, Session } from "../api/types.ts";
+import type { Reachability, Session, Told } from "../api/types.ts";
 import { effect } from "@preact/signals";
 import { Reread } from "../lib/reread.ts";
+import { select } from "../sessions/actions.ts";
 import { sessionList } from "../store/state.ts";
 import { onServerEvent } from "../stream/events.ts";
+import { say } from "../ui/toasts.ts";
+import { lostText } from "./awaywords.ts";
 import { readReach } from "./calls.ts";
 import { type Away, away, isAway } from "./state.ts";
 import { tellAway } from "./tell.ts";
@@ -95,8 +98,15 @@ function hear(data: unknown, name: string): void {
   if (hostId !== undefined) void readHost(hostId);
 }
 
+/** It stays until somebody has dealt with it. */
+export function hearLost({ id, chunks, reason }: Told["session:inputLost"]): void {
+  const name = sessionList.peek().byId.get(id)?.name ?? id;
+  say("bad", "Not typed", lostText(name, chunks, reason), { label: "Show", act: () => select(id) });
+}
+
 export function follow(): void {
   onServerEvent("remote:", hear);
+  onServerEvent("session:inputLost", hearLost);
   // What happened while the stream was away was not heard.
   onServerEvent("init", () => readHosts(far()));
   effect(() => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { SESSION } from "../api/sample.ts";
 import type { HostChecked, RemoteHost } from "../api/types.ts";
+import { toasts } from "../ui/toasts.ts";
 import { awayText, canTry, countdown } from "./awaywords.ts";
-import { awayIn, meaning, onHost } from "./follow.ts";
+import { awayIn, hearLost, meaning, onHost } from "./follow.ts";
 import { placeOf } from "./place.ts";
 import { away, held, isAway } from "./state.ts";
 import { hold, tellAway } from "./tell.ts";
@@ -178,6 +179,14 @@ describe("away", () => {
     expect(held.value.get("a")).toBe(7);
     tellAway("a", undefined);
     expect(held.value.has("a")).toBe(false);
+  });
+
+  test("what was kept and is not typed is told, and stays", () => {
+    hearLost({ id: "a", at: 1, chunks: 2, reason: "You may not type there any more." });
+    const [told] = toasts.value.slice(-1);
+    expect(told?.text).toBe("2 inputs kept for a will not be typed: You may not type there any more.");
+    expect(told?.action?.label).toBe("Show");
+    toasts.value = [];
   });
 
   test("the countdown ends in an attempt, or says that none comes", () => {
