@@ -83,6 +83,20 @@ class JobsPageTests(BrowserCase):
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("cron-editor")).to_have_count(0)
 
+    def test_what_is_half_written_is_there_again(self) -> None:
+        page = self.open()
+        page.get_by_test_id("cron-new").click()
+        page.get_by_test_id("job-name").fill("half")
+        page.get_by_test_id("panel-close").click()
+        expect(page.get_by_test_id("cron")).to_have_count(0)
+        page.keyboard.press("Alt+Shift+J")
+        expect(page.get_by_test_id("job-name")).to_have_value("half")
+        page.get_by_test_id("cron-editor").get_by_role("button", name="Cancel").click()
+        page.get_by_test_id("ask").get_by_role("button", name="Discard").click()
+        expect_focus(page.get_by_test_id("cron-new"))
+        page.get_by_test_id("cron-new").click()
+        expect(page.get_by_test_id("job-name")).to_have_value("")
+
     def test_a_prompt_is_one_line(self) -> None:
         page = self.open()
         page.get_by_test_id("cron-new").click()
@@ -114,7 +128,7 @@ class JobsPageTests(BrowserCase):
         page.get_by_test_id("kind-weekly").check()
         expect(page.get_by_test_id("fire")).to_have_count(5)
         self.assert_fits(page, ".days span", THUMB)
-        editor = page.get_by_test_id("cron-editor").locator(".dialog-content")
+        editor = page.get_by_test_id("cron-editor")
         until(
             page,
             "no sideways scrolling",

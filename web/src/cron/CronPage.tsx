@@ -7,7 +7,7 @@ import { useNow } from "../ui/useNow.ts";
 import "./cron.css";
 import { nextJob } from "./jobs/book.ts";
 import { Editor } from "./editor/Editor.tsx";
-import { type Editing, editing, editNew } from "./editor/editing.ts";
+import { editing, editNew } from "./editor/editing.ts";
 import { JobCard } from "./JobCard.tsx";
 import { NoJobs } from "./NoJobs.tsx";
 import { book, followCron, known, readAll, trouble } from "./jobs/state.ts";
@@ -40,18 +40,18 @@ function Summary({ now }: { now: number }) {
 }
 
 /** What had the focus may be gone with a deleted card or a closed editor: the button gets it. */
-function useFocus(count: number, edited: Editing | undefined) {
+function useFocus(count: number) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     const focused = document.activeElement;
     if (focused === null || focused === document.body) button.current?.focus();
-  }, [count, edited]);
+  }, [count]);
   return button;
 }
 
 function Jobs({ now }: { now: number }) {
   const { jobs } = book.value;
-  const button = useFocus(jobs.length, editing.value);
+  const button = useFocus(jobs.length);
   if (jobs.length === 0) return <NoJobs />;
   return (
     <>
@@ -87,6 +87,7 @@ function Trouble({ text }: { text: string }) {
 }
 
 function Body({ now }: { now: number }) {
+  if (editing.value) return <Editor key={editing.value} start={editing.value} />;
   if (trouble.value !== "") return <Trouble text={trouble.value} />;
   return known.value ? <Jobs now={now} /> : <p class="dim">Loading…</p>;
 }
@@ -94,11 +95,9 @@ function Body({ now }: { now: number }) {
 export function CronPage() {
   const now = useNow();
   useEffect(followCron, []);
-  useEffect(() => () => void (editing.value = undefined), []);
   return (
     <div class="cron" data-testid="cron">
       <Body now={now} />
-      {editing.value && <Editor key={editing.value} start={editing.value} />}
     </div>
   );
 }

@@ -1,7 +1,6 @@
-/** The dialog that makes a job or changes one. */
-import { useRef } from "preact/hooks";
+/** Makes a job or changes one, in the place of the list. */
+import { useEffect, useId, useRef } from "preact/hooks";
 import { Field, Switch } from "../../settings/fields.tsx";
-import { Dialog } from "../../ui/Dialog.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import type { Editing } from "./editing.ts";
 import { type Definition, NAME_MAX } from "../jobs/job.ts";
@@ -111,8 +110,27 @@ function Foot({ state, fresh }: { state: EditorState; fresh: boolean }) {
   );
 }
 
+/** The head and the first field come into sight, however far the list was scrolled. */
+function useStart() {
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    section.current?.scrollIntoView({ block: "start" });
+    section.current?.querySelector<HTMLElement>("[autofocus]")?.focus({ preventScroll: true });
+  }, []);
+  return section;
+}
+
+/** What is open within it, a choice or a question, hears of Escape first. */
+function leaveByEscape(event: KeyboardEvent, leave: () => void): void {
+  if (event.key !== "Escape" || event.defaultPrevented) return;
+  event.preventDefault();
+  leave();
+}
+
 export function Editor({ start }: { start: Editing }) {
   const state = useEditor(start);
+  const section = useStart();
+  const headId = useId();
   const form = useRef<HTMLFormElement>(null);
   const fresh = start.id === undefined;
   const submit = (event: Event) => {
@@ -120,12 +138,14 @@ export function Editor({ start }: { start: Editing }) {
     if (form.current) state.save(form.current);
   };
   return (
-    <Dialog
-      title={fresh ? "New job" : "Edit job"}
-      onClose={state.close}
-      class="page cron-editor"
-      testid="cron-editor"
+    <section
+      ref={section}
+      class="cron-editor"
+      aria-labelledby={headId}
+      data-testid="cron-editor"
+      onKeyDown={(event) => leaveByEscape(event, state.close)}
     >
+      <h3 id={headId}>{fresh ? "New job" : "Edit job"}</h3>
       <form ref={form} onSubmit={submit} noValidate>
         <NameField state={state} />
         <WhatFields state={state} />
@@ -135,6 +155,6 @@ export function Editor({ start }: { start: Editing }) {
         <NotesField state={state} />
         <Foot state={state} fresh={fresh} />
       </form>
-    </Dialog>
+    </section>
   );
 }

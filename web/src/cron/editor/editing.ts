@@ -14,6 +14,8 @@ export interface Editing {
   draft: Draft;
   /** What the person is about to change, by how the editor was opened. */
   wish?: Partial<Draft>;
+  /** What was in the fields when the page was left. */
+  written?: Draft;
 }
 
 export const editing = signal<Editing | undefined>(undefined);

@@ -44,6 +44,23 @@ const touchedBy = (part: Partial<Draft>): FieldName[] =>
 
 const closeEditor = () => void (editing.value = undefined);
 
+const isChanged = (start: Editing, draft: Draft): boolean =>
+  JSON.stringify(draft) !== JSON.stringify(start.draft);
+
+/** Whoever leaves the page with a job half written finds it there again. */
+function useKept(start: Editing, draft: Draft): void {
+  const latest = useRef(draft);
+  latest.current = draft;
+  useEffect(
+    () => () => {
+      if (editing.peek() !== start) return;
+      const { current } = latest;
+      editing.value = isChanged(start, current) ? { ...start, written: current } : undefined;
+    },
+    [],
+  );
+}
+
 async function closeAfterAsking(): Promise<void> {
   const agreed = await ask({
     title: "Discard what you wrote?",
@@ -91,13 +108,14 @@ export function useEditor(start: Editing): EditorState {
   const zone = serviceZone.value;
   const now = useNow();
   const form = useRef<HTMLFormElement | undefined>(undefined);
-  const [draft, setDraft] = useState<Draft>({ ...start.draft, ...start.wish });
+  const [draft, setDraft] = useState<Draft>({ ...start.draft, ...start.wish, ...start.written });
+  useKept(start, draft);
   const [touched, setTouched] = useState<ReadonlySet<FieldName>>(new Set());
   const [sends, setSends] = useState(0);
   const { busy, refusal, forget, submit } = useSaving(start);
   const preview = usePreview(draft, zone, now);
   const isNew = start.id === undefined;
-  const changed = JSON.stringify(draft) !== JSON.stringify(start.draft);
+  const changed = isChanged(start, draft);
   const all = problemsOf(draft, zone, now, isNew ? undefined : start.draft);
 
   // Behind the drawing of what is wrong: the first wrong field is where to go on.
