@@ -74,6 +74,20 @@ class PhoneTests(BrowserCase):
         until(terminal.page, "a free key", lambda: control.get_attribute("aria-pressed") == "false")
         terminal.type("a\n").wait(r"\^Aa")
 
+    def test_no_key_reaches_a_terminal_that_is_covered(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        tablet = {**PHONE, "viewport": {"width": 820, "height": 1100}}
+        page = self.terminal(daemon.url, **tablet).page
+        keys = page.locator(".keys")
+        expect(keys).to_be_visible()
+        expect(keys).not_to_have_attribute("inert", "")
+        page.keyboard.press("Alt+Shift+S")
+        expect(page.get_by_test_id("page-settings")).to_be_visible()
+        expect(keys).to_have_attribute("inert", "")
+        page.get_by_role("button", name="Close this dialog").click()
+        expect(keys).not_to_have_attribute("inert", "")
+
     def test_nothing_is_wider_than_the_screen(self) -> None:
         daemon = self.daemon()
         self.session(daemon, name="a session with quite a long name that fits nowhere " * 2)

@@ -59,7 +59,9 @@ function Shell() {
         <NewSession />
       </div>
       <StatusBar />
-      <KeyBar />
+      <div class="keys" inert={covered.value}>
+        <KeyBar />
+      </div>
       <Drawer />
       <PaletteHost />
       <AskDialog />

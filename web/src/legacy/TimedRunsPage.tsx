@@ -9,6 +9,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { useFocusBack } from "../ui/useFocusBack.ts";
 import { useNow } from "../ui/useNow.ts";
+import "../ui/styles/records.css";
 import { NewRun } from "./NewRun.tsx";
 import { openRuns, runs, stop, trouble } from "./state.ts";
 import { lastLine, statusText, statusTone, timeText } from "./words.ts";
@@ -87,7 +88,9 @@ export function TimedRunsPage() {
       </div>
       {creating && <NewRun onClose={() => setCreating(false)} />}
       <Problem text={trouble.value} />
-      {list?.length === 0 && !creating && <p class="records-none dim">No timed run yet.</p>}
+      {list?.length === 0 && !creating && (
+        <p class="records-none dim">No timed run yet. One keeps an agent at its task for hours.</p>
+      )}
       <ul class="records">
         {list?.map((run) => (
           <Row key={run.id} run={run} now={now} />

@@ -5,6 +5,7 @@ import type { WebView } from "../api/types.ts";
 import { Field } from "../settings/fields.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
+import "../ui/styles/records.css";
 import { followTabs, forget, keep, show, tabs, trouble } from "./actions.ts";
 
 function NewTab() {
