@@ -136,4 +136,6 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
 
 def no_os_users(folder: Path, redactor: Redactor) -> OsUserWiring:
     """Those of a machine without C{setpriv}."""
-    return wire_os_users(folder / "data", {"PATH": ""}, redactor.register)
+    wiring = wire_os_users(folder / "data", {"PATH": ""}, redactor.register)
+    wiring.of_account.set(lambda owner: None)
+    return wiring

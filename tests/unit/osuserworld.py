@@ -82,8 +82,8 @@ class OsUserWorld:
     def setups(self, tmux: str) -> None:
         """No pane of this world has a process."""
 
-    def of_account(self, owner: str) -> str | None:
-        return self.accounts.get(owner)
+    def of_account(self) -> Callable[[str], str | None]:
+        return self.accounts.get
 
     def place(self, user: OsUser) -> Place:
         """That user's."""

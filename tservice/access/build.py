@@ -241,6 +241,7 @@ def _accounts(
     """
     config = ground.config
     if not config.multiuser:
+        ground.os_users.of_account.set(lambda owner: None)
         if config.password is None:
             return None, []
         salt = hmac.digest(secret.encode(), b"password seal", "sha256")
@@ -266,7 +267,7 @@ def _accounts(
         owns=lambda name: any(one.owner == name for one in sessions.list()),
     )
     accounts = Accounts(AccountStore(ground.database), deps)
-    ground.os_users.of_account = accounts.os_user_of
+    ground.os_users.of_account.set(accounts.os_user_of)
     make_first_admin(accounts, config.username, config.password)
     return accounts, AccountRoutes(accounts, known.cookies, known.failures).operations()
 

@@ -30,7 +30,7 @@ from tservice.sessions.service import Support
 
 
 @frozen(kw_only=True)
-class AgentParts:
+class AgentServices:
     """What the sessions are told by the agents in them.
 
     @ivar agents: for other features.
@@ -47,7 +47,7 @@ class AgentParts:
 
 def build_agents(
     ground: Ground, *, clis: ICliRegistry, sessions: Callable[[], ISessions]
-) -> Feature[AgentParts]:
+) -> Feature[AgentServices]:
     """The agents; at a stop they are heard no more, and the watches end with their sessions.
 
     @param sessions: not asked before one of them starts: they are made after the agents.
@@ -85,7 +85,7 @@ def build_agents(
 
     return Feature(
         name="agents",
-        service=AgentParts(
+        service=AgentServices(
             agents=agents,
             support=Support(
                 activity=agents,

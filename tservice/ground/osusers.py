@@ -9,10 +9,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from attrs import define
+from attrs import frozen
 
 from tservice.access.hooksecret import OsUserSecrets, hook_secret
 from tservice.core.doors.directory import Directory
+from tservice.core.late import Late
 from tservice.core.places.place import HookAccess
 from tservice.core.users.acting import SETGROUPS, act_as
 from tservice.core.users.osuser import NO_ROOT, OsUser, OsUsers, OsUserSupport, run_as
@@ -23,7 +24,7 @@ PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3")
 """Interpreters for a pane's keeper where the service's own is closed to its user."""
 
 
-@define
+@frozen
 class OsUserWiring:
     """What the other parts are handed.
 
@@ -31,7 +32,7 @@ class OsUserWiring:
     @ivar hooks: how a user's hooks reach the service.
     @ivar prefix: the words before a command of a user's.
     @ivar setups: how tmux, whose path it is given, runs for them; C{None}: it cannot.
-    @ivar of_account: the OS user that an owner's account names; there are no accounts at first.
+    @ivar of_account: the OS user that an owner's account names; the accounts are made later.
     """
 
     users: OsUsers
@@ -39,7 +40,7 @@ class OsUserWiring:
     hooks: Callable[[OsUser], HookAccess]
     prefix: Callable[[OsUser], Sequence[str]]
     setups: Callable[[str], OsUserSetups | None]
-    of_account: Callable[[str], str | None] = lambda owner: None
+    of_account: Late[Callable[[str], str | None]]
 
 
 def wire_os_users(
@@ -66,7 +67,12 @@ def wire_os_users(
         secret=lambda: hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
     )
     return OsUserWiring(
-        users=users, directory=directory, hooks=kept.access, prefix=prefix, setups=setups
+        users=users,
+        directory=directory,
+        hooks=kept.access,
+        prefix=prefix,
+        setups=setups,
+        of_account=Late("the accounts"),
     )
 
 

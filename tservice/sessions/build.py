@@ -104,7 +104,7 @@ def session_places(ground: Ground) -> SessionPlaces:
     """The rules on places, by what the accounts say now."""
 
     def of_account(owner: str | None) -> str | None:
-        return None if owner is None else ground.os_users.of_account(owner)
+        return None if owner is None else ground.os_users.of_account()(owner)
 
     return SessionPlaces(places=ground.places, of_account=of_account)
 

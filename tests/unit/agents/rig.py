@@ -13,7 +13,7 @@ from tests.ground import FixedSettings
 from tests.unit.cases.rig import lay_cases
 from tests.unit.sessions.rig import ADMIN, Machine, SessionCase
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST
-from tservice.agents.build import AgentParts, build_agents
+from tservice.agents.build import AgentServices, build_agents
 from tservice.core.events import EventHub
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeMultiplexer, Tty
@@ -91,7 +91,7 @@ class Screen:
 class AgentMachine(Machine):
     """A machine whose service knows its agents."""
 
-    agents: AgentParts
+    agents: AgentServices
 
     def boot(self) -> None:
         self.mux = FakeMultiplexer(self.clock, self.host)
@@ -129,7 +129,7 @@ class AgentCase(SessionCase):
         return Screen()
 
     @property
-    def agents(self) -> AgentParts:
+    def agents(self) -> AgentServices:
         return self.machine.agents
 
     def agent(self, screen: str | None = None, mode: str = "primary", **fields: Any) -> Session:
