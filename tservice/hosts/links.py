@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
@@ -18,6 +18,7 @@ from tservice.hosts.model import RemoteHost
 from tservice.hosts.waking import Waker
 from tservice.mux.far.runner import Far, FarError, IFar, Way
 from tservice.mux.far.shell import line
+from tservice.mux.far.spare import Spare
 from tservice.mux.interface import MuxError
 
 LOGIN_SECONDS = 5
@@ -82,12 +83,14 @@ class Link:
     connection: Connection
     waker: Waker
     far: Far
+    spare: Spare
     explain: Callable[[str], Awaitable[str]]
     facts: Facts | None = None
 
     def close(self) -> None:
         """End the way there."""
         self.waker.close()
+        self.spare.close()
         self.connection.close()
 
     async def ask(self, *, waking: bool = False) -> Facts:
@@ -189,8 +192,9 @@ class Links:
             ready=connection.ready,
             wanted=waker.wanted,
         )
-        far = Far(self._clock, self._processes, way)
-        return Link(host, connection, waker, far, lambda why: self.explain(host, why))
+        spare = Spare(self._clock, self._processes, way.argv, way.env)
+        far = Far(self._clock, self._processes, evolve(way, spare=spare))
+        return Link(host, connection, waker, far, spare, lambda why: self.explain(host, why))
 
     def _master(self, host: RemoteHost) -> IMaster:
         argv, socket = self._ssh.master(host), self._ssh.socket(host)

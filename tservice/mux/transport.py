@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from attrs import frozen
+from twisted.internet.protocol import ProcessProtocol
 
 from tservice.mux.interface import Liveness
 
@@ -20,6 +21,16 @@ class Reachability(Enum):
     UNKNOWN = "unknown"
 
 
+class ISpare(Protocol):
+    """A child that was started before it was wanted."""
+
+    def take(self, protocol: ProcessProtocol) -> bool:
+        """Let C{protocol} have it; false: there is none."""
+
+    def keep(self) -> None:
+        """Have one."""
+
+
 @frozen(kw_only=True)
 class Child:
     """A child to start.
@@ -27,11 +38,13 @@ class Child:
     @ivar argv: its first word is an absolute path.
     @ivar env: its whole environment.
     @ivar first: what it reads before anything else; a child that is handed something has pipes.
+    @ivar spare: has one of the same words and environment, perhaps.
     """
 
     argv: list[str]
     env: Mapping[bytes, bytes]
     first: bytes = b""
+    spare: ISpare | None = None
 
 
 class HeldProcess(Protocol):

@@ -15,6 +15,7 @@ from twisted.python.failure import Failure
 
 from tservice.core.timers import cancel
 from tservice.mux.far.shell import HEARING, SPOKEN
+from tservice.mux.transport import ISpare
 
 RUN_TIMEOUT = 10.0
 """Seconds that a short program may take, the way there included."""
@@ -55,6 +56,7 @@ class Way:
     @ivar open: whether the way is open now; one that is not is not tried.
     @ivar ready: returns once an attempt is worth making.
     @ivar wanted: somebody wants something there: an attempt is worth making now.
+    @ivar spare: has a child that waits, where it takes long to make one.
     """
 
     prefix: Callable[[], Sequence[str]]
@@ -63,6 +65,7 @@ class Way:
     open: Callable[[], bool] = lambda: True
     ready: Callable[[], Deferred[None]] | None = None
     wanted: Callable[[], object] = lambda: None
+    spare: ISpare | None = None
 
     def argv(self) -> list[str]:
         """What runs the one line that comes by its standard input there."""
@@ -95,11 +98,9 @@ class Far:
         """See L{IFar.run}."""
         if not self.way.open():
             raise FarError("it is out of reach")
-        child, argv = _Child(program + data), self.way.argv()
-        try:
-            self.processes.spawnProcess(child, argv[0], argv, dict(self.way.env), "/")
-        except OSError as error:
-            raise FarError(f"{argv[0]} cannot be started: {error.strerror}") from error
+        child = _Child(program + data)
+        if self.way.spare is None or not self.way.spare.take(child):
+            self._spawn(child)
         timer = self.clock.callLater(RUN_TIMEOUT, child.give_up)
         try:
             answer = await child.ended
@@ -108,6 +109,13 @@ class Far:
         if child.given_up or answer.status in (None, CUT):
             raise FarError(answer.errors or "it did not answer in time")
         return answer
+
+    def _spawn(self, child: _Child) -> None:
+        argv = self.way.argv()
+        try:
+            self.processes.spawnProcess(child, argv[0], argv, dict(self.way.env), "/")
+        except OSError as error:
+            raise FarError(f"{argv[0]} cannot be started: {error.strerror}") from error
 
 
 class _Child(ProcessProtocol):

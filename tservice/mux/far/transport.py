@@ -71,7 +71,8 @@ def child_of(far: IFar, first: bytes) -> Child:
     """
     if not far.way.open():
         raise MuxTimeout("it is out of reach")
-    return Child(argv=far.way.argv(), env=_encoded(far.way.env), first=first)
+    way = far.way
+    return Child(argv=way.argv(), env=_encoded(way.env), first=first, spare=way.spare)
 
 
 @frozen

@@ -223,6 +223,8 @@ class TmuxServer:
     def _client(self, client: ControlClient, child: Child, folder: str | None = None) -> None:
         client.first = child.first
         self._spawn(client, child, folder)
+        if child.spare is not None:
+            child.spare.keep()
 
     def _spawn(
         self, protocol: ProcessProtocol, child: Child, folder: str | None = None, **more: Any
@@ -232,6 +234,8 @@ class TmuxServer:
             who may have no right to be there.
         @raise MuxError: the system refuses.
         """
+        if child.spare is not None and child.spare.take(protocol):
+            return
         path, argv = "/" if self._setup.foreign else folder, child.argv
         try:
             with self._setup.apart():
