@@ -6,6 +6,7 @@ memory, for one capability each, and end with the service.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Collection
 from email.utils import parsedate_to_datetime
@@ -17,6 +18,11 @@ from tservice.core.clock import now_ms
 
 JARS, COOKIES, COOKIE_BYTES = 256, 50, 4096
 """So many capabilities have cookies, so many each, of so many characters; the oldest go first."""
+TOLD = 20
+"""Cookies of a capability that the browser is told of as well.  It keeps 180 of a host, whatever
+their port and path, and those of the service would be among the first to go."""
+
+_AGE = re.compile("-?[0-9]+")
 
 
 @frozen(kw_only=True)
@@ -39,25 +45,29 @@ class Jar:
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
         self._kept: OrderedDict[tuple[str, str], Cookie] = OrderedDict()
+        self._told: set[tuple[str, str]] = set()
 
     def take(self, header: str, refused: Collection[str] = ()) -> None:
         """What a C{Set-Cookie} says; what makes no sense is passed over.
 
         @param refused: names of the service's own.
         """
-        pair, *rest = (piece.strip() for piece in header.split(";"))
-        name, equals, _ = pair.partition("=")
-        if not equals or not name or name in refused or len(pair) > COOKIE_BYTES:
+        pair, name, path, attributes = _parts(header)
+        if not name or name in refused or len(pair) > COOKIE_BYTES:
             return
-        attributes = {key.strip().lower(): value.strip() for key, _, value in map(_split, rest)}
-        path = attributes.get("path", "/")
-        path = path if path.startswith("/") else "/"
         self._kept.pop((name, path), None)
         if not self._over(attributes):
             hidden = "httponly" in attributes
             self._kept[name, path] = Cookie(pair=pair, path=path, hidden=hidden)
         if len(self._kept) > COOKIES:
             self._kept.popitem(last=False)
+
+    def tells(self, header: str) -> bool:
+        """Whether the browser is to hear of this C{Set-Cookie}: of L{TOLD} cookies and no more."""
+        _, name, path, _ = _parts(header)
+        if len(self._told) < TOLD:
+            self._told.add((name, path))
+        return (name, path) in self._told
 
     def sent(self, path: str) -> str:
         """A C{Cookie} header for a path of the target's; empty without one."""
@@ -72,9 +82,9 @@ class Jar:
         return sorted(found, key=lambda each: -len(each.path))
 
     def _over(self, attributes: dict[str, str]) -> bool:
-        age = attributes.get("max-age")
-        if age is not None and age.lstrip("-").isdecimal():
-            return int(age) <= 0
+        age = attributes.get("max-age", "")
+        if _AGE.fullmatch(age):
+            return age.startswith("-") or not age.strip("0")
         try:
             ends = parsedate_to_datetime(attributes.get("expires", "")).timestamp()
         except (ValueError, OverflowError):
@@ -103,5 +113,11 @@ def covers(cookie: str, path: str) -> bool:
     return path == cookie or path.startswith(cookie.rstrip("/") + "/")
 
 
-def _split(attribute: str) -> tuple[str, str, str]:
-    return attribute.partition("=")
+def _parts(header: str) -> tuple[str, str, str, dict[str, str]]:
+    """The pair of a C{Set-Cookie}, its name (empty: it is none), its path, and all attributes."""
+    pair, *rest = (piece.strip() for piece in header.split(";"))
+    name, equals, _ = pair.partition("=")
+    found = (piece.partition("=") for piece in rest)
+    attributes = {key.strip().lower(): value.strip() for key, _, value in found}
+    path = attributes.get("path", "/")
+    return pair, name if equals else "", path if path.startswith("/") else "/", attributes

@@ -31,6 +31,11 @@ class JarTests(SynchronousTestCase):
             self.jar.take(f"a=; {ending}")
             self.assertEqual("", self.jar.sent("/"), ending)
 
+    def test_ages_of_any_length(self) -> None:
+        for age, kept in (("9" * 5000, "a=1"), ("-" + "9" * 5000, ""), ("000", ""), ("--5", "a=1")):
+            self.jar.take(f"a=1; Max-Age={age}")
+            self.assertEqual(kept, self.jar.sent("/"), age[:4])
+
     def test_what_is_not_taken(self) -> None:
         for header in ("", "a", "=b", "ours=x", f"a={'x' * COOKIE_BYTES}"):
             self.jar.take(header, {"ours"})

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.error import ConnectionAborted, ConnectionDone
+from twisted.internet.task import Clock
+from twisted.logger import ILogObserver, globalLogPublisher
+from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.world import World
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.websockets.wsframes import UPGRADE
+from tservice.access.capabilities import CapabilityRegistry
+from tservice.core.authentication import Visit
 from tservice.http.envelope import Refusal
+from tservice.webviews.jar import TOLD, Jars
 from tservice.webviews.model import MOST, REQUESTS
-from tservice.webviews.routes.entrance import _counted
+from tservice.webviews.routes.asking import INTERIM
+from tservice.webviews.routes.entrance import Doorway, Entrance, _counted
+from tservice.webviews.routes.relay import Relay
 from tservice.webviews.routes.upstream import Upstream
+from tservice.webviews.service import Guard
 
 
 class ViewTests(SynchronousTestCase):
@@ -137,6 +150,80 @@ class ViewTests(SynchronousTestCase):
         self.assertIn(b"GET /x HTTP/1.1", self.targets[-1].transport.value())
         return connection
 
+    def opened(self) -> Connection:
+        """A request of a tab whose target was asked."""
+        self.connected()
+        path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
+        return self.request(path)
+
+    def test_a_head_without_an_end(self) -> None:
+        """A target is hung up on; what it said before is held no more and logged but a little."""
+        for first, again in (
+            (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+            (b"HTTP/1.1 200 OK\r\nX: y\r\n", b" more\r\n"),
+            (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+            (b"", b"HTTP/1.1 103 Early Hints\n\n"),
+        ):
+            answer = self.opened()
+            target = self.targets[-1]
+            lines: list[Any] = []
+            noted: ILogObserver = lines.append  # type: ignore[assignment]
+            globalLogPublisher.addObserver(noted)
+            self.addCleanup(globalLogPublisher.removeObserver, noted)
+            target.dataReceived(first)
+            for _ in range(64):
+                if not target.transport.aborted:
+                    target.dataReceived(again * (4096 // len(again)))
+            self.assertTrue(target.transport.aborted, again)
+            self.assertLessEqual(len(lines), INTERIM + 1, again)
+            target.connectionLost(Failure(ConnectionAborted()))
+            self.assertIn(b"HTTP/1.1 502 ", answer.value())
+
+    def test_what_comes_before_an_answer(self) -> None:
+        """Byte by byte and all at once."""
+        said = b"HTTP/1.1 103 Early\r\nLink: </x>\r\n\r\n" * INTERIM
+        said += b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\n\n"
+        for pieces in ([said], [said[at : at + 1] for at in range(len(said))]):
+            answer = self.opened()
+            for piece in pieces:
+                self.targets[-1].dataReceived(piece)
+            self.assertTrue(answer.value().startswith(b"HTTP/1.1 200 OK\r\n"), answer.value())
+            self.assertTrue(answer.value().endswith(b"\r\n\r\n\n\n"))
+            self.assertNotIn(b"Link", answer.value())
+
+    def test_a_status_that_is_none(self) -> None:
+        for status in (b"-5", b"000", b"0", b"1000", b"99999999999"):
+            answer = self.opened()
+            self.targets[-1].dataReceived(b"HTTP/1.1 %b X\r\nContent-Length: 0\r\n\r\n" % status)
+            self.assertIn(b"HTTP/1.1 502 ", answer.value(), status)
+
+    def test_a_target_that_breaks_off(self) -> None:
+        """Its reader sees that there was more to come; it is no fault of the service's."""
+        answer = self.opened()
+        self.targets[-1].dataReceived(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
+        self.targets[-1].connectionLost(Failure(ConnectionDone()))
+        self.assertTrue(answer.value().endswith(b"\r\n\r\nsome"))
+        self.assertTrue(answer.transport.aborted)
+        self.assertEqual([], self.flushLoggedErrors())
+
+    def test_cookies_do_not_drive_out_the_service_s(self) -> None:
+        """A browser keeps 180 of a host, whatever their port."""
+        self.connected()
+        path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
+        told: set[bytes] = set()
+        for turn in range(5):
+            answer = self.request(path)
+            cookies = b"".join(b"Set-Cookie: c%dx%d=1\r\n" % (turn, n) for n in range(90))
+            say = (
+                b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
+                + cookies
+                + b"Set-Cookie: c0x0=2\r\n\r\n"
+            )
+            self.targets[-1].dataReceived(say)
+            told.update(re.findall(rb"Set-Cookie: (\w+)=", answer.value()))
+            self.assertIn(b"Set-Cookie: c0x0=2;", answer.value(), "those that it has change")
+        self.assertEqual(TOLD, len(told))
+
     def test_a_worker_s_script(self) -> None:
         path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
         answer = self.world.ask("GET", path, None, {"Service-Worker": "script"})
@@ -160,3 +247,46 @@ class ViewTests(SynchronousTestCase):
         with _counted(counts, "w", REQUESTS):
             self.assertRaises(Refusal, _counted(counts, "w", REQUESTS).__enter__)
         self.assertEqual(REQUESTS - 1, counts["w"])
+
+
+class ApartTests(SynchronousTestCase):
+    """The listener of web tabs, where nobody signs in."""
+
+    def test_no_password_is_tried_there(self) -> None:
+        """Wrong ones, which any page can send there, would count against whoever looks at it."""
+        tried: list[Visit] = []
+
+        async def recognise(visit: Visit) -> None:
+            tried.append(visit)
+
+        guard, clock = Guard(own_ports=list), Clock()
+        relay = Relay(
+            upstream=Upstream(reactor=clock, guard=guard),
+            guard=guard,
+            cookies=frozenset(),
+            jars=Jars(clock),
+        )
+        visit = Visit(
+            method="GET", path="/x", host="h", address="::1", secure=False, upgrade=False, key=None,
+            base="", header={"authorization": "Basic eDp5"}.get, cookies=lambda name: [],
+        )  # fmt: skip
+        for apart in (True, False):
+            doorway = Doorway(
+                words=CapabilityRegistry(clock, lambda size: b""),
+                url_of=lambda tab: "http://localhost:5173/",
+                recognise=recognise,
+                ancestors=lambda host: [],
+                apart=apart,
+            )
+            found = Capability()
+            made = Entrance(doorway, relay)._passage(visit, "word", found, b"/")
+            self.assertEqual(apart, self.successResultOf(Deferred.fromCoroutine(made)).apart)
+        self.assertEqual([visit], tried)
+
+
+@frozen
+class Capability:
+    """What a word opens."""
+
+    subject: str = "tab"
+    username: str = "ann"

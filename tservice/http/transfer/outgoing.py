@@ -49,7 +49,7 @@ class Outgoing:
         @raise CancelledError: the reader has left, or was cut off.
         """
         if not self._still():
-            self._cut()
+            self.cut()
         if self._over or self._request.gone:
             raise CancelledError
         self._request.write(data)
@@ -57,6 +57,13 @@ class Outgoing:
             await self._open
             if self._over:
                 raise CancelledError
+
+    def cut(self) -> None:
+        """End the connection, so that the reader sees that there was more to come."""
+        self._over = True
+        if not self._request.gone:
+            self._request.abort()
+        self.resumeProducing()
 
     def close(self) -> None:
         """No more comes; called whatever happened."""
@@ -84,12 +91,7 @@ class Outgoing:
 
     def _stall(self) -> None:
         self._stalled = None
-        self._cut()
-
-    def _cut(self) -> None:
-        self._over = True
-        self._request.abort()
-        self.resumeProducing()
+        self.cut()
 
     def _stop_timer(self) -> None:
         cancel(self._stalled)

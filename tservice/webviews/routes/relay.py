@@ -7,7 +7,6 @@ from typing import Any
 
 from attrs import frozen
 from twisted.internet.defer import CancelledError
-from twisted.web._newclient import HTTP11ClientProtocol
 from twisted.web._newclient import Request as UpstreamRequest
 from twisted.web.http_headers import Headers
 from twisted.web.iweb import UNKNOWN_LENGTH
@@ -21,11 +20,14 @@ from tservice.webviews import inside, rewriting
 from tservice.webviews.jar import Jar, Jars
 from tservice.webviews.model import HTML_BYTES
 from tservice.webviews.rewriting import REWRITTEN, Pairs
+from tservice.webviews.routes.asking import Asking
 from tservice.webviews.routes.bodies import Download, Upload
 from tservice.webviews.routes.upstream import Upstream, host_of
 from tservice.webviews.service import Guard
 
 REFUSED = frozenset({"CONNECT", "TRACE"})
+FINAL = range(200, 1000)
+"""What a status may be that ends an exchange; browsers take three digits for one."""
 BODILESS = (204, 304)
 PLAIN = (None, "document", "iframe", "frame", "script", "style", "worker")
 """What may have to be rewritten is asked for without compression."""
@@ -86,7 +88,7 @@ class Relay:
             return
         if method in REFUSED:
             raise bare(400, "Bad Request: not with this method")
-        connection = await self.upstream.connect(passage.target, HTTP11ClientProtocol)
+        connection = await self.upstream.connect(passage.target, Asking)
         try:
             response = await self._ask(connection, call, passage)
             await self._answer(call, passage, response)
@@ -124,13 +126,19 @@ class Relay:
             raise bare(502, "Bad Gateway: the target's answer makes no sense") from None
 
     async def _answer(self, call: Call, passage: Passage, response: Any) -> None:
+        if response.code not in FINAL:
+            raise bare(502, "Bad Gateway: the target's answer makes no sense")
         given = pairs(response.headers)
         self._judge_redirect(response.code, given, passage)
         for name, value in given:
             if name.lower() == "set-cookie":
                 passage.jar.take(value, self.cookies)
         passed = rewriting.downward(
-            given,
+            [
+                pair
+                for pair in given
+                if pair[0].lower() != "set-cookie" or passage.jar.tells(pair[1])
+            ],
             origin=passage.target.origin,
             asked=passage.url,
             prefix=passage.prefix,
@@ -176,7 +184,7 @@ class Relay:
             first = b""
         if body.broken:
             # A clean end would tell the browser that it has all of it.
-            raise ConnectionError("the target broke off")
+            answer.cut()
 
     async def _rewritten(self, kind: str, content: bytes, passage: Passage) -> bytes:
         """Piece by piece, with everybody else's turns between them."""

@@ -1,0 +1,47 @@
+"""The connection that asks a target: Twisted's own, with a bound to the head of the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.web._newclient import BODY, DONE, HTTP11ClientProtocol
+
+HEAD_BYTES = 64 * 1024
+"""Of an answer before its body, interim answers included (protocol-webtabs)."""
+INTERIM = 8
+"""Interim answers (1xx), each of which Twisted writes a line of the log about."""
+
+
+class Asking(HTTP11ClientProtocol):
+    """A client that hangs up on a target whose head has no end."""
+
+    def __init__(self, quiescentCallback: Any = lambda protocol: None) -> None:
+        super().__init__(quiescentCallback)
+        self._size = self._blank = 0
+        self._line = b""
+
+    def dataReceived(self, data: bytes) -> None:
+        at = 0
+        while at < len(data) and self._in_head():
+            # Line by line, or a piece of 64 KiB would be answers by the thousand in one turn.
+            end = data.find(b"\n", at) + 1 or len(data)
+            if not self._takes(data[at:end]):
+                transport: Any = self.transport
+                transport.abortConnection()
+                return
+            super().dataReceived(data[at:end])
+            at = end
+        if at < len(data):
+            super().dataReceived(data[at:])
+
+    def _in_head(self) -> bool:
+        return self._parser is not None and self._parser.state not in (BODY, DONE)
+
+    def _takes(self, piece: bytes) -> bool:
+        """Count what is about to be read of a head: whether that is still one."""
+        self._size += len(piece)
+        self._line = (self._line + piece)[-3:]
+        if piece.endswith(b"\n"):
+            self._blank += self._line in (b"\n", b"\r\n")
+            self._line = b""
+        return self._size <= HEAD_BYTES and self._blank <= INTERIM + 1
