@@ -125,6 +125,24 @@ class FloodTests(Hostile):
         self.connection.send(frame.DataFrame(1).serialize() * (BURST + 1))
         self.assertCut("too many frames")
 
+    def test_a_body_in_crumbs(self) -> None:
+        """A turn of the reactor takes in thousands of these, from whoever may connect."""
+        padded = frame.DataFrame(1, b"", flags=["PADDED"], pad_length=255)
+        for crumb in (frame.DataFrame(1, b"x"), padded):
+            self.setUp()
+            self.connection.send(self.request(1, method="POST"))
+            self.connection.send(crumb.serialize() * BURST)
+            self.assertFalse(self.transport.disconnecting)
+            self.connection.send(crumb.serialize())
+            self.assertCut("too many frames")
+
+    def test_a_body_in_pieces(self) -> None:
+        self.connection.send(self.request(1, method="POST", content_type="application/json"))
+        piece = frame.DataFrame(1, b" " * 1024).serialize()
+        for _ in range(BURST // 50 + 1):
+            self.connection.send(piece * 50)
+        self.assertFalse(any("cutting" in formatEvent(event) for event in self.logged))
+
     def test_a_slow_trickle_is_none(self) -> None:
         for _ in range(10):
             self.connection.send(frame.PingFrame(0, opaque_data=b"12345678").serialize() * 500)

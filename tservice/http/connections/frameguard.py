@@ -18,6 +18,9 @@ HEADER_BYTES = 32 * 1024
 HEADER_LIST_BYTES = 16 * 1024
 """Bytes of the same head decoded, as much as HTTP/1.1 takes here."""
 
+SMALL_BYTES = 1024
+"""Of a body's piece, padding included, that is so small that it counts as bringing nothing on."""
+
 BURST = 2_000
 """Frames at once that bring no request on."""
 
@@ -73,7 +76,7 @@ class FrameGuard:
             self._block = length if kind != _CONTINUATION else self._block + length
             if self._block > HEADER_BYTES:
                 raise TooMuch(f"a request's header of more than {HEADER_BYTES} bytes")
-        brings_on = kind == _HEADERS or (kind == _DATA and length)
+        brings_on = kind == _HEADERS or (kind == _DATA and length >= SMALL_BYTES)
         if not brings_on:
             self._spend()
 
