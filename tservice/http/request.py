@@ -12,6 +12,7 @@ from twisted.python.failure import Failure
 from twisted.web import server
 from twisted.web.http import datetimeToString
 
+from tservice.core.errors import invalid
 from tservice.http.body import too_large
 from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
 from tservice.http.connections.channel import LINGER_BYTES, Channel
@@ -31,6 +32,10 @@ HANG_UP = 499
 
 SWITCHED = 101
 _NO_METHOD = server.Request.method
+
+CRUMBS, CRUMB_BYTES = 1000, 64
+"""So many pieces of a body that is taken in before anybody is asked may be shorter than that: each
+costs some microseconds, and a read holds ten thousand chunks of a byte."""
 
 BUSY = bare(503, "Service Unavailable", {"Retry-After": "1"})
 
@@ -57,6 +62,7 @@ class Request(server.Request):
     refusal: ServiceError | Refusal | None = None
     incoming: Incoming | None = None
     _received = 0
+    _crumbs = 0
     _held = 0
     _dropped = 0
     _bound: int | None = None
@@ -112,6 +118,10 @@ class Request(server.Request):
         if self.refusal is None:
             self._received += len(data)
             self._weigh(len(data))
+        if self.refusal is None and len(data) < CRUMB_BYTES:
+            self._crumbs += 1
+            if self._crumbs > CRUMBS:
+                self._refuse(invalid("body", f"must not come in more than {CRUMBS} tiny pieces"))
         if self.refusal is not None:
             self._drop(len(data))
             return

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, Connection, head
 from tests.unit.http.sample import Handlers
+from tservice.http.connections.channel import BITE_BYTES
+from tservice.http.request import CRUMB_BYTES, CRUMBS, Request
 from tservice.http.site import IDLE_SECONDS
 
 MANY = 300
@@ -109,3 +113,55 @@ class PipelineTests(SynchronousTestCase):
         self.clock.advance(0)
         self.assertEqual(1, self.answered())
         self.assertTrue(self.connection.transport.disconnecting)
+
+
+class ChunkTests(SynchronousTestCase):
+    """Bodies in chunks, before anybody knows who sends them."""
+
+    CHUNKED: ClassVar = {"Transfer-Encoding": "chunked", "Content-Type": "application/json"}
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        api = Api(Handlers().table(), clock=self.clock)
+        self.addCleanup(api.close)
+        self.connection = api.connect()
+        self.head = head("POST", "/api/size", self.CHUNKED)
+
+    def test_crumbs(self) -> None:
+        """What is behind the piece that went over the bound is thrown away unread."""
+        chunks: list[int] = []
+        real = Request.handleContentChunk
+
+        def counted(request: Request, data: bytes) -> None:
+            chunks.append(len(data))
+            real(request, data)
+
+        self.patch(Request, "handleContentChunk", counted)
+        self.connection.send(self.head + b"1\r\n \r\n" * 10_000)
+        self.assertIn(b"HTTP/1.1 400 ", self.connection.value())
+        self.assertIn(
+            f"body: must not come in more than {CRUMBS} tiny".encode(), self.connection.value()
+        )
+        self.assertLessEqual(len(chunks), CRUMBS + BITE_BYTES // 6)
+
+    def test_what_is_sent_so_by_people(self) -> None:
+        """A body in lines, one in a few crumbs, and what comes behind it in the same read."""
+        line = b'{"cols": 5}' + b" " * CRUMB_BYTES
+        for body in (
+            b"".join(b"1\r\n%c\r\n" % byte for byte in b'{"cols": 5}' + b" " * (CRUMBS - 11)),
+            b"%x\r\n%b\r\n" % (len(line), line) + b"50\r\n%b\r\n" % (b" " * 80) * 3000,
+        ):
+            self.setUp()
+            after = head("GET", "/api/things/n1e", {})
+            self.connection.send(self.head + body + b"0\r\n\r\n" + after + self.head + body)
+            self.turn()
+            said = self.connection.value()
+            self.assertEqual(2, said.count(b"HTTP/1.1 200"), said)
+            self.assertLess(said.index(b"seenCols"), said.index(b"n1e"))
+            self.connection.send(b"0\r\n\r\n")
+            self.turn()
+            self.assertEqual(3, self.connection.value().count(b"HTTP/1.1 200"))
+
+    def turn(self) -> None:
+        for _ in range(5):
+            self.clock.advance(0)

@@ -12,7 +12,7 @@ from typing import Any
 
 from twisted.internet.interfaces import IDelayedCall, IProtocol
 from twisted.python.failure import Failure
-from twisted.web.http import HTTPChannel
+from twisted.web.http import HTTPChannel, _ChunkedTransferDecoder
 
 from tservice.core.timers import cancel
 from tservice.http.connections.parts import ConnectionServer, Early, Streamed
@@ -26,6 +26,10 @@ BODY_RATE = 4096.0
 LINGER_SECONDS = 5.0
 LINGER_BYTES = 16 * 1024 * 1024
 """How long, and how much of, a refused body is read and thrown away."""
+
+BITE_BYTES = 4096
+"""Of a chunked body that is taken in at once: twisted.web goes through all chunks that it is given,
+also of a body that was refused."""
 
 _REFUSED = b"HTTP/1.1 %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 TOO_LONG_TARGET = _REFUSED % b"414 URI Too Long"
@@ -128,7 +132,14 @@ class Channel(HTTPChannel):
         elif self._held:
             self._dataBuffer.append(data)
         elif not self._draining:
+            if len(data) > BITE_BYTES and self._in_chunks():
+                # The rest is taken in next, unless this part was reason enough to refuse it.
+                self._buffer, data = data[BITE_BYTES:] + self._buffer, data[:BITE_BYTES]
             super().rawDataReceived(data)
+
+    def _in_chunks(self) -> bool:
+        decoder = isinstance(self._transferDecoder, _ChunkedTransferDecoder)
+        return decoder and not self._handlingRequest and self._streaming is None
 
     def requestDone(self, request: Any) -> None:
         """Go on to the next request: if it is here already, in a turn of its own.
