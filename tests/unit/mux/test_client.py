@@ -9,10 +9,12 @@ from tests.unit.mux.processes import Process, Told
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
 from tservice.mux.tmux import client, control
 from tservice.mux.tmux.client import (
+    MANY_LINES,
     MAX_ERROR_TEXT,
     MAX_WAITING,
     ODD_EVENTS,
     ODD_SECONDS,
+    SLICE,
     ClientGone,
     CommandRefused,
     ControlClient,
@@ -186,6 +188,45 @@ class FloodTests(SynchronousTestCase):
         self.process.number = 1
         self.process.answer(b"2")
         self.assertEqual((b"2",), self.successResultOf(second)[0].lines)
+
+    def test_an_answer_without_end_is_one(self) -> None:
+        """Also one whose time is over: lines of nothing cost as much as others."""
+        self.patch(control, "MAX_BLOCK", 100 * control.LINE_COST)
+        self.patch(control, "MAX_DROPPED", 100 * control.LINE_COST)
+        for late in (False, True):
+            self.setUp()
+            asked = self.client.command(b"a")
+            self.process.say(b"%begin 2 1 1\n" + b"\n" * 100)
+            if late:
+                self.clock.advance(COMMAND_TIMEOUT)
+                self.failureResultOf(asked, MuxTimeout)
+            self.process.say(b"\n" * 100)
+            self.assertEqual([], self.process.signals)
+            self.process.say(b"\n" * 2)
+            self.assertEqual(["KILL"], self.process.signals)
+            if not late:
+                self.failureResultOf(asked, MuxTimeout)
+
+    def test_what_is_behind_a_flood_is_not_looked_at(self) -> None:
+        """A read of nothing but ends of lines would take a tenth of a second."""
+        looked: list[bytes] = []
+        real = control.ControlParser._line
+
+        def noted(parser: control.ControlParser, line: bytes, events: list[control.Event]) -> None:
+            looked.append(line)
+            real(parser, line, events)
+
+        self.patch(control.ControlParser, "_line", noted)
+        self.process.say(b"\n" * 65_536)
+        self.assertEqual(["KILL"], self.process.signals)
+        self.assertLessEqual(len(looked), SLICE)
+
+    def test_many_short_lines_are_one_run(self) -> None:
+        """However they are sliced."""
+        self.process.say(b"%output %0 a\n" * 3 * MANY_LINES)
+        self.assertEqual([], self.process.signals)
+        printed = [event for event in self.told.events if isinstance(event, bytes)]
+        self.assertEqual(b"a" * 3 * MANY_LINES, b"".join(printed))
 
     def test_the_answers_of_a_line_have_one_bound(self) -> None:
         self.patch(client, "MAX_BLOCK", 3 * (control.LINE_COST + 1))

@@ -23,6 +23,7 @@ from tservice.mux.tmux.control import (
     MAX_BLOCK,
     Block,
     ControlParser,
+    Endless,
     Event,
     Notice,
     Overrun,
@@ -42,7 +43,9 @@ ODD_EVENTS = 1000
 ODD_SECONDS = 1.0
 """So many notices and unasked answers in so many seconds are a flood that no tmux makes: a pane's
 own bytes are not among them.  The server may be its user's, who can put anything in its place."""
-
+MANY_LINES, SLICE = 4096, 4096
+"""A read with more lines than so many is taken in by so many bytes, or the flood in it would be
+gone through to its end before it is cut."""
 
 FREE = b"tservice-free"
 """A notice before a server is started far away: no other of that session runs there."""
@@ -215,10 +218,13 @@ class ControlClient(ProcessProtocol):
             self._process.write(self.first)
 
     def outReceived(self, data: bytes) -> None:
-        if self._cut:
-            return
-        for event in _joined(self._parser.feed(data), self.pane):
-            self._dispatch(event)
+        # A server that wants to hold us up sends lines without anything in them.
+        step = SLICE if data.count(b"\n") > MANY_LINES else max(1, len(data))
+        for at in range(0, len(data), step):
+            if self._cut:
+                return
+            for event in _joined(self._parser.feed(data[at : at + step]), self.pane):
+                self._dispatch(event)
 
     def errReceived(self, data: bytes) -> None:
         self._errors = (self._errors + data)[-MAX_ERROR_TEXT:]
@@ -256,6 +262,8 @@ class ControlClient(ProcessProtocol):
                 self._events.client_output(self, event)
             case Block(ours=True) if self._waiting:
                 self._answered(event)
+            case Endless():
+                self._end_flood()
             case _:
                 self._count_odd()
                 self._told(event)
@@ -281,10 +289,13 @@ class ControlClient(ProcessProtocol):
             self._odd, self._odd_since = 0, now
         self._odd += 1
         if self._odd > ODD_EVENTS and not self._cut:
-            self._log.warn("a tmux server floods its client, which is ended")
-            self._cut = True
-            self._parser = ControlParser()
-            self.kill()
+            self._end_flood()
+
+    def _end_flood(self) -> None:
+        self._log.warn("a tmux server floods its client, which is ended")
+        self._cut = True
+        self._parser = ControlParser()
+        self.kill()
 
     def _first(self, block: Block) -> None:
         # Later blocks that are not ours answer hooks.

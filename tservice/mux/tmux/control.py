@@ -19,6 +19,9 @@ MAX_LINE = 1024 * 1024
 MAX_BLOCK = 64 * 1024 * 1024
 """Bytes of one answer; 100,000 rows of a pane are about 10 MB."""
 
+MAX_DROPPED = MAX_BLOCK
+"""Bytes of an answer that are read beyond its bound and thrown away."""
+
 LINE_COST = 64
 """Bytes that a line takes beyond its own: an answer of empty lines has a bound too."""
 
@@ -68,7 +71,12 @@ class Overrun:
     """A line beyond L{MAX_LINE} was dropped; it may have held a pane's bytes."""
 
 
-Event = PaneOutput | Block | Notice | Overrun
+@frozen
+class Endless:
+    """An answer went on for L{MAX_DROPPED} beyond its bound: no tmux gives such a one."""
+
+
+Event = PaneOutput | Block | Notice | Overrun | Endless
 
 
 class ControlParser:
@@ -136,8 +144,9 @@ class ControlParser:
             self._too_long(events)
         elif self._block is not None:
             ended = self._block.take(line)
-            if ended is not None:
+            if isinstance(ended, Block):
                 self._block = None
+            if ended is not None:
                 events.append(ended)
         elif line.startswith(_OUTPUT):
             pane = self._output(line)
@@ -188,17 +197,19 @@ class _OpenBlock:
         self._size = 0
         self._whole = True
 
-    def take(self, line: bytes) -> Block | None:
+    def take(self, line: bytes) -> Block | Endless | None:
         """Add a line; the answer once this was its last."""
         if line.startswith(b"%e") and line in (self._end, self._error):
             ok = line == self._end
             lines = tuple(self._lines)
-            return Block(*self._head, ok, self._ours, lines, self._whole, self._size)
-        if self._whole:
-            self._size += len(line) + LINE_COST
-            self._lines.append(line)
-            if self._size > MAX_BLOCK:
-                self.drop()
+            size = self._size if self._whole else 0
+            return Block(*self._head, ok, self._ours, lines, self._whole, size)
+        self._size += len(line) + LINE_COST
+        if not self._whole:
+            return Endless() if self._size > MAX_DROPPED else None
+        self._lines.append(line)
+        if self._size > MAX_BLOCK:
+            self.drop()
         return None
 
     def drop(self) -> None:
