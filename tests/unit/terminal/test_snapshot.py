@@ -196,6 +196,12 @@ class StyleTests(SynchronousTestCase):
             style.feed(b"\x1b[38;5;%dm\x1b[%dm" % (colour % 256, 1 + colour % 9))
         self.assertLess(len(style.opening()), 60)
 
+    def test_numbers_of_any_length(self) -> None:
+        """What stands in tmux's place may send them; Python reads 4,300 digits and no more."""
+        for digits in (256, 257, 5000):
+            row = b"\x1b[" + b"9" * digits + b"m\x1b[31ma"
+            self.assertTrue([*self_contained([row, b"b"])][1].startswith(b"\x1b[31mb"), digits)
+
     def test_rows_stand_for_themselves(self) -> None:
         rows = list(self_contained([b"\x1b[31ma", b"b", b"c\x1b[0md"]))
         self.assertEqual([b"\x1b[31ma\x1b[0m", b"\x1b[31mb\x1b[0m", b"\x1b[31mc\x1b[0md"], rows)
