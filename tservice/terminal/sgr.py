@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 _SGR = re.compile(rb"\x1b\[([0-9;:]{0,256})m")
-"""tmux takes less for all that it knows; what is put in its place could give numbers of any length."""
+"""tmux takes less for all that it knows; what stands in its place may send thousands of digits."""
 _LINK = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)")
 _FONT = re.compile(rb"\x1b\(([0B])")
 
