@@ -89,6 +89,9 @@ def codex(place: Place, *, trusted: bool) -> Launch:
         f'base_url = "{place.url}/v1"',
         'wire_api = "responses"',
         'env_key = "STUB_KEY"',
+        # Since 0.152 it has its list only where it is wanted.
+        "[tools.update_plan]",
+        "enabled = true",
     ]
     if trusted:
         lines += [f'[projects."{place.work}"]', 'trust_level = "trusted"']

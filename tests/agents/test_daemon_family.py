@@ -6,6 +6,7 @@ turn, a command allowed and one refused, the exit, a crash.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import tempfile
@@ -48,6 +49,7 @@ CODEX_SAID = [
     ("assistant", "Done with the tool."),
     ("user", "RUN: touch other.txt"),
 ]
+LISTED_TODO = "Paint the door"
 STILL = 0.3
 """Seconds without another drawing after which a client has done what a key asked for."""
 
@@ -70,6 +72,8 @@ class Manner:
     @ivar leave: the command that ends it.
     @ivar modes: permission modes that it is told one after the other, the last one the usual.
     @ivar untold: what it cannot be told while it runs.
+    @ivar lists: the tool of its to-do list, with the names of the list and of an entry's words.
+    @ivar asks_to_list: whether it asks before that tool, too.
     """
 
     params: Mapping[str, str] = field(factory=dict)
@@ -80,16 +84,29 @@ class Manner:
     leave: str = "/quit"
     modes: tuple[str, ...] = ()
     untold: tuple[str, ...] = ()
+    lists: tuple[str, str, str] | None = None
+    asks_to_list: bool = False
 
 
 MANNERS = {
-    "codex": Manner(trust=("Down", "Up", "Enter"), pane_env=("STUB_KEY",)),
-    "gemini": Manner(trust=("Down", "Up", "Enter")),
+    "codex": Manner(
+        trust=("Down", "Up", "Enter"),
+        pane_env=("STUB_KEY",),
+        lists=("update_plan", "plan", "step"),
+    ),
+    "gemini": Manner(
+        # Its newer models are given no tool for a list.
+        params={"model": "gemini-2.5-pro"},
+        trust=("Down", "Up", "Enter"),
+        lists=("write_todos", "todos", "description"),
+        asks_to_list=True,
+    ),
     "opencode": Manner(
         refuse=("Right", "Right", "Enter"),
         leave="/exit",
         modes=("plan", "build"),
         untold=("model", "effort"),
+        lists=("todowrite", "todos", "content"),
     ),
     "pi": Manner(params={"provider": "stub", "model": "stub-model"}, asks=False),
 }
@@ -196,6 +213,7 @@ class FamilyTests(SynchronousTestCase):
         if self.manner.asks:
             self.a_command_refused()
         self.what_was_said(cli)
+        self.its_list()
         self.the_exit()
         self.it_goes_on()
         self.a_crash()
@@ -294,6 +312,26 @@ class FamilyTests(SynchronousTestCase):
             [(each["mode"], each.get("workingDir")) for each in mine],
         )
 
+    def its_list(self) -> None:
+        """What its own tool was told, as the record has it."""
+        self.assertEqual([], self.listed())
+        if self.manner.lists is None:
+            return
+        tool, many, words = self.manner.lists
+        entry = {words: LISTED_TODO, "status": "in_progress", "priority": "low"}
+        if tool != "todowrite":
+            del entry["priority"]
+        self.prompt(f"TOOL: {tool} {json.dumps({many: [entry]})}")
+        if self.manner.asks_to_list:
+            self.reason("permission dialog: ")
+            self.keys("Enter")
+        self.until("its list", lambda: self.listed() == [LISTED_TODO])
+        self.assertEqual(LISTED_TODO, self.record()["currentTask"])
+        self.reason("composer on the screen")
+
+    def listed(self) -> list[str]:
+        return [each["text"] for each in self.record().get("todos", [])]
+
     def it_goes_on(self) -> None:
         """The agent knows what was said before, and it is the same conversation."""
         self.call("POST", f"{self.path}/start")
@@ -310,6 +348,8 @@ class FamilyTests(SynchronousTestCase):
         said = self.call("GET", f"{self.path}/last-response")
         self.assertEqual("again", said["text"])
         self.assertEqual([self.conversation], self.record()["conversationIds"])
+        left = [] if self.manner.lists is None else [LISTED_TODO]
+        self.assertEqual(left, self.listed())
 
     def it_begins_anew(self) -> None:
         self.call("POST", f"{self.path}/start", fresh=True)
@@ -320,6 +360,7 @@ class FamilyTests(SynchronousTestCase):
         said = self.call("GET", f"{self.path}/last-response?context=full")
         self.assertEqual("anew", said["text"])
         self.assertNotIn("HOLD: door", [each["text"] for each in said["messages"]])
+        self.assertEqual([], self.listed())
 
     def the_exit(self) -> None:
         self.prompt(self.manner.leave)
@@ -327,6 +368,7 @@ class FamilyTests(SynchronousTestCase):
         self.assertEqual(0, self.events.wait(self.session, "session:exit")["status"])
         record = self.record()
         self.assertEqual((None, 0), (record["pid"], record["paneExit"]["status"]))
+        self.assertEqual([], self.listed())
 
     def a_crash(self) -> None:
         record = self.record()

@@ -15,9 +15,10 @@ from tservice.agents.activity.tracker import Tracker
 from tservice.agents.approvals.model import tool_summary
 from tservice.agents.hooks.model import CLEAR, Dialogs, PaneConversations, Tools
 from tservice.agents.hooks.senders import told_of
-from tservice.agents.hooks.todos import Todos, current_of
+from tservice.agents.hooks.todos import Todos
 from tservice.agents.model import DIALOGS, WORK, HookEvent, HookNotice, reduce_data
 from tservice.agents.store import AgentStore
+from tservice.agents.todos import current_of
 from tservice.agents.transcripts.proofs import Proofs
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
@@ -205,9 +206,10 @@ class HookIntake:
             self._proofs.forget(event.session_id or "")
         if event.name is EventName.SESSION_INTERACTIVE and event.session_id is not None:
             self._told[event.session_id] = _Told(PaneConversations(None))
-        if event.name in _RESTS and event.session_id in self._told:
+        if event.name in _RESTS and event.session_id is not None:
             # No hook tells of Escape, nor of a crash.
-            self._told[event.session_id].tools.over()
+            if event.session_id in self._told:
+                self._told[event.session_id].tools.over()
             self._forget_work(event.session_id, _RESTS[event.name])
 
     def _forget_work(self, session_id: str, names: tuple[str, ...]) -> None:

@@ -1,15 +1,18 @@
 """Codex' transcripts: events, with the conversation's sums (tests/agents/FACTS.rst).  Pure.
 
-Codex 0.169 writes completed items; before, there was an event for each side.
+Codex 0.169 writes completed items; before, there was an event for each side.  Its plan is what
+C{update_plan} was called with and agreed to, which it does where the tool is enabled.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from attrs import evolve
 
+from tservice.agents.todos import kept, listed
 from tservice.agents.transcripts.model import (
     TEXT_LIMIT,
     Failure,
@@ -34,6 +37,8 @@ _ROLES = {
     "UserMessage": "user",
     "AgentMessage": "assistant",
 }
+_PLAN = "update_plan"
+_AGREED = "Plan updated"
 
 
 def said(found: Mapping[str, Any]) -> Message | None:
@@ -63,6 +68,8 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         )
     if found.get("type") == "turn_context":
         return evolve(tally, model=as_name(payload.get("model")) or tally.model)
+    if found.get("type") == "response_item":
+        return _planned(tally, payload)
     words = said(found)
     if words is not None:
         return prompted(tally, words) if words.role == "user" else answered(tally, "", words)
@@ -74,6 +81,28 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
     if payload.get("type") == "task_complete" and error is not None:
         return evolve(tally, failure=Failure(text=error, at=as_time(found.get("timestamp"))))
     return tally
+
+
+def _planned(tally: Tally, item: Mapping[str, Any]) -> Tally:
+    """A call of its plan's tool, or what that answered."""
+    name = as_name(item.get("call_id"))
+    if item.get("type") == "function_call" and item.get("name") == _PLAN and name is not None:
+        plan = listed(_arguments(item).get("plan"), "step")
+        return evolve(tally, planned=None if plan is None else (name, kept(plan)))
+    if tally.planned is None or item.get("type") != "function_call_output":
+        return tally
+    asked, listing = tally.planned
+    if name != asked:
+        return tally
+    agreed = item.get("output") == _AGREED
+    return evolve(tally, planned=None, todos=listing if agreed else tally.todos)
+
+
+def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        return as_map(json.loads(as_string(call.get("arguments")) or "null"))
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _used(tally: Tally, info: Mapping[str, Any]) -> Tally:

@@ -1,7 +1,8 @@
 """Gemini CLI's transcripts: a line for each message, told again as it grows.  Pure.
 
 Written by 0.61 to C{~/.gemini/tmp/<folder>/chats/session-<time>-<id>.jsonl}; see
-C{tests/agents/FACTS.rst}.
+C{tests/agents/FACTS.rst}.  The tools that a message called, with what came of them, are a part of
+it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from typing import Any
 
 from attrs import evolve
 
+from tservice.agents.todos import kept, listed
 from tservice.agents.transcripts.model import (
     NAME_CHARS,
     TEXT_LIMIT,
     Failure,
+    ListedTodos,
     Message,
     Tally,
     Usage,
@@ -30,6 +33,7 @@ from tservice.agents.transcripts.model import (
 )
 
 _ROLES = {"user": "user", "gemini": "assistant"}
+_TODOS = "write_todos"
 _SURROUNDINGS = "<session_context>"
 
 
@@ -53,11 +57,21 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         return evolve(tally, failure=Failure(text=text, at=as_time(found.get("timestamp"))))
     if found.get("type") != "gemini":
         return tally
+    tally = evolve(tally, todos=_todos(tally.todos, found.get("toolCalls")))
     tokens = as_map(found.get("tokens"))
     if tokens:
         tally = _used(tally, name, as_name(found.get("model")) or "", tokens)
     # A message that is written again is whole each time, not a further part of the answer.
     return tally if words is None else answered(evolve(tally, response_id=""), name, words)
+
+
+def _todos(before: ListedTodos, called: Any) -> ListedTodos:
+    """The list after a message's tools; one that was refused changes nothing."""
+    for call in map(as_map, called if isinstance(called, list) else ()):
+        if call.get("name") == _TODOS and call.get("status") == "success":
+            told = listed(as_map(call.get("args")).get("todos"), "description")
+            before = before if told is None else kept(told)
+    return before
 
 
 def _used(tally: Tally, name: str, model: str, tokens: Mapping[str, Any]) -> Tally:

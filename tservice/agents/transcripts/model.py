@@ -26,6 +26,9 @@ LINE_VALUES = 50_000
 MODELS = 20
 """Models whose tokens are told apart; the tokens of further ones have no price."""
 
+ListedTodos = tuple[tuple[str, str], ...]
+"""The words of each, and how far it is."""
+
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
@@ -109,6 +112,8 @@ class Tally:
     @ivar title: from the first prompt, which was given at C{first_at}; the last one at
         C{prompted_at}; C{prompts} counts them.
     @ivar failure: how the last turn failed; C{None} where it did not.
+    @ivar todos: the agent's to-do list, as its tool was told it last.
+    @ivar planned: a list that its tool was given and did not answer yet, under the call's name.
     """
 
     input: int = 0
@@ -131,6 +136,8 @@ class Tally:
     conversation: str | None = None
     cwd: str | None = None
     failure: Failure | None = None
+    todos: ListedTodos = ()
+    planned: tuple[str, ListedTodos] | None = None
 
 
 def tally_of(kept: Mapping[str, Any]) -> Tally | None:
@@ -140,9 +147,16 @@ def tally_of(kept: Mapping[str, Any]) -> Tally | None:
         failure = fields.pop("failure", None)
         fields["share"] = Usage(**fields["share"])
         fields["usage"] = tuple(Usage(**each) for each in fields["usage"])
+        fields["todos"] = _todos_of(fields.get("todos", ()))
+        name, planned = fields.get("planned") or (None, ())
+        fields["planned"] = name and (name, _todos_of(planned))
         return Tally(**fields, failure=None if failure is None else Failure(**failure))
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):
         return None
+
+
+def _todos_of(known: Sequence[Sequence[str]]) -> ListedTodos:
+    return tuple((text, status) for text, status in known)
 
 
 @frozen(kw_only=True)

@@ -18,10 +18,12 @@ from urllib.parse import quote
 
 from attrs import evolve
 
+from tservice.agents import todos
 from tservice.agents.transcripts.model import (
     LINE_VALUES,
     TEXT_LIMIT,
     Failure,
+    ListedTodos,
     Message,
     ReadPosition,
     Tally,
@@ -68,6 +70,9 @@ _FIRST = """
     ORDER BY time_created, id LIMIT 1
 """
 _PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id LIMIT ?"
+_TODOS = """
+    SELECT content, status FROM todo WHERE session_id = ? ORDER BY position DESC LIMIT ?
+"""
 _LISTED = """
     SELECT id, time_updated FROM session WHERE parent_id IS NULL
     ORDER BY time_updated DESC LIMIT ?
@@ -95,6 +100,7 @@ def read_on(place: ReadPosition, path: Path) -> ReadPosition:
         for message in reversed(_messages(rows, path.name, NEWEST)):
             tally = _advance(tally, message)
         tally = _summed(rows, path.name, tally)
+        tally = evolve(tally, todos=_todos(rows, path.name))
     return ReadPosition(path=str(path), tally=tally)
 
 
@@ -170,6 +176,16 @@ def _summed(rows: sqlite3.Connection, conversation: str, tally: Tally) -> Tally:
     )
     tally = evolve(tally, cost=tally.cost + cost - tally.share_cost, share_cost=cost)
     return counted(tally, conversation, used)
+
+
+def _todos(rows: sqlite3.Connection, conversation: str) -> ListedTodos:
+    """Its to-do list."""
+    try:
+        found = rows.execute(_TODOS, (conversation, todos.TODOS)).fetchall()
+    except sqlite3.OperationalError:
+        # A version that keeps none in this way; all else of the conversation is told.
+        return ()
+    return todos.kept(todos.listed([dict(row) for row in reversed(found)], "content") or ())
 
 
 def _advance(tally: Tally, message: Mapping[str, Any]) -> Tally:

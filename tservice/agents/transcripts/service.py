@@ -15,13 +15,15 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
+from tservice.agents.todos import current_of, told
 from tservice.agents.transcripts.files import MODES
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import Message, ReadPosition, Tally, tally_of
 from tservice.agents.transcripts.prices import Prices
-from tservice.agents.transcripts.sources import messages, read_on
-from tservice.agents.transcripts.turns import Turns
-from tservice.core.clock import sleep
+from tservice.agents.transcripts.sources import GEMINI, OPENCODE, messages, read_on
+from tservice.agents.transcripts.stores import CODEX
+from tservice.agents.transcripts.turns import TurnLooks, Turns
+from tservice.core.clock import now_ms, sleep
 from tservice.core.doors.inthread import InThread
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub, EventName
@@ -42,6 +44,9 @@ _MOMENTS = {
     EventName.HOOK_STOP,
     EventName.HOOK_PROMPT_SUBMITTED,
 }
+
+_LISTING = frozenset({CODEX, GEMINI, OPENCODE})
+"""The modes whose transcripts hold a to-do list that no hook tells."""
 
 _T = TypeVar("_T")
 
@@ -113,6 +118,8 @@ class Transcripts:
         self._locks: dict[str, DeferredLock] = {}
         self._wanted: set[str] = set()
         self._turns = Turns(clock)
+        self._looks = TurnLooks(clock, self._lists, self._want)
+        self._begun: dict[str, int] = {}
         self._end: Callable[[], None] | None = None
         self._work: set[Deferred[Any]] = set()
         self.observers: list[Callable[[str, Tally], None]] = []
@@ -126,6 +133,7 @@ class Transcripts:
         if self._end is not None:
             self._end()
             self._end = None
+        self._looks.close()
         for work in tuple(self._work):
             work.cancel()
         self._wanted.clear()
@@ -173,14 +181,25 @@ class Transcripts:
 
     def _heard(self, event: Event) -> None:
         self._turns.heard(event)
+        self._looks.heard(event)
         session_id = event.session_id
         if session_id is None:
             return
         if event.name is EventName.SESSION_DELETED:
             self._places.pop(session_id, None)
             self._locks.pop(session_id, None)
-        elif event.name in _MOMENTS and session_id not in self._wanted:
-            # A reading that waits for its turn will see this moment's words too.
+            self._begun.pop(session_id, None)
+        elif event.name is EventName.SESSION_INTERACTIVE:
+            self._begun[session_id] = now_ms(self._clock)
+        elif event.name in _MOMENTS:
+            self._want(session_id)
+
+    def _lists(self, session_id: str) -> bool:
+        return self._sessions.get(session_id).mode in _LISTING
+
+    def _want(self, session_id: str) -> None:
+        # A reading that waits for its turn will see this moment's words too.
+        if session_id not in self._wanted:
             self._wanted.add(session_id)
             work = spawn(self._follow(session_id), self._log, "reading a transcript")
             if not work.called:
@@ -244,6 +263,8 @@ class Transcripts:
             return
         self._store.save(session_id, place)
         fields = _fields(session, place.tally, self._prices)
+        if session.mode in _LISTING:
+            fields |= _listed(session, place.tally, self._begun.get(session_id, 0))
         if fields:
             self._sessions.update(session_id, **fields)
         title = place.tally.title
@@ -281,3 +302,19 @@ def _fields(session: Session, tally: Tally, prices: Prices) -> dict[str, Any]:
     if tally.conversation is not None and tally.conversation not in known:
         fields["conversation_ids"] = (*known, tally.conversation)[-CONVERSATIONS:]
     return {name: value for name, value in fields.items() if getattr(session, name) != value}
+
+
+def _listed(session: Session, tally: Tally, begun: int) -> dict[str, Any]:
+    """What the transcript changes of the to-do list that the record shows.
+
+    A list is shown once its conversation was given a prompt by the process that is there now: what
+    another process left behind is nobody's work.
+
+    @param begun: Unix milliseconds when that process began.
+    """
+    if session.pid is None or tally.prompted_at is None or tally.prompted_at < begun:
+        return {}
+    todos = told(tally.todos)
+    if (todos or None) == session.todos:
+        return {}
+    return {"todos": todos or None, "current_task": current_of(todos)}

@@ -1,4 +1,4 @@
-"""Whether a transcript may still lack the answer of the turn that just ended.
+"""When a transcript is worth a look: in a turn, and while it may still lack what ended one.
 
 An agent writes the last lines of a turn a moment after its C{stop} hook.  Whoever waited for that
 hook and asks for the answer at once must not be told the answer before it.
@@ -6,11 +6,14 @@ hook and asks for the answer at once must not be told the answer before it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.transcripts.model import Tally
 from tservice.core.clock import now_ms
 from tservice.core.events import Event, EventName
+from tservice.core.timers import Timers
 
 LOOK = 0.05
 """Seconds between two looks at a transcript that lacks something."""
@@ -18,6 +21,11 @@ SETTLED = 0.15
 """Seconds after a turn's end in which an answer that is there may still get its last part."""
 PATIENCE = 1.0
 """Seconds after a turn's end in which its answer may come; a turn that failed has none."""
+
+IN_TURN = 5.0
+"""Seconds between two readings in a turn, of agents whose lists only their transcripts tell."""
+
+_REST = {EventName.SESSION_IDLE, EventName.SESSION_EXIT, EventName.SESSION_DELETED}
 
 
 class Turns:
@@ -51,3 +59,35 @@ class Turns:
         there = begun is None or (answered is not None and answered >= begun)
         rest = (SETTLED if there else PATIENCE) - (self._clock.seconds() - ended)
         return min(LOOK, rest) if rest > 0 else 0.0
+
+
+class TurnLooks:
+    """Calls C{look} with a session's id every L{IN_TURN} seconds of its turns.
+
+    @param wanted: whether a session's transcript tells something in its turns.
+    """
+
+    def __init__(
+        self, clock: IReactorTime, wanted: Callable[[str], bool], look: Callable[[str], object]
+    ) -> None:
+        self._timers = Timers(clock)
+        self._wanted = wanted
+        self._look = look
+
+    def heard(self, event: Event) -> None:
+        """Take in what a session does."""
+        name = event.session_id
+        if name is None:
+            return
+        if event.name in _REST:
+            self._timers.stop(name)
+        elif event.name is EventName.SESSION_WORKING and self._wanted(name):
+            self._timers.set(name, IN_TURN, self._due, name)
+
+    def close(self) -> None:
+        """Call nothing more."""
+        self._timers.clear()
+
+    def _due(self, name: str) -> None:
+        self._timers.set(name, IN_TURN, self._due, name)
+        self._look(name)

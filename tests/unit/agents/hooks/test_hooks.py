@@ -20,8 +20,8 @@ from tests.unit.agents.rig import (
 )
 from tservice.agents.hooks.intake import CONVERSATIONS
 from tservice.agents.hooks.model import FOREIGN, TOOLS, PaneConversations, Tools
-from tservice.agents.hooks.todos import TODOS
 from tservice.agents.model import HookEvent, reduce_data
+from tservice.agents.todos import TODOS
 from tservice.core.errors import ServiceError
 from tservice.core.events import Audience
 from tservice.core.identity import Identity

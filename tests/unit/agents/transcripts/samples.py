@@ -8,11 +8,11 @@ from pathlib import Path
 RECORDED = Path(__file__).parent
 
 
-def database(path: Path, *more: str) -> Path:
+def database(path: Path, *more: str, sample: str = "opencode-1.18.33.sql") -> Path:
     """opencode's database as recorded, with C{more} statements."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = sqlite3.connect(path)
-    rows.executescript((RECORDED / "opencode-1.18.33.sql").read_text("utf-8"))
+    rows.executescript((RECORDED / sample).read_text("utf-8"))
     for statement in more:
         rows.execute(statement)
     rows.commit()

@@ -1,0 +1,325 @@
+"""To-do lists as Codex, Gemini CLI and opencode write them down (protocol-session)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import attrs
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.ground import here, places_of
+from tests.told import wire
+from tests.unit.agents.rig import AgentCase, at_once
+from tests.unit.agents.transcripts.samples import RECORDED, database
+from tests.unit.agents.transcripts.written import ID, write
+from tservice.agents.activity.watch import START_IDLE
+from tservice.agents.todos import CHARS, TODOS
+from tservice.agents.transcripts import codex, gemini
+from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.homes import Homes
+from tservice.agents.transcripts.model import ListedTodos, ReadPosition, Tally, tally_of
+from tservice.agents.transcripts.prices import Prices, packaged_prices
+from tservice.agents.transcripts.service import MOMENT, Transcripts, TranscriptStore
+from tservice.agents.transcripts.sources import read_on
+from tservice.agents.transcripts.turns import IN_TURN, TurnLooks
+from tservice.core.events import Event, EventName
+from tservice.core.payloads import ExitTold, Happened
+from tservice.sessions.record.wire import session_answer
+
+LOOKED = ("Look at the door", "completed")
+PAINT = ("Paint the door", "in_progress")
+DRY = ("Let it dry", "pending")
+
+
+def changes(name: str, mode: str) -> list[ListedTodos]:
+    """Each list that a recorded conversation came to, line by line."""
+    advance = {"codex": codex.advance, "gemini": gemini.advance}[mode]
+    tally, found = Tally(), []
+    for line in (RECORDED / name).read_text("utf-8").splitlines():
+        before, tally = tally, advance(tally, json.loads(line))
+        if tally.todos != before.todos:
+            found.append(tally.todos)
+    return found
+
+
+def called(name: str, plan: object, tool: str = "update_plan") -> dict[str, Any]:
+    given = plan if isinstance(plan, str) else json.dumps({"plan": plan})
+    item = {"type": "function_call", "name": tool, "call_id": name, "arguments": given}
+    return {"type": "response_item", "payload": item}
+
+
+def answered(name: str, output: object = "Plan updated") -> dict[str, Any]:
+    item = {"type": "function_call_output", "call_id": name, "output": output}
+    return {"type": "response_item", "payload": item}
+
+
+def happened(name: EventName, session: str) -> Event:
+    exits = name is EventName.SESSION_EXIT
+    payload = ExitTold(id=session) if exits else Happened(id=session, at=0)
+    return Event(name=name, payload=payload, session_id=session, owner=None)
+
+
+class CodexTests(SynchronousTestCase):
+    def after(self, *lines: Mapping[str, Any]) -> ListedTodos:
+        tally = Tally(todos=(DRY,))
+        for line in lines:
+            tally = codex.advance(tally, line)
+        return tally.todos
+
+    def test_as_recorded(self) -> None:
+        """A later plan replaces the earlier one, one that it refused does not, and one may end."""
+        dries = (("Paint the door", "completed"), ("Let it dry", "in_progress"))
+        self.assertEqual(
+            [(LOOKED, PAINT, DRY), dries, ()], changes("codex-0.169.0-plan.jsonl", "codex")
+        )
+
+    def test_only_what_its_tool_agreed_to(self) -> None:
+        plan = [{"step": "Look", "status": "completed"}]
+        look = (("Look", "completed"),)
+        self.assertEqual((DRY,), self.after(called("a", plan)))
+        self.assertEqual(look, self.after(called("a", plan), answered("x"), answered("a")))
+        others: list[Any] = ["unsupported call: update_plan", None, [], {"output": "Plan updated"}]
+        for output in others:
+            self.assertEqual((DRY,), self.after(called("a", plan), answered("a", output)))
+        self.assertEqual((DRY,), self.after(called("a", plan, tool="other"), answered("a")))
+        self.assertEqual(look, self.after(called("a", []), called("b", plan), answered("b")))
+
+    def test_odd_shapes(self) -> None:
+        for plan in ("{", "[" * 100_000, "null", "[]", "5", {"step": "x"}, None, 5):
+            self.assertEqual((DRY,), self.after(called("a", plan), answered("a")))
+        items: list[Any] = [None, [], {"type": "function_call"}, {"type": "function_call_output"}]
+        for item in items:
+            self.assertEqual((DRY,), self.after({"type": "response_item", "payload": item}))
+        odd: list[Any] = [None, [], "x", {"step": 5}, {"step": " "}, {"step": "ok", "status": {}}]
+        self.assertEqual((("ok", "pending"),), self.after(called("a", odd), answered("a")))
+
+    def test_its_bounds(self) -> None:
+        plan = [{"step": f"{number} " + "x" * CHARS} for number in range(TODOS + 10)]
+        found = self.after(called("a", plan), answered("a"))
+        self.assertEqual((TODOS, "10 "), (len(found), found[0][0][:3]))
+        self.assertEqual({CHARS}, {len(text) for text, _ in found})
+
+    def test_controls_are_taken_out(self) -> None:
+        plan = [{"step": "one\x1b[1m\ntwo"}]
+        self.assertEqual(
+            (("one [1m two", "pending"),), self.after(called("a", plan), answered("a"))
+        )
+
+
+class GeminiTests(SynchronousTestCase):
+    def after(self, calls: object) -> ListedTodos:
+        return gemini.advance(Tally(todos=(DRY,)), {"type": "gemini", "toolCalls": calls}).todos
+
+    def test_as_recorded(self) -> None:
+        """Crossed out is left out, blocked waits; a list that was refused changes nothing."""
+        waits = ("Wait for paint", "pending")
+        self.assertEqual(
+            [(LOOKED, PAINT, DRY, waits), (("Let it dry", "in_progress"),), ()],
+            changes("gemini-0.61.0-todos.jsonl", "gemini"),
+        )
+
+    def test_odd_shapes(self) -> None:
+        good = {"name": "write_todos", "status": "success"}
+        odd: list[Any] = [None, 5, {}, [None, 5], [good], [{**good, "args": {"todos": "x"}}]]
+        for calls in odd:
+            self.assertEqual((DRY,), self.after(calls))
+        look = {"todos": [{"description": "Look", "status": "completed"}]}
+        for change in ({"name": "other"}, {"status": "error"}, {"status": "cancelled"}):
+            self.assertEqual((DRY,), self.after([{**good, "args": look, **change}]))
+        self.assertEqual((("Look", "completed"),), self.after([5, {**good, "args": look}]))
+
+
+class OpencodeTests(SynchronousTestCase):
+    ID = "ses_df9699048ffeydfs741mimOzYd"
+
+    def read(self, *statements: str, sample: str = "opencode-1.18.33-todos.sql") -> Tally:
+        path = database(Path(self.mktemp()).absolute() / "o.db", *statements, sample=sample)
+        return read_on(ReadPosition(path=""), path / self.ID, "opencode").tally
+
+    def test_as_recorded(self) -> None:
+        self.assertEqual((LOOKED, PAINT, DRY), self.read().todos)
+
+    def test_it_changes(self) -> None:
+        self.assertEqual((), self.read("DELETE FROM todo").todos)
+        cut = self.read("DELETE FROM todo WHERE position < 2", "UPDATE todo SET status = 'new'")
+        self.assertEqual((DRY, ("Sell it", "pending")), cut.todos)
+
+    def test_odd_rows(self) -> None:
+        odd = "UPDATE todo SET content = x'ff', status = 5 WHERE position = 0"
+        self.assertEqual((PAINT, DRY), self.read(odd).todos)
+        many = (
+            "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 99)"
+            f"INSERT INTO todo SELECT '{self.ID}', 'n' || i, 'pending', 'low', i, 0, 0 FROM n"
+        )
+        found = self.read(many).todos
+        self.assertEqual(([TODOS], "n50"), ([len(found)], found[0][0]))
+
+    def test_without_its_table(self) -> None:
+        """All else of the conversation is told."""
+        for change in ("DROP TABLE todo", "ALTER TABLE todo RENAME COLUMN content TO words"):
+            tally = self.read(change)
+            self.assertEqual(((), "Done with the tool."), (tally.todos, tally.response))
+
+
+class TallyTests(SynchronousTestCase):
+    def test_it_is_kept(self) -> None:
+        for tally in (Tally(), Tally(todos=(LOOKED, PAINT), planned=("a", (DRY,)))):
+            found = json.loads(json.dumps(attrs.asdict(tally)))
+            self.assertEqual(tally, tally_of(found))
+
+    def test_one_of_another_version(self) -> None:
+        found = json.loads(json.dumps(attrs.asdict(Tally())))
+        del found["todos"], found["planned"]
+        self.assertEqual(Tally(), tally_of(found))
+        for odd in ({"todos": [["a"]]}, {"todos": 5}, {"planned": [1, 2, 3]}):
+            self.assertIsNone(tally_of({**found, **odd}))
+
+
+class TurnLooksTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.looks: list[str] = []
+        self.turns = TurnLooks(self.clock, lambda name: name != "told", self.looks.append)
+
+    def tell(self, name: EventName, session: str = "a") -> None:
+        self.turns.heard(happened(name, session))
+
+    def test_as_long_as_a_turn_takes(self) -> None:
+        for rest in (EventName.SESSION_IDLE, EventName.SESSION_EXIT, EventName.SESSION_DELETED):
+            self.looks.clear()
+            self.tell(EventName.SESSION_WORKING)
+            self.clock.pump([IN_TURN - 0.1, 0.2, IN_TURN])
+            self.tell(EventName.SESSION_BLOCKED)
+            self.assertEqual(["a", "a"], self.looks)
+            self.tell(rest)
+            self.clock.pump([IN_TURN] * 3)
+            self.assertEqual((["a", "a"], []), (self.looks, self.clock.getDelayedCalls()))
+
+    def test_of_those_that_are_wanted(self) -> None:
+        self.tell(EventName.SESSION_WORKING, "told")
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_until_it_is_closed(self) -> None:
+        self.tell(EventName.SESSION_WORKING)
+        self.turns.close()
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+
+class ServiceTests(AgentCase):
+    """The record of a session follows what its agent writes down."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        files = TranscriptFiles.of_home(self.machine.home)
+        self.path = files.codex / "2026" / "11" / "23" / "rollout-1-a.jsonl"
+        store = TranscriptStore(self.machine.database)
+        prices = Prices(packaged=packaged_prices(), chosen=tuple)
+        homes = Homes(own=files, places=places_of(here()))
+        self.transcripts = Transcripts(
+            self.clock, self.sessions, self.agents.agents, homes, store, at_once, prices
+        )
+        self.transcripts.start(self.machine.hub)
+        self.addCleanup(self.transcripts.stop)
+        self.session = self.agent("x", mode="codex")
+        self.spend(START_IDLE)
+
+    def tell(self, name: EventName) -> None:
+        self.machine.hub.publish(happened(name, self.session.id))
+
+    def write(self, *lines: Any) -> None:
+        write(self.path, *lines)
+        os.utime(self.path, (self.clock.seconds(), self.clock.seconds()))
+
+    def prompted(self, conversation: str = ID) -> None:
+        at = datetime.fromtimestamp(self.clock.seconds(), UTC).isoformat()
+        meta = {"id": conversation, "cwd": self.session.working_dir}
+        said = {"type": "user_message", "message": "paint"}
+        self.write(
+            {"type": "session_meta", "payload": meta},
+            {"type": "event_msg", "timestamp": at, "payload": said},
+        )
+
+    def planned(self, *plan: tuple[str, str]) -> None:
+        steps = [{"step": text, "status": status} for text, status in plan]
+        self.write(called("a", steps), answered("a"))
+
+    def rested(self) -> None:
+        self.tell(EventName.SESSION_IDLE)
+        self.clock.advance(MOMENT)
+
+    def todos(self) -> tuple[list[tuple[str, str]], str | None]:
+        told = wire(session_answer(self.sessions.get(self.session.id)))
+        listed = [(each["text"], each["status"]) for each in told.get("todos", [])]
+        return listed, told.get("currentTask")
+
+    def test_at_the_end_of_a_turn(self) -> None:
+        self.prompted()
+        self.planned(LOOKED, PAINT)
+        self.rested()
+        self.assertEqual(([LOOKED, PAINT], "Paint the door"), self.todos())
+        self.planned(DRY)
+        self.rested()
+        self.assertEqual(([DRY], None), self.todos())
+        self.planned()
+        self.rested()
+        self.assertEqual(([], None), self.todos())
+
+    def test_in_a_turn(self) -> None:
+        """A long turn tells what it does; a look at rest is none of it."""
+        self.prompted()
+        self.tell(EventName.SESSION_WORKING)
+        for step in (LOOKED, PAINT):
+            self.planned(step)
+            self.clock.advance(IN_TURN)
+            self.clock.advance(MOMENT)
+            self.assertEqual([step], self.todos()[0])
+        self.rested()
+        self.planned(DRY)
+        self.clock.advance(3 * IN_TURN)
+        self.assertEqual([PAINT], self.todos()[0])
+
+    def test_looks_end_with_the_service(self) -> None:
+        self.prompted()
+        self.tell(EventName.SESSION_WORKING)
+        self.transcripts.stop()
+        self.planned(DRY)
+        self.clock.advance(3 * IN_TURN)
+        self.assertEqual([], self.todos()[0])
+
+    def test_its_end_ends_the_list(self) -> None:
+        """Nor does a reading after it bring it back, until its conversation goes on."""
+        self.prompted()
+        self.planned(PAINT)
+        self.rested()
+        self.pane(self.session).exit()
+        self.spend(1)
+        self.assertEqual(([], None), self.todos())
+        self.planned(LOOKED)
+        self.run_now(self.transcripts.refresh(self.session.id))
+        self.assertEqual([], self.todos()[0])
+        self.run_now(self.sessions.start(self.session.id, granted=True))
+        self.spend(1)
+        self.planned(LOOKED, PAINT)
+        self.rested()
+        self.assertEqual([], self.todos()[0])
+        self.prompted()
+        self.rested()
+        self.assertEqual([LOOKED, PAINT], self.todos()[0])
+
+    def test_another_conversation_has_its_own(self) -> None:
+        self.prompted()
+        self.planned(PAINT)
+        self.rested()
+        self.assertEqual([PAINT], self.todos()[0])
+        self.spend(60)
+        self.path = self.path.with_name("rollout-2-b.jsonl")
+        self.sessions.update(self.session.id, last_submit_at=int(self.clock.seconds() * 1000))
+        self.prompted("7c1f6a52-0000-4000-8000-000000000002")
+        self.rested()
+        self.assertEqual(([], None), self.todos())
