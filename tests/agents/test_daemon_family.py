@@ -335,6 +335,8 @@ class FamilyTests(SynchronousTestCase):
     def it_goes_on(self) -> None:
         """The agent knows what was said before, and it is the same conversation."""
         self.call("POST", f"{self.path}/start")
+        # Gemini CLI draws a composer before it takes the conversation up, and drops what is typed.
+        self.until("what was said before", lambda: "Done with the tool" in self.screen())
         self.reason("composer on the screen")
         found = self.prompt("SAY: again", wait="idle", waitTimeout=WAIT)
         self.assertEqual("idle", found["wait"]["signal"], self.screen())
