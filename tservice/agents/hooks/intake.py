@@ -22,6 +22,7 @@ from tservice.agents.todos import current_of
 from tservice.agents.transcripts.proofs import Proofs
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
+from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
@@ -214,7 +215,10 @@ class HookIntake:
 
     def _forget_work(self, session_id: str, names: tuple[str, ...]) -> None:
         """Clear what the record says of work that is over."""
-        session = self._sessions().get(session_id)
+        try:
+            session = self._sessions().get(session_id)
+        except ServiceError:
+            return  # it is gone, and its record with it
         fields: dict[str, Any] = {n: None for n in names if getattr(session, n) is not None}
         if fields:
             self._sessions().update(session_id, durable=False, **fields)

@@ -28,7 +28,14 @@ from tservice.core.doors.inthread import InThread
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn
-from tservice.sessions.interfaces import ISessions, ModelSource, NameSource, Session, Tokens
+from tservice.sessions.interfaces import (
+    ISessions,
+    ModelSource,
+    NameSource,
+    Session,
+    Status,
+    Tokens,
+)
 from tservice.store.database import Database
 
 CONVERSATIONS = 50
@@ -44,6 +51,9 @@ _MOMENTS = {
     EventName.HOOK_STOP,
     EventName.HOOK_PROMPT_SUBMITTED,
 }
+
+EARLY_MS = 1000
+"""How much older than its Enter a prompt may seem."""
 
 _LISTING = frozenset({CODEX, GEMINI, OPENCODE})
 """The modes whose transcripts hold a to-do list that no hook tells."""
@@ -229,7 +239,7 @@ class Transcripts:
         files = self._homes.files_of(session)
         shared = self._shares(session)
         look = partial(files.locate, session, told, taken, shared=shared)
-        path = await self._attempt(session, look)
+        path = _at_hand(session, place) or await self._attempt(session, look)
         if path is None:
             return place
         before = place
@@ -302,6 +312,19 @@ def _fields(session: Session, tally: Tally, prices: Prices) -> dict[str, Any]:
     if tally.conversation is not None and tally.conversation not in known:
         fields["conversation_ids"] = (*known, tally.conversation)[-CONVERSATIONS:]
     return {name: value for name, value in fields.items() if getattr(session, name) != value}
+
+
+def _at_hand(session: Session, place: ReadPosition) -> Path | None:
+    """The conversation that was read last, where it has the prompt of the turn that runs.
+
+    Looking for it again costs a search through all of them.
+    """
+    prompt, submitted = place.tally.prompted_at, session.last_submit_at
+    if session.status is not Status.BUSY or session.mode not in _LISTING:
+        return None
+    if prompt is None or submitted is None or prompt < submitted - EARLY_MS:
+        return None
+    return Path(place.path)
 
 
 def _listed(session: Session, tally: Tally, begun: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,18 @@ from tests.unit.agents.transcripts.written import ID, write
 from tservice.agents.activity.watch import START_IDLE
 from tservice.agents.todos import CHARS, TODOS
 from tservice.agents.transcripts import codex, gemini
+from tservice.agents.transcripts import files as transcript_files
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import ListedTodos, ReadPosition, Tally, tally_of
 from tservice.agents.transcripts.prices import Prices, packaged_prices
 from tservice.agents.transcripts.service import MOMENT, Transcripts, TranscriptStore
 from tservice.agents.transcripts.sources import read_on
+from tservice.agents.transcripts.stores import StoredConversation, scan
 from tservice.agents.transcripts.turns import IN_TURN, TurnLooks
 from tservice.core.events import Event, EventName
 from tservice.core.payloads import ExitTold, Happened
+from tservice.sessions.record.model import Status
 from tservice.sessions.record.wire import session_answer
 
 LOOKED = ("Look at the door", "completed")
@@ -218,16 +221,19 @@ class ServiceTests(AgentCase):
         super().setUp()
         files = TranscriptFiles.of_home(self.machine.home)
         self.path = files.codex / "2026" / "11" / "23" / "rollout-1-a.jsonl"
+        self.homes = Homes(own=files, places=places_of(here()))
+        self.open()
+        self.session = self.agent("x", mode="codex")
+        self.spend(START_IDLE)
+
+    def open(self) -> None:
         store = TranscriptStore(self.machine.database)
         prices = Prices(packaged=packaged_prices(), chosen=tuple)
-        homes = Homes(own=files, places=places_of(here()))
         self.transcripts = Transcripts(
-            self.clock, self.sessions, self.agents.agents, homes, store, at_once, prices
+            self.clock, self.sessions, self.agents.agents, self.homes, store, at_once, prices
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)
-        self.session = self.agent("x", mode="codex")
-        self.spend(START_IDLE)
 
     def tell(self, name: EventName) -> None:
         self.machine.hub.publish(happened(name, self.session.id))
@@ -284,6 +290,26 @@ class ServiceTests(AgentCase):
         self.clock.advance(3 * IN_TURN)
         self.assertEqual([PAINT], self.todos()[0])
 
+    def test_in_a_turn_its_conversation_is_looked_for_once(self) -> None:
+        searches: list[Path] = []
+
+        def counted(root: Path, mode: str) -> Iterator[StoredConversation]:
+            searches.append(root)
+            return scan(root, mode)
+
+        self.patch(transcript_files, "scan", counted)
+        submitted = int(self.clock.seconds() * 1000)
+        self.sessions.update(self.session.id, status=Status.BUSY, last_submit_at=submitted)
+        self.tell(EventName.SESSION_WORKING)
+        for looks, found in ((1, 1), (2, 2), (3, 2), (4, 2)):
+            if looks == 2:
+                self.prompted()
+            self.planned((f"Step {looks}", "pending"))
+            self.clock.advance(IN_TURN)
+            self.clock.advance(MOMENT)
+            self.assertEqual(found, len(searches))
+        self.assertEqual([("Step 4", "pending")], self.todos()[0])
+
     def test_looks_end_with_the_service(self) -> None:
         self.prompted()
         self.tell(EventName.SESSION_WORKING)
@@ -311,6 +337,19 @@ class ServiceTests(AgentCase):
         self.prompted()
         self.rested()
         self.assertEqual([LOOKED, PAINT], self.todos()[0])
+
+    def test_its_end_ends_a_list_of_before_a_restart(self) -> None:
+        """A service that goes on with a running agent heard of no beginning."""
+        self.prompted()
+        self.planned(PAINT)
+        self.machine.restart()
+        self.transcripts.stop()
+        self.open()
+        self.rested()
+        self.assertEqual([PAINT], self.todos()[0])
+        self.pane(self.session).exit()
+        self.spend(1)
+        self.assertEqual(([], None), self.todos())
 
     def test_another_conversation_has_its_own(self) -> None:
         self.prompted()
