@@ -149,6 +149,11 @@ class TmuxTestCase(TestCase):
             await self.pause(0.05)
         self.fail("the keeper goes on")
 
+    async def until_alone(self, pane: TmuxPane) -> None:
+        """Wait until the server has no other client: nothing that one has sent comes any more."""
+        while len((await pane.link.command(b"list-clients"))[0].lines) > 1:
+            await self.pause(STEP)
+
     async def pause(self, seconds: float) -> None:
         """Let the reactor turn for a real moment."""
         await deferLater(reactor, seconds, lambda: None)

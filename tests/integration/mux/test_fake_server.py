@@ -103,11 +103,11 @@ class FakeServerTests(TmuxTestCase):
         waiting = pane.link._current
         assert waiting is not None
         waiting.command(b"attack").addErrback(lambda why: why.trap(MuxError))
+        await self.until(lambda: self.received > fake_tmux.PIECE // 2, scenario)
         end = time.monotonic() + ATTACK_SECONDS
         while time.monotonic() < end:
             await self.pause(0.01)
         ticking.stop()
-        self.assertGreater(self.received, fake_tmux.PIECE // 2, scenario)
         await honest.write(b"echo still here\n")
         await self.until(lambda: b"\r\nstill here" in printed(honest), "the honest pane")
         self.assertNotIn(b"owned", printed(honest))

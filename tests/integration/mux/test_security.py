@@ -17,7 +17,13 @@ SECRET = "c0rrect-h0rse"
 
 def open_files(pid: int | None) -> list[str]:
     """What a process has open."""
-    return [os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()]
+    found = []
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found.append(os.readlink(entry))
+        except FileNotFoundError:
+            continue  # a program that starts opens and closes its libraries
+    return found
 
 
 def command_lines(pid: str = "[0-9]*") -> list[bytes]:
