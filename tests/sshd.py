@@ -9,6 +9,7 @@ import socket
 import subprocess
 from pathlib import Path
 
+from tests.heldport import HeldPort
 from tests.waiting import until
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") or "/usr/sbin/sshd"
@@ -39,7 +40,8 @@ class Sshd:
             self.make_key(name)
         shutil.copy(folder / "id.pub", folder / "authorized")
         self.more, self.variables = more, variables
-        self.port = _free_port()
+        self._held = HeldPort()
+        self.port = self._held.number
         self.pid: int | None = None
         self.trust()
         self.start()
@@ -104,6 +106,7 @@ class Sshd:
         """End it and every tmux server there."""
         self.stop()
         self.sweep()
+        self._held.close()
 
     def sweep(self) -> None:
         """End every tmux server there."""
@@ -163,13 +166,11 @@ class SshAgent:
 
 def children(pid: int) -> list[int]:
     """The processes whose parent is C{pid}."""
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return []  # it is over
+    return [int(word) for word in text.split()]
 
 
 def _listens(port: int) -> bool:

@@ -242,16 +242,22 @@ class _Child:
         self.pid = self._process.pid
         self._changed = threading.Condition()
         self._printed: dict[str, str] = {"stdout": "", "stderr": ""}
-        self._reading = 2
+        self._begun = dict.fromkeys(self._printed, b"")
+        self._pipes: dict[str, Any] = {name: getattr(self._process, name) for name in self._printed}
+        for pipe in self._pipes.values():
+            os.set_blocking(pipe.fileno(), False)
         self._threads = [
-            threading.Thread(target=self._read, args=(name, getattr(self._process, name)))
-            for name in self._printed
+            threading.Thread(target=self._read, args=(name, pipe))
+            for name, pipe in self._pipes.items()
         ]
         for thread in self._threads:
             thread.start()
 
     def text(self) -> str:
+        """All that it has printed by now, also what no thread has come to read yet."""
         with self._changed:
+            for name, pipe in self._pipes.items():
+                self._take(name, pipe)
             return self._printed["stdout"] + self._printed["stderr"]
 
     def alive(self) -> bool:
@@ -265,7 +271,7 @@ class _Child:
 
         def seen() -> bool:
             found[:] = [match for match in [pattern.search(self._printed["stdout"])] if match]
-            return bool(found) or not self._reading
+            return bool(found) or not self._pipes
 
         with self._changed:
             self._changed.wait_for(seen, PATIENCE)
@@ -285,14 +291,26 @@ class _Child:
         return status, self._printed["stdout"], self._printed["stderr"]
 
     def _read(self, name: str, pipe: Any) -> None:
-        with pipe:
-            for line in iter(pipe.readline, b""):
-                with self._changed:
-                    self._printed[name] += line.decode("utf-8", "replace")
-                    self._changed.notify_all()
-        with self._changed:
-            self._reading -= 1
-            self._changed.notify_all()
+        poller = select.poll()
+        poller.register(pipe, select.POLLIN)
+        while name in self._pipes:
+            poller.poll()
+            with self._changed:
+                if not self._take(name, pipe):
+                    self._printed[name] += self._begun[name].decode("utf-8", "replace")
+                    del self._pipes[name]
+                    pipe.close()
+                self._changed.notify_all()
+
+    def _take(self, name: str, pipe: Any) -> bool:
+        """Take the lines that are there; whether more may come."""
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(pipe.fileno(), 65536):
+                lines, end, begun = (self._begun[name] + data).rpartition(b"\n")
+                self._printed[name] += (lines + end).decode("utf-8", "replace")
+                self._begun[name] = begun
+            return False
+        return True
 
 
 def _end_tmux(socket: Path) -> None:
@@ -319,7 +337,8 @@ def _see_it_gone(pid: int) -> None:
     try:
         wait_until_gone(pid, 2.0)
     except AssertionError:
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
         wait_until_gone(pid)
 
 
@@ -331,7 +350,7 @@ def wait_until_gone(pid: int, patience: float = PATIENCE) -> None:
     with contextlib.suppress(ProcessLookupError):
         descriptor = os.pidfd_open(pid)
         try:
-            ended, _, _ = select.select([descriptor], [], [], PATIENCE)
+            ended, _, _ = select.select([descriptor], [], [], patience)
         finally:
             os.close(descriptor)
         if not ended:

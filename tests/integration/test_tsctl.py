@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.integration.gitservers import repository
 from tests.integration.harness import LOOPBACK, PATIENCE
 from tests.integration.tsctl import TSCTL, Relay, TsctlCase, started
+from tests.waiting import until
 from tservice.client.commands.table import COMMANDS
 
 EVIL = "e\x1b]52;c;ZXZpbA==\x07vil"
@@ -123,6 +125,9 @@ class ReadingTests(TsctlCase):
         self.session = self.shell()
         self.tsctl("send", "one", "PS1='> '; seq 1 200; echo end-$((1+1))")
         self.see(self.session, "from=buffer&match=end-2")
+        path = f"/api/sessions/{self.session}/terminal"
+        shown = partial(self.service.request, "GET", path)
+        until("the prompt", lambda: shown().data()["terminalBuffer"].rstrip().endswith("\n>"))
 
     def test_read(self) -> None:
         screen = self.tsctl("read", "one").splitlines()
@@ -163,9 +168,8 @@ class ReadingTests(TsctlCase):
         self.read_until(following.stdout, "end-2")
         self.tsctl("send", "one", "echo before-$((1+1))")
         self.read_until(following.stdout, "before-2")
-        port = self.service.url.rpartition(":")[2]
         self.service.stop()
-        self.service.start(listen=(f"tcp:{port}:interface=127.0.0.1",))
+        self.service.start(listen=(self.port.endpoint,))
         self.read_until(following.stderr, "some output is missing here")
         self.tsctl("send", "one", "echo after-$((1+1))")
         self.read_until(following.stdout, "after-2")

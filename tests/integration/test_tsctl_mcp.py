@@ -8,6 +8,7 @@ import subprocess
 from typing import Any
 
 from tests.integration.tsctl import TSCTL, TsctlCase
+from tests.waiting import PATIENCE
 
 
 class McpTests(TsctlCase):
@@ -66,7 +67,7 @@ class McpTests(TsctlCase):
             "result"
         ]
         self.assertTrue(refused["isError"])
-        process.communicate(timeout=30)  # its input ends, and so does it
+        process.communicate(timeout=PATIENCE)  # its input ends, and so does it
         self.assertEqual(0, process.returncode)
 
     def test_few_scopes_offer_few_tools(self) -> None:

@@ -11,6 +11,7 @@ import threading
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+from tests.heldport import HeldPort
 from tests.integration.harness import PATIENCE, Daemon, DaemonCase
 
 TSCTL = (sys.executable, "-c", "from tservice.client.ctl import main; main()")
@@ -21,7 +22,10 @@ class TsctlCase(DaemonCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.service = self.daemon().start()
+        # One that comes back is looked for where it was.
+        self.port = HeldPort()
+        self.addCleanup(self.port.close)
+        self.service = self.daemon().start(listen=(self.port.endpoint,))
 
     def environ(self, **more: str) -> dict[str, str]:
         return {**self.service.environ(), "TSCTL_URL": self.service.url, **more}
@@ -91,8 +95,8 @@ class TsctlCase(DaemonCase):
 
     def see(self, session: str, query: str) -> None:
         """Wait until the session prints a text."""
-        path = f"/api/sessions/{session}/wait-output?{query}&timeout=30000"
-        found = self.service.request("GET", path).data()
+        path = f"/api/sessions/{session}/wait-output?{query}&timeout={PATIENCE * 1000:.0f}"
+        found = self.service.request("GET", path, patience=2 * PATIENCE).data()
         self.assertTrue(found["wait"]["matched"], query)
 
 

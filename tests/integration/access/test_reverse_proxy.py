@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
 from urllib.parse import urlsplit
 
+from tests.heldport import HeldPort
 from tests.integration.harness import PATIENCE, ROOT, DaemonCase
 from tservice.client.tls import make_certificate
 
@@ -61,13 +62,6 @@ def sample(name: str) -> str:
     return textwrap.dedent(inside.partition(".. code-block::")[2].partition("\n")[2])
 
 
-def free_port() -> int:
-    """One that the kernel chose a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
-    return port
-
-
 if TYPE_CHECKING:
     _Case = DaemonCase
 else:
@@ -92,7 +86,9 @@ class ProxyContract(_Case):
         ).start()
         self.folder = self.daemon_.folder / "proxy"
         make_certificate(self.folder, [NAME], 30, _now())
-        self.port = free_port()
+        held = HeldPort()
+        self.addCleanup(held.close)
+        self.port = held.number
         self.start_proxy()
 
     def configured(self, name: str, frame: str, **places: str) -> Path:
