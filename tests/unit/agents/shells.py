@@ -17,6 +17,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.waiting import PATIENCE
+
 SECRET = "5ec" * 21 + "x"
 SHELLS = [shell for shell in ("dash", "bash") if shutil.which(shell)]
 
@@ -48,7 +50,7 @@ class Loopback:
 
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
-                server.hold.wait(20)
+                server.hold.wait(PATIENCE)
                 found = self.headers.get
                 server.posted.append(
                     Posted(
@@ -128,5 +130,10 @@ def run(
     program = shutil.which(shell)
     assert program is not None
     return subprocess.run(
-        [program, "-c", command], input=given, env=env, capture_output=True, timeout=30, check=False
+        [program, "-c", command],
+        input=given,
+        env=env,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
     )

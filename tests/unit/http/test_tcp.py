@@ -95,7 +95,7 @@ class Client(WebSocketClientProtocol):
 class TCPTests(TestCase):
     """A site on a port that the kernel chose."""
 
-    timeout = 30
+    timeout = 120
 
     async def setUp(self) -> None:  # type: ignore[override]
         self.sockets = WebSockets(reactor)

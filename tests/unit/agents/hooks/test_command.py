@@ -11,6 +11,7 @@ from time import monotonic
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.shells import SECRET, SHELLS, Loopback, run, self_signed, tools
+from tests.waiting import until
 from tservice.agents.hooks.command import BOUND, hook_command, is_own_hook
 from tservice.agents.hooks.statusline import OWN_LINE, is_own_status, status_command
 from tservice.agents.model import HookEvent
@@ -87,10 +88,7 @@ class HookTests(ShellCase):
             },
         )
         self.assertEqual(0, done.returncode)
-        for _ in range(100):
-            if self.server.posted:
-                break
-            run("sh", "sleep 0.05", b"", {"PATH": PATH})
+        until("what was sent", lambda: self.server.posted)
         self.assertEqual({"a": 1}, json.loads(self.server.posted[0].body)["data"])
 
     def test_without_curl(self) -> None:
@@ -186,10 +184,7 @@ class StatusTests(ShellCase):
 
     def posted(self) -> object:
         """What the service got; it may come a moment after the line."""
-        for _ in range(100):
-            if self.server.posted:
-                break
-            run("sh", "sleep 0.05", b"", {"PATH": PATH})
+        until("what was sent", lambda: self.server.posted)
         found = self.server.posted.pop()
         self.assertEqual(("/base/api/status-telemetry", SECRET), (found.path, found.secret))
         return json.loads(found.body)

@@ -43,7 +43,7 @@ class StdioTests(SynchronousTestCase):
 
     async def send(self, ask: Ask) -> Any:
         if ask.path == "/waits":
-            self.door.wait(30)
+            self.door.wait(PATIENCE)
         return []
 
     def serve(self, *lines: bytes) -> dict[Any, Any]:
@@ -86,7 +86,7 @@ class StdioTests(SynchronousTestCase):
             ids = {json.loads(out.readline())["id"] for _ in range(AT_ONCE)}
             self.assertEqual(set(range(AT_ONCE)), ids)
             into.close()
-            server.join(30)
+            server.join(PATIENCE)
             self.assertFalse(server.is_alive())
 
 
@@ -112,7 +112,7 @@ class NoticeTests(SynchronousTestCase):
     def end(self) -> None:
         self.tell.put(Unusable("over"))
         self.into.close()
-        self.server.join(30)
+        self.server.join(PATIENCE)
         self.assertFalse(self.server.is_alive())
 
     async def send(self, ask: Ask) -> Any:

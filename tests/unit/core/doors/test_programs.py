@@ -38,6 +38,6 @@ class ProgramTests(SynchronousTestCase):
 
         path = f"/dead/a:{self.folder}:/missing:relative::/dead/a:/dead/b"
         with mock.patch.object(os.path, "exists", exists):
-            self.assertEqual(["/dead/a", "/dead/b"], silent_folders(path, 0.2))
+            self.assertEqual(["/dead/a", "/dead/b"], silent_folders(path, 1.0))
         answer.set()
         self.assertEqual([], silent_folders(path))

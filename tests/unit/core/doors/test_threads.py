@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.core.doors.held import PATIENCE, Held, ThreadClock
+from tests.waiting import until
 from tservice.core.doors.threads import FILES, HASHING, NAMES, Door, DoorBounds, Doors, NoThreads
 from tservice.core.errors import ErrorCode, ServiceError
 
@@ -184,8 +186,11 @@ class StuckTests(DoorCase):
         self.clock.advance(5)
         self.refusal(done)
         self.assertEqual(1, self.door.state.stuck)
-        # Its reader finds the end; to write would wait for one that may be gone by now.
-        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
+        # Its reader finds the end, which must not be over before it has come to open the pipe.
+        writer = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        os.write(writer, b"x")
+        until("its reader", lambda: not select.select([writer], [], [], 0)[0])
+        os.close(writer)
 
 
 class StopTests(DoorCase):

@@ -9,8 +9,8 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 import tservice
+from tests.waiting import PATIENCE
 
-PATIENCE = 30.0
 PROGRAM = """
 import os, signal
 from twisted.internet import reactor
