@@ -30,6 +30,10 @@ else:
     Case = object  # the parts must not be collected
 
 
+HELD = 3 * PATIENCE
+"""Seconds for which the service may hold a prompt, and then wait for what comes of it."""
+
+
 class Driven(Case):
     """One daemon, one folder that nobody trusts yet, one session of mode primary."""
 
@@ -38,7 +42,7 @@ class Driven(Case):
     work: Path
 
     def call(self, method: str, path: str, **body: Any) -> Any:
-        return self.daemon.request(method, path, body or None).data()
+        return self.daemon.request(method, path, body or None, patience=HELD).data()
 
     def begin(self, **environment: str) -> None:
         """Start the session."""

@@ -19,7 +19,7 @@ SHORT = 40
 """Characters of a paste that every client shows as they are, on one row."""
 """Seconds between two looks at the screen while waiting for something."""
 
-CLOSING = 10.0
+CLOSING = PATIENCE
 """Seconds that a tmux server may take to end."""
 
 _PLACE = "#{cursor_x} #{cursor_y} #{alternate_on} #{pane_dead} #{pane_dead_status}|#{pane_title}"

@@ -24,10 +24,9 @@ from twisted.web.server import Site
 
 from tests.agents.stub.record import Request, Turn, requests_from, turns
 from tests.agents.stub.server import StubModel
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT = 10.0
-"""Seconds that the child may take to start, and to answer a control request."""
 
 
 class StubProcess:
@@ -67,7 +66,7 @@ class StubProcess:
             if pipe is not None:
                 pipe.close()
         try:
-            self._child.wait(TIMEOUT)
+            self._child.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()
@@ -78,7 +77,7 @@ class StubProcess:
         return f"http://{self._address}:{self.port}"
 
     def _control(self, what: str, body: dict[str, Any]) -> dict[str, Any]:
-        connection = HTTPConnection(self._address, self.port, timeout=TIMEOUT)
+        connection = HTTPConnection(self._address, self.port, timeout=PATIENCE)
         try:
             connection.request("POST", f"/control/{what}", json.dumps(body))
             answer: dict[str, Any] = json.loads(connection.getresponse().read())

@@ -50,16 +50,24 @@ class ClaudeJobTests(SynchronousTestCase):
                 "promptText": text,
                 "inputMode": mode,
                 "scheduleType": "once",
-                "runAt": int(time.time() * 1000) + 500,
                 "enabled": True,
                 "concurrencyPolicy": "skip_if_same_agent_running",
             }
-            job = self.daemon.request("POST", "/api/cron/jobs", body).data()["job"]
-            run = self.ended(job["id"])
+            run = self.ended(self.made(body))
             self.assertEqual("prompt_sent", run["status"], run)
             self.until_turns(text)
             self.daemon.request("DELETE", f"/api/sessions/{run['sessionId']}").data()
         self.assertEqual([*PROMPTS.values()], [turn.prompt for turn in self.world.stub.turns()])
+
+    def made(self, body: dict[str, object]) -> str:
+        """The id of a job that is due soon, also where it takes long to make one."""
+        for wait in (500, 5_000, 30_000):
+            body["runAt"] = int(time.time() * 1000) + wait
+            answer = self.daemon.request("POST", "/api/cron/jobs", body)
+            if answer.status != 400:
+                break
+            self.assertIn("runAt: must be in the future", answer.json()["error"])
+        return str(answer.data()["job"]["id"])
 
     def ended(self, job_id: str) -> dict[str, object]:
         deadline = time.monotonic() + 3 * PATIENCE

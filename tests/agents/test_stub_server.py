@@ -9,6 +9,7 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.stub_model import StubProcess
+from tests.waiting import PATIENCE
 
 
 class ServerTests(SynchronousTestCase):
@@ -23,7 +24,7 @@ class ServerTests(SynchronousTestCase):
             "tools": [{"name": "Bash", "input_schema": {}}],
             "messages": [{"role": "user", "content": prompt}],
         }
-        self.connection = HTTPConnection("127.0.0.1", self.stub.port, timeout=10)
+        self.connection = HTTPConnection("127.0.0.1", self.stub.port, timeout=PATIENCE)
         self.addCleanup(self.connection.close)
         self.connection.request("POST", path, json.dumps(body))
         return self.connection.getresponse()

@@ -29,9 +29,8 @@ from tests.agents.netns import dead_proxy
 from tests.agents.panes import Pane
 from tests.agents.recipes import RECIPES, Place
 from tests.agents.stub_model import StubProcess
+from tests.waiting import PATIENCE
 
-PATIENCE = 10.0
-"""Seconds for processes that were killed to be gone."""
 NOBODY = "http://127.0.0.1:9"
 """Where nobody listens."""
 

@@ -15,7 +15,6 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.agents.mock_tui.scenario import VARIABLE, Scenario
 from tests.agents.mocks import install_mock, scenario_env
 from tests.integration.harness import PATIENCE, Daemon
-from tests.waiting import until
 
 
 class CronCase(SynchronousTestCase):
@@ -37,8 +36,8 @@ class CronCase(SynchronousTestCase):
     def call(self, method: str, path: str, body: Any = None) -> Any:
         return self.daemon.request(method, f"/api/cron/{path}", body).data()
 
-    def make(self, **more: Any) -> dict[str, Any]:
-        body = {
+    def body(self, **more: Any) -> dict[str, Any]:
+        return {
             "name": "nightly",
             "agentType": "shell",
             "workingDir": str(self.work),
@@ -51,8 +50,16 @@ class CronCase(SynchronousTestCase):
             "concurrencyPolicy": "warn_only",
             **more,
         }
-        found: dict[str, Any] = self.call("POST", "jobs", body)["job"]
+
+    def make(self, **more: Any) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("POST", "jobs", self.body(**more))["job"]
         return found
+
+    def move(self, at: int) -> None:
+        """Have every job due at another moment, while no daemon runs."""
+        with closing(sqlite3.connect(self.daemon.data / "tservice.db")) as database:
+            database.execute("UPDATE cron_jobs SET next_run_at = ?", (at,))
+            database.commit()
 
     def until(self, what: str, look: Callable[[], Any]) -> Any:
         deadline = time.monotonic() + 2 * PATIENCE
@@ -84,8 +91,7 @@ class ShellTests(CronCase):
     environment = {"SERVICE_MAX_SESSIONS": "200"}
 
     def test_a_job_fires_by_itself(self) -> None:
-        at = int(time.time() * 1000) + 700
-        job = self.make(scheduleType="once", runAt=at, launchCommand="export WORD=ran")
+        at, job = self.make_soon()
         self.assertEqual(at, job["nextRunAt"])
         run = self.ended(job)
         self.assertEqual(("prompt_sent", "scheduled"), (run["status"], run["triggerType"]))
@@ -96,6 +102,18 @@ class ShellTests(CronCase):
             (True, False, None), (now["completedOnce"], now["enabled"], now["nextRunAt"])
         )
         self.assertEqual(1, self.daemon.request("GET", "/api/status").data()["cronJobs"])
+
+    def make_soon(self) -> tuple[int, dict[str, Any]]:
+        """When it is due, and a job that is due soon, also where it takes long to make one."""
+        for wait in (700, 5_000, 30_000):
+            at = int(time.time() * 1000) + wait
+            body = self.body(scheduleType="once", runAt=at, launchCommand="export WORD=ran")
+            answer = self.daemon.request("POST", "/api/cron/jobs", body)
+            if answer.status != 400:
+                break
+            self.assertIn("runAt: must be in the future", answer.json()["error"])
+        found: dict[str, Any] = answer.data()["job"]
+        return at, found
 
     def test_a_file_of_lines_is_typed_line_by_line(self) -> None:
         (self.work / "prompt").write_text("echo a >> heard\necho b >> heard\n")
@@ -113,10 +131,7 @@ class ShellTests(CronCase):
         for _ in range(100):
             self.make(promptText="true")
         self.daemon.stop()
-        at = (int(time.time()) + 2) * 1000
-        with closing(sqlite3.connect(self.daemon.data / "tservice.db")) as database:
-            database.execute("UPDATE cron_jobs SET next_run_at = ?", (at,))
-            database.commit()
+        self.move((int(time.time()) + 2) * 1000)
         self.daemon.start()
         runs = self.until(
             "the end of all",
@@ -142,10 +157,10 @@ class ShellTests(CronCase):
         self.assertEqual(["ran"] * 5, self.heard())
 
     def test_missed_while_it_was_away(self) -> None:
-        moment = int(time.time() * 1000) + 800
-        job = self.make(scheduleType="once", runAt=moment)
+        job = self.make(scheduleType="once", runAt=int(time.time() * 1000) + 3_600_000)
         self.daemon.kill()
-        until("its moment", lambda: time.time() * 1000 > moment)
+        # As if it had been made that much earlier: its moment passes while nobody is there.
+        self.move(int(time.time() * 1000) - 1)
         self.daemon.start()
         run = self.ended(job)
         self.assertEqual(("prompt_sent", "scheduled"), (run["status"], run["triggerType"]))
