@@ -26,7 +26,7 @@ def run_line(daemon: Daemon, session: str, line: str) -> None:
 
 def wait_output(daemon: Daemon, session: str, text: str, start: str = "now") -> dict[str, Any]:
     """Hold until the session prints C{text}."""
-    path = f"/api/sessions/{session}/wait-output?match={text}&from={start}&timeout=30000"
+    path = f"/api/sessions/{session}/wait-output?match={text}&from={start}&timeout=55000"
     found: dict[str, Any] = daemon.request("GET", path).data()
     return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from tests.integration.harness import Daemon
+from tests.integration.harness import PATIENCE, Daemon
 from tests.integration.mountnamespace import MountNamespace
 
 SIZE = 8 * 1024 * 1024
@@ -31,7 +31,7 @@ class SmallDiskDaemon(Daemon):
     def inside(self, *command: str) -> str:
         """What C{command} prints where the disk can be seen."""
         words = self._mounts.entered(list(command))
-        done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
         return done.stdout
 
     def close(self) -> None:

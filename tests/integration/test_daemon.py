@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -35,7 +36,8 @@ class StartTests(DaemonCase):
         daemon = self.daemon().start()
         self.assertEqual(0o700, stat.S_IMODE(daemon.data.stat().st_mode))
         for path in daemon.data.rglob("*"):
-            self.assertEqual(0, stat.S_IMODE(path.stat().st_mode) & 0o077, path)
+            with contextlib.suppress(FileNotFoundError):  # a draft has its name for a moment
+                self.assertEqual(0, stat.S_IMODE(path.stat().st_mode) & 0o077, path)
 
     def test_a_second_one_on_the_folder_is_refused(self) -> None:
         daemon = self.daemon().start()
