@@ -104,9 +104,10 @@ class RebootTests(RestoreCase):
         self.assertRegex(self.text(shell), r"(?s)green.*── the machine restarted; above is what")
         self.type(shell, "echo $((6 * 7))-again")
         self.shows(shell, "42-again")
+        begins = "agent of --conversation c0ffee-1\n> "
+        until("the agent", lambda: self.text(agent, "").startswith(begins))
         history = self.text(agent)
         self.assertEqual(2, history.count("agent of --conversation c0ffee-1"))
-        self.assertTrue(self.text(agent, "").startswith("agent of --conversation c0ffee-1\n> "))
         record = self.call("GET", f"sessions/{shell}")
         self.assertEqual(
             (True, "build", "idle"), tuple(record[n] for n in ("pinned", "name", "status"))

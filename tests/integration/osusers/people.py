@@ -25,6 +25,10 @@ from tservice.core.users.osuser import OsUser, OsUsers, OsUserSupport
 from tservice.core.users.sharedfolder import SharedFolder
 
 ADMIN, PASSWORD = "chief", "correct horse"
+NUMBERS = range(10_000, 60_000)
+"""Of users: so many that one is hardly given twice in a run."""
+TAKEN = 4
+"""useradd's word for a number that another user has."""
 
 
 def why_not() -> str | None:
@@ -57,7 +61,11 @@ class People:
         name = f"tsu{secrets.token_hex(4)}"
         home = self.folder / name
         words = ["--home-dir", str(home), "--create-home", "--skel", "/nonexistent"]
-        _run(_which("useradd"), *words, "--shell", shell, "--user-group", name)
+        words = [str(_which("useradd")), *words, "--shell", shell, "--user-group", name]
+        # Not the next free one: whoever removes a user before the end of a test would have it
+        # given to another test's, whose processes are then taken for that user's.
+        while _run(*words, "--uid", str(secrets.choice(NUMBERS))) == TAKEN:
+            continue
         entry = pwd.getpwnam(name)
         user = OsUser(
             name=name,
@@ -228,8 +236,10 @@ def until(true: Callable[[], object], what: str) -> None:
     raise AssertionError(f"waited in vain for {what}")
 
 
-def _run(*argv: Any) -> None:
+def _run(*argv: Any) -> int:
+    """The status, where it is no error that counts here."""
     found = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, check=False)
     # 8: userdel's word for "the user is logged in", said although the line was removed.
-    if found.returncode not in (0, 8) and "userdel" not in str(argv[0]):
+    if found.returncode not in (0, 8, TAKEN) and "userdel" not in str(argv[0]):
         raise AssertionError(f"{argv}: {found.stderr}")
+    return found.returncode
