@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from contextlib import suppress as passing
 from pathlib import Path
 from typing import Any
 
@@ -112,17 +114,18 @@ class CustomModelTests(SynchronousTestCase):
     def nobody_else_has_the_key(self) -> None:
         """No command line; no environment but that of the pane's program and its children."""
         pid = self.record()["pid"]
-        for process, arguments, variables in processes():
+        for family, arguments, variables in processes():
             self.assertNotIn(self.key.encode(), arguments)
             if self.key.encode() in variables:
-                self.assertIn(pid, (process, *ancestors(process)), arguments)
+                self.assertIn(pid, family, arguments)
         self.assertNotIn(self.key, self.daemon.log)
         for route in ("/api/sessions", "/api/settings", "/api/model-endpoints", "/api/audit"):
             self.assertNotIn(self.key.encode(), self.daemon.request("GET", route).body, route)
-        kept = [path for path in files(self.daemon.data) if self.key.encode() in path.read_bytes()]
+        kept = {path: mode for path, mode, data in files(self.daemon.data)
+                if self.key.encode() in data}  # fmt: skip
         self.assertIn(self.daemon.data / "model-endpoints.json", kept)
-        for path in kept:
-            self.assertEqual(0o600, path.stat().st_mode & 0o777, path)
+        for path, mode in kept.items():
+            self.assertEqual(0o600, mode & 0o777, path)
 
     def it_leaves_nothing(self) -> None:
         homes = self.daemon.data / "model-homes"
@@ -172,13 +175,16 @@ class CustomModelTests(SynchronousTestCase):
         self.walk("pi", "pi")
 
 
-def processes() -> Iterator[tuple[int, bytes, bytes]]:
-    """Every process that can be looked at: its id, its command line, its environment."""
+def processes() -> Iterator[tuple[tuple[int, ...], bytes, bytes]]:
+    """Every process that can be looked at: its id and its ancestors', its command line, its
+    environment."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
+            process = int(entry.name)
             try:
+                # In this order: whose environment can be read then was there all the while.
                 yield (
-                    int(entry.name),
+                    (process, *ancestors(process)),
                     (entry / "cmdline").read_bytes(),
                     (entry / "environ").read_bytes(),
                 )
@@ -190,13 +196,21 @@ def ancestors(process: int) -> Iterator[int]:
     """The parents of a process, nearest first."""
     while process > 1:
         try:
-            stat = Path(f"/proc/{process}/stat").read_text("utf-8", "replace")
+            line = Path(f"/proc/{process}/stat").read_text("utf-8", "replace")
         except OSError:
             return
-        process = int(stat.rpartition(")")[2].split()[1])
+        process = int(line.rpartition(")")[2].split()[1])
         yield process
 
 
-def files(folder: Path) -> list[Path]:
-    """Every regular file below, links not followed."""
-    return [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+def files(folder: Path) -> Iterator[tuple[Path, int, bytes]]:
+    """Every regular file below with its mode and content, links not followed.
+
+    A CLI that runs may take away its files, and folders, at any moment.
+    """
+    for here, _, names in os.walk(folder):
+        for path in (Path(here, name) for name in names):
+            with passing(FileNotFoundError):
+                mode = path.lstat().st_mode
+                if stat.S_ISREG(mode):
+                    yield path, mode, path.read_bytes()

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import psutil
@@ -32,8 +33,9 @@ def server_of(daemon: Daemon, session: str) -> int:
 def client_of(daemon: Daemon, session: str) -> int:
     """The daemon's control client on that session."""
     for child in psutil.Process(daemon.pid).children():
-        if any(session in word for word in child.cmdline()):
-            return child.pid
+        with suppress(psutil.Error):  # others come and go
+            if any(session in word for word in child.cmdline()):
+                return child.pid
     raise AssertionError(f"no client of {session}")
 
 
@@ -85,7 +87,7 @@ def answers(daemon: Daemon, session: str) -> None:
 
     @raise AssertionError: it does not.
     """
-    if not answered(daemon, session, 30):
+    if not answered(daemon, session, round(PATIENCE) - 5):
         screen = daemon.request("GET", f"/api/sessions/{session}/terminal").data()
         raise AssertionError(f"{session} does not answer: {screen['terminalBuffer'][-300:]!r}")
 

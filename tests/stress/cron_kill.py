@@ -114,7 +114,7 @@ class Trial:
         sent = run["status"] == "prompt_sent"
         if not sent:
             self.reasons[run["errorMessage"]] += 1
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while sent and word not in self.heard and time.monotonic() < deadline:
             time.sleep(0.02)
         count = self.heard.count(word)

@@ -19,6 +19,7 @@ from attrs import define, field
 from bench.client import new_session, run_line, wait_output
 from tests.integration.harness import Daemon
 from tests.stress.command import report
+from tests.waiting import PATIENCE, until
 
 PAUSE = 0.005
 SLOWEST_KILL = 0.6
@@ -90,10 +91,11 @@ def run(kills: int, seed: int) -> dict[str, object]:
             time.sleep(dice.uniform(0, SLOWEST_KILL))
             daemon.kill()
             daemon.start()
+        until("an input for each kill", lambda: sum(one.accepted for one in clients) > kills)
         for client in clients:
             client.over.set()
         for thread in threads:
-            thread.join(60)
+            thread.join(PATIENCE)
         _settle(heard, sum(client.accepted for client in clients))
         whole = heard.read_text().split()
         for client in clients:
@@ -115,7 +117,7 @@ def run(kills: int, seed: int) -> dict[str, object]:
 
 
 def _settle(heard: Path, count: int) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while heard.read_text().count("\n") < count and time.monotonic() < deadline:
         time.sleep(0.05)
 

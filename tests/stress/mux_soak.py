@@ -30,6 +30,7 @@ from twisted.internet.utils import getProcessValue
 from zope.interface import implementer
 
 from tests.ground import HERE, own_setups
+from tests.waiting import PATIENCE
 from tservice.mux.interface import (
     IPaneListener,
     Liveness,
@@ -262,11 +263,12 @@ class Soak:
 
     async def probe(self, slot: Slot, pane: TmuxPane) -> None:
         if await pane.probe() is Liveness.DEAD:
-            for _ in range(100):
-                if slot.told:
+            end = self.reactor.seconds() + PATIENCE
+            while not slot.told:
+                if self.reactor.seconds() > end:
+                    self.wrong("a pane is dead and nobody was told")
                     return
                 await self.pause(0.01)
-            self.wrong("a pane is dead and nobody was told")
 
     async def adopt(self, slot: Slot, pane: TmuxPane) -> None:
         again = await self.mux.adopt(pane.session_id, HERE)

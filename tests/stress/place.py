@@ -15,7 +15,10 @@ from tests.agents.cli_cache import install
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
 from tests.agents.world import World
-from tests.integration.harness import Daemon
+from tests.integration.harness import PATIENCE, Daemon
+
+HELD = 3 * PATIENCE
+"""Seconds for which the service may hold a prompt, and then wait for what comes of it."""
 
 
 @frozen(kw_only=True)
@@ -56,7 +59,7 @@ class Place:
 
     def call(self, method: str, path: str, **body: Any) -> Any:
         """A request that must succeed."""
-        return self.daemon.request(method, path, body or None).data()
+        return self.daemon.request(method, path, body or None, patience=HELD).data()
 
     def session(self) -> str:
         """Start one; its id."""

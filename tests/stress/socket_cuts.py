@@ -99,6 +99,11 @@ class Client:
             self._told(json.loads(message))
         return True
 
+    def ended(self, end: str) -> bool:
+        """Whether that row is the last, and the cursor behind it at the begin of the next."""
+        cursor = self._screen.cursor
+        return cursor.x == 0 and cursor.y > 0 and self.grid()[cursor.y - 1] == end
+
     def grid(self) -> list[str]:
         """The rows as text."""
         return [row.rstrip() for row in self._screen.display]
@@ -150,11 +155,9 @@ def one_cut(client: Client, daemon: Daemon, session: str, number: int, dice: ran
     client.cut()
     client.connect()
     end = f"end of {number}"
-    rows: list[str] = []
-    while end not in rows:
+    while not client.ended(end):
         if not client.read(PATIENCE):
             raise AssertionError(f"{number}: the end did not come; the grid is {client.grid()}")
-        rows = client.grid()
     while client.read(0.02):
         pass
     if client.snapshots == snapshots:

@@ -17,11 +17,8 @@ from tests.agents.mock_tui.composer import Composer
 from tests.agents.mock_tui.engine import Engine, Sleep, Turn
 from tests.agents.mock_tui.keys import Key, Pasted, Typed
 from tests.agents.mock_tui.log import TurnLog
-from tests.agents.mock_tui.scenario import Scenario
+from tests.agents.mock_tui.scenario import DOUBLE, Scenario
 from tests.agents.mock_tui.terminal import View
-
-DOUBLE = 0.8
-"""Seconds in which a second Escape or C-c makes a double one."""
 
 ONE_READ = 200
 """Typed characters from which an Enter in the same read is lost."""
@@ -48,7 +45,7 @@ class Claude:
         self._openings = self._opening_dialogs()
         self._opening: Opening | None = None
         self._ready_at = 0.0
-        self._escaped_at = self._interrupted_at = -DOUBLE
+        self._escaped_at, self._interrupted_at = -scenario.double, -DOUBLE
         self._frame, self._epoch = 0, 0
         self._engine.later(scenario.start_delay, self._next_opening)
 
@@ -175,11 +172,11 @@ class Claude:
             self._engine.interrupt()
             self._after_turn()
             return
-        double = self._engine.now - self._escaped_at < DOUBLE
+        double = self._engine.now - self._escaped_at < self._scenario.double
         self._escaped_at = self._engine.now
         if not double:
             return
-        self._escaped_at = -DOUBLE
+        self._escaped_at = -self._scenario.double
         if self._composer.shown:
             self._composer.clear()
         else:

@@ -10,6 +10,9 @@ from attrs import field, frozen
 
 VARIABLE = "MOCK_TUI_SCENARIO"
 
+DOUBLE = 0.8
+"""Seconds in which a second Escape or C-c makes a double one."""
+
 
 @frozen(kw_only=True)
 class Scenario:
@@ -19,6 +22,7 @@ class Scenario:
     @ivar start_delay: seconds from start to the first screen.
     @ivar lost_enter: seconds after the composer's first appearance in which
         Enter is lost and the text stays.
+    @ivar double: seconds in which a second Escape makes a double one.
     @ivar trust_layout: C{numbered} or C{reversed} (unnumbered, "No" first).
     @ivar trust: whether an unknown folder is asked about at all.
     @ivar servers: names of MCP servers to be approved at start.
@@ -33,6 +37,7 @@ class Scenario:
     speed: float = 1.0
     start_delay: float = 0.3
     lost_enter: float = 0.1
+    double: float = DOUBLE
     trust_layout: str = "numbered"
     trust: bool = True
     servers: tuple[str, ...] = field(default=(), converter=tuple[str, ...])

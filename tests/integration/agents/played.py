@@ -55,7 +55,7 @@ class PlayedSession:
 
     def call(self, method: str, path: str, **body: Any) -> Any:
         """One request; the payload of its answer."""
-        return self._daemon.request(method, path, body or None).data()
+        return self._daemon.request(method, path, body or None, patience=2 * PATIENCE).data()
 
     def record(self) -> dict[str, Any]:
         """The session as the API shows it."""
@@ -64,7 +64,7 @@ class PlayedSession:
 
     def prompt(self, text: str, wait: str = "") -> dict[str, Any]:
         """Send a prompt; with C{wait}, hold until a signal."""
-        how = {"wait": wait, "waitTimeout": 20_000} if wait else {}
+        how = {"wait": wait, "waitTimeout": round(PATIENCE * 1000)} if wait else {}
         found: dict[str, Any] = self.call("POST", f"{self.path}/input", input=f"{text}\r", **how)
         if wait:
             assert not found["wait"]["timedOut"], f"{text}: {found}\n{self.screen()}"

@@ -5,20 +5,19 @@ Nothing needs a network.  One daemon serves all; most tests start a session of t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from attrs import field, frozen
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.mock_tui.scenario import Scenario
+from tests.heldport import HeldPort
 from tests.integration.agents.played import PlayedSession, played_daemon
 from tests.integration.events import EventLog
-from tests.integration.harness import Daemon
+from tests.integration.harness import PATIENCE, Daemon
 
 AT_ONCE = 6
 """Sessions at the same time."""
@@ -315,12 +314,11 @@ class PromptTests(LayoutCase):
 
     def rewound(self) -> None:
         """What one can go back to is shown by two Escapes, and left by a third."""
-        session = self.session(scenario=Scenario(trust=False))
+        # However long this machine takes from one to the next.
+        session = self.session(scenario=Scenario(trust=False, double=PATIENCE))
         session.prompt("SAY: before", wait="stop")
         for _ in range(2):
             session.call("POST", f"{session.path}/send-key", key="Escape")
-            # Two that come in one read are another key.
-            time.sleep(0.1)
         session.reason("notice dialog")
         self.assertIn("Restore the code", session.screen())
         self.assertEqual("question", session.item()["kind"])
@@ -410,7 +408,11 @@ class CrashTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.daemon = played_daemon()
         self.addCleanup(self.daemon.close)
-        self.daemon.start()
+        # Hooks of agents that run go to the address that they were started with.
+        held = HeldPort()
+        self.addCleanup(held.close)
+        self.listen = (held.endpoint,)
+        self.daemon.start(listen=self.listen)
         self.daemon.request("PUT", "/api/settings", {"primaryMode": "normal"}).data()
 
     def test_what_was_going_on_goes_on(self) -> None:
@@ -423,9 +425,7 @@ class CrashTests(SynchronousTestCase):
         before = asked.item()
         self.daemon.kill()
         alone.release("door")
-        # Hooks of agents that run go to the address that they were started with.
-        port = urlsplit(self.daemon.url).port
-        self.daemon.start(listen=(f"tcp:{port}:interface=127.0.0.1",))
+        self.daemon.start(listen=self.listen)
         with EventLog(self.daemon.url) as events:
             self.assertEqual("busy", turn.record()["status"])
             turn.release("door")
