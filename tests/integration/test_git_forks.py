@@ -54,7 +54,7 @@ def lives(pid: int) -> bool:
     """Whether a process is there and no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -117,10 +117,10 @@ class ForksTests(TestCase):
         await self.gone(int(heard.out))
 
     async def test_what_escapes_holds_nothing_up(self) -> None:
-        heard, _ = self.shell("setsid sleep 60 & echo $!; sleep 0.3")
+        heard, _ = self.shell("setsid sleep 600 & echo $!; sleep 0.3")
         began = time.monotonic()
         self.assertEqual(0, await heard.ended)
-        self.assertLess(time.monotonic() - began, GRACE + 10)
+        self.assertLess(time.monotonic() - began, GRACE + PATIENCE)
         # This test's own process: its number is of this run and still taken.
         os.kill(int(heard.out), signal.SIGKILL)
 
