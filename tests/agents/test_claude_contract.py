@@ -19,7 +19,7 @@ from tests.agents.panes import Pane, Screen
 from tests.agents.recipes import CLAUDE_READY
 from tests.agents.stub.record import deliveries
 from tests.agents.subject import Played, Real, Subject, unavailable
-from tests.waiting import stays
+from tests.waiting import PATIENCE, stays
 
 if TYPE_CHECKING:
     Case = SynchronousTestCase
@@ -74,7 +74,7 @@ class ClaudeContract(Case):
         pane.wait(r"^✻ \S+ for \d+s")
         return pane.wait_title(IDLE)
 
-    def until(self, holds: Callable[[], object], what: str, timeout: float = 10.0) -> None:
+    def until(self, holds: Callable[[], object], what: str, timeout: float = PATIENCE) -> None:
         """Poll for something outside the screen."""
         end = time.monotonic() + timeout
         while not holds():
@@ -176,16 +176,16 @@ class ClaudeContract(Case):
 
     def test_escape_before_any_answer_gives_the_prompt_back(self) -> None:
         pane = self.ready()
-        pane.submit("THINK: 5")
+        pane.submit("THINK: 20")
         pane.wait_title(BUSY)
         self.until(self.subject.turns, "turn")
         pane.keys("Escape")
         pane.wait_title(IDLE)
-        pane.wait("^❯\xa0THINK: 5")
+        pane.wait("^❯\xa0THINK: 20")
 
     def test_escape_in_an_answer_interrupts(self) -> None:
         pane = self.ready()
-        pane.submit("SLOW: 8")
+        pane.submit("SLOW: 30")
         pane.wait("^●")
         pane.keys("Escape")
         pane.wait("⎿ \xa0Interrupted")
@@ -196,9 +196,8 @@ class ClaudeContract(Case):
         pane = self.ready()
         pane.type("never mind")
         pane.wait("never mind")
-        pane.keys("Escape")
-        pane.settle(0.2)
-        pane.keys("Escape")
+        # As with two interrupts.
+        pane.tmux("send-keys", "Escape", ";", "run-shell", "sleep 0.2", ";", "send-keys", "Escape")
         pane.wait_gone("never mind")
 
     # --- dialogs

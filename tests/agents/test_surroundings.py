@@ -21,14 +21,16 @@ class NamespaceTests(SynchronousTestCase):
     def test_only_loopback_inside_and_the_old_network_after(self) -> None:
         if not can_isolate():
             raise SkipTest("not root: agents run without a network namespace")
-        before = interfaces()
+        # Its interfaces come and go with the containers of tests beside this one.
+        before = os.readlink("/proc/thread-self/ns/net")
         with loopback_only() as isolated:
+            self.assertNotEqual(before, os.readlink("/proc/thread-self/ns/net"))
             self.assertTrue(isolated)
             self.assertEqual(["lo"], interfaces())
             with self.assertRaises(OSError) as raised:
                 socket.create_connection(("192.0.2.1", 80), 1)
             self.assertEqual(errno.ENETUNREACH, raised.exception.errno)
-        self.assertEqual(before, interfaces())
+        self.assertEqual(before, os.readlink("/proc/thread-self/ns/net"))
 
     def test_children_and_the_test_meet_on_loopback(self) -> None:
         if not can_isolate():
@@ -49,7 +51,10 @@ class WorldTests(SynchronousTestCase):
     def test_what_a_client_left_behind_is_ended(self) -> None:
         with World("pi", isolated=True) as world:
             home = world.place.home
-            with world.pane(["sh", "-c", "setsid sleep 60 & sleep 0.2"]) as pane:
+            # Before it is on its own it would end with the terminal.
+            up = "until [ -e up ]; do sleep 0.05; done"
+            script = f"setsid sh -c 'touch up; exec sleep 60' & {up}"
+            with world.pane(["sh", "-c", script]) as pane:
                 pane.wait_dead()
             self.assertEqual(1, len(leftovers(home)))
         self.assertEqual([], leftovers(home))
