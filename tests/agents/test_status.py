@@ -13,6 +13,7 @@ from tests.agents.statussuite import (
 )
 
 
+@pytest.mark.alone
 class PlayedStatusTests(StatusSuite, PlayedClaude, SynchronousTestCase):
     """The mock."""
 
