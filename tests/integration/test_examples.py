@@ -195,4 +195,4 @@ class ExampleTests(SynchronousTestCase):
 
 def brisk(block: str) -> str:
     """What goes on until somebody ends it must not do so here."""
-    return block.replace("curl -s -N", "timeout 2 curl -s -N").replace("/events", "/events || true")
+    return block.replace("curl -s -N", "timeout 5 curl -s -N").replace("/events", "/events || true")

@@ -25,6 +25,7 @@ from twisted.python.failure import Failure
 from twisted.trial.unittest import TestCase
 from zope.interface import implementer
 
+from tests.integration.harness import PATIENCE
 from tests.integration.receivers import MESSAGE, Peer, Receiver, floods, says
 from tests.told import happened
 from tests.unit.push.browsers import Browser, FixedSettings, counted
@@ -86,7 +87,7 @@ def look_up(port: int) -> Any:
         message.addQuery(name.encode(), kind)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
             asking.sendto(message.toStr(), ("127.0.0.1", port))
-            if not select.select([asking], [], [], 10)[0]:
+            if not select.select([asking], [], [], PATIENCE)[0]:
                 raise socket.gaierror(socket.EAI_AGAIN, "no answer")
             found = dns.Message()
             found.fromStr(asking.recv(4096))
@@ -127,7 +128,7 @@ class Noting:
 
 
 class OutgoingCase(TestCase):
-    timeout = 30
+    timeout = 120
 
     def setUp(self) -> None:
         self.receivers: dict[str, Receiver] = {}

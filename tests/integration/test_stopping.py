@@ -34,8 +34,9 @@ class StoppingTests(SynchronousTestCase):
         """Type a line and wait for what it prints."""
         path = f"/api/sessions/{session}"
         self.daemon.request("POST", f"{path}/input", {"input": f"{text}\r"}).data()
-        query = f"match={marker}&from=buffer&timeout=20000"
-        found = self.daemon.request("GET", f"{path}/wait-output?{query}").data()
+        query = f"match={marker}&from=buffer&timeout={PATIENCE * 1000:.0f}"
+        where = f"{path}/wait-output?{query}"
+        found = self.daemon.request("GET", where, patience=2 * PATIENCE).data()
         self.assertTrue(found["wait"]["matched"], found)
 
     def pid(self, session: str) -> int | None:

@@ -23,7 +23,7 @@ from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 from zope.interface import implementer
 
-from tests.integration.harness import ROOT
+from tests.integration.harness import PATIENCE, ROOT
 from tests.integration.inbox import Inbox
 from tests.integration.receivers import MESSAGE, Receiver, floods, says
 from tservice.core.net.outbound import TIME_LIMIT, Outbound
@@ -42,6 +42,8 @@ HEADS = {
     ReceiverKind.GENERIC: [b"Content-Type: application/json"],
 }
 LOOPBACK = IPv4Address("127.0.0.1")
+SLACK = PATIENCE / 2
+"""Seconds by which a busy machine may be late: who knows no limit goes on for ever."""
 BODIES = {
     ReceiverKind.TOPIC: "Tool: Bash",
     ReceiverKind.CHAT_A: '{"text":"desk: b\u00fc &lt;asks&gt;\\nTool: Bash"}',
@@ -55,7 +57,7 @@ BODIES = {
 
 
 class ReceiverCase(TestCase):
-    timeout = 30
+    timeout = 120
 
     async def listen(self, receiver: Receiver) -> int:
         endpoint = TCP4ServerEndpoint(reactor, 0, interface="127.0.0.1")
@@ -127,7 +129,7 @@ class BadFaithTests(ReceiverCase):
     async def test_it_says_nothing(self) -> None:
         result = await self.attempt(Receiver(says(b"")))
         self.assertEqual("Timed out", result.error)
-        self.assertLess(self.took, TIME_LIMIT + 1)
+        self.assertLess(self.took, TIME_LIMIT + SLACK)
 
     async def test_endless_heads(self) -> None:
         memory = psutil.Process().memory_info().rss
@@ -135,7 +137,7 @@ class BadFaithTests(ReceiverCase):
             receiver = Receiver(says(b""), floods(b"HTTP/1.1 200 OK\r\n", piece))
             result = await self.attempt(receiver)
             self.assertFalse(result.ok)
-            self.assertLess(self.took, TIME_LIMIT + 1)
+            self.assertLess(self.took, TIME_LIMIT + SLACK)
         self.assertLess(psutil.Process().memory_info().rss - memory, 32 * 1024 * 1024)
 
     async def test_a_huge_body_is_not_read(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from twisted.internet.task import Clock
 
-PATIENCE = 30.0
+from tests.waiting import PATIENCE as PATIENCE
 
 
 class ThreadClock(Clock):
