@@ -23,7 +23,7 @@ ODD = b'odd \xe9\n"name'
 class DiffTests(TestCase):
     """One repository with a file of every kind."""
 
-    timeout = 60
+    timeout = 120
 
     def setUp(self) -> None:
         self.folder = own_folder(self)

@@ -19,7 +19,8 @@ from tests.unit.git.repos import git
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitService, GitWorkspace
 
-FRESH = GitOptions(fresh=True, timeout=5)
+FRESH = GitOptions(fresh=True)
+BRIEF = GitOptions(fresh=True, timeout=5)
 Write = Callable[[Path, str], None]
 """Puts a driver, as lines of a section, into the configuration of a repository."""
 
@@ -208,7 +209,7 @@ class DriverTests(TestCase):
             root = self.repository(f"endless{number}", "evil")
             os.mkfifo(root / ".git/pipe")
             own(root, f"[include]\n\tpath = {path}\n")
-            answer = await self.service.status(GitWorkspace(folder=str(root)), FRESH)
+            answer = await self.service.status(GitWorkspace(folder=str(root)), BRIEF)
             self.assertIn(answer["state"], ("error", "ok"), path)
             self.assertLessEqual(len(answer.get("error") or ""), 300, path)
         root = self.repository("after", "evil")

@@ -21,7 +21,8 @@ from tests.unit.git.repos import git
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitWorkspace
 
-FRESH = GitOptions(fresh=True, timeout=5)
+FRESH = GitOptions(fresh=True)
+BRIEF = GitOptions(fresh=True, timeout=5)
 
 CONFIG = """
 [core]
@@ -179,7 +180,7 @@ class Trap:
 class HostileTests(TestCase):
     """Nothing runs, nothing is written."""
 
-    timeout = 60
+    timeout = 120
 
     def setUp(self) -> None:
         self.folder = Path(self.mktemp()).resolve()
@@ -276,7 +277,7 @@ class HostileTests(TestCase):
         index = self.trap.root / ".git" / "index"
         index.unlink()
         os.mkfifo(index)
-        answer = await self.service.status(self.workspace, FRESH)
+        answer = await self.service.status(self.workspace, BRIEF)
         self.assertEqual("error", answer["state"])
         self.assertEqual("git timed out after 5 s", answer["error"])
 
