@@ -34,7 +34,7 @@ def seen(status: dict[str, Any]) -> dict[str, Any]:
 class DifferentialTests(TestCase):
     """Every count and list agrees, and nothing below a repository changes."""
 
-    timeout = 120
+    timeout = 600
 
     async def check(self, first: int) -> None:
         folder = own_folder(self)

@@ -116,7 +116,7 @@ HEADERS: Mapping[str, tuple[str, str]] = {
 class DriverTests(TestCase):
     """One repository after another."""
 
-    timeout = 120
+    timeout = 300
 
     def setUp(self) -> None:
         self.folder = own_folder(self)

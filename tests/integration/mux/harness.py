@@ -79,7 +79,7 @@ class TmuxTestCase(TestCase):
     Its clock is a C{Clock} that follows the real time; a test that wants a time-out advances it.
     """
 
-    timeout = 120
+    timeout = 300
     pane_place = HERE
     keeper = built_keeper(sys.executable)
 

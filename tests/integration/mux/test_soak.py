@@ -9,7 +9,7 @@ from tests.stress.mux_soak import soak
 
 
 class SoakTests(TestCase):
-    timeout = 120
+    timeout = 300
 
     async def test_soak(self) -> None:
         run = await soak(reactor, seed=20, operations=250, servers=4)
