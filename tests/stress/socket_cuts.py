@@ -155,9 +155,11 @@ def one_cut(client: Client, daemon: Daemon, session: str, number: int, dice: ran
     client.cut()
     client.connect()
     end = f"end of {number}"
-    while not client.ended(end):
+    over = False
+    while not over:
         if not client.read(PATIENCE):
             raise AssertionError(f"{number}: the end did not come; the grid is {client.grid()}")
+        over = client.ended(end)
     while client.read(0.02):
         pass
     if client.snapshots == snapshots:
