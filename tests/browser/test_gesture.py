@@ -113,6 +113,11 @@ class GestureTests(BrowserCase):
         expect(status).to_contain_text("Thumb up again")
         self.shot(page, "asked")
         self.assertEqual([], faults_in_both(page))
+        # What is asked is soon forgotten, and to look for faults takes long.
+        expect(status).to_contain_text("Open palm scrolls")
+        self.show(page, None, looks=6)
+        self.show(page, THUMB)
+        expect(status).to_contain_text("Thumb up again")
         self.show(page, THUMB, looks=12)
         self.assertFalse(agent.made("made").exists(), "held however long")
         self.show(page, None, looks=6)
