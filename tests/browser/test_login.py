@@ -43,7 +43,9 @@ class LoginTests(BrowserCase):
         page.get_by_test_id("empty-new").click()
         start_new(page).run("echo in-$((1 + 0))").wait("in-1")
         page.keyboard.press("Alt+Shift+S")
-        page.get_by_test_id("sign-out").click()
+        # Signed out, the page begins anew.
+        with page.expect_event("load"):
+            page.get_by_test_id("sign-out").click()
         page.get_by_test_id("login").wait_for()
         self.assertEqual(0, page.get_by_test_id("terminal").count())
         page.reload()

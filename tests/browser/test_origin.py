@@ -122,7 +122,9 @@ class LostKeyTests(OriginCase):
         second.reload()
         self.start_shell(second)
         first.keyboard.press("Alt+Shift+S")
-        first.get_by_test_id("sign-out").click()
+        # Signed out, the page begins anew.
+        with first.expect_event("load"):
+            first.get_by_test_id("sign-out").click()
         expect(first.get_by_test_id("login")).to_be_visible()
         expect(second.get_by_test_id("login")).to_be_visible()
         self.assertEqual("", first.evaluate(KEY))

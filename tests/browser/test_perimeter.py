@@ -47,7 +47,9 @@ class FirstAdminTests(PerimeterCase):
 
         self.close_page(page)
         page.get_by_test_id("open-pages").click()
-        page.get_by_role("menuitem", name="Sign out · admin").click()
+        # Signed out, the page begins anew.
+        with page.expect_event("load"):
+            page.get_by_role("menuitem", name="Sign out · admin").click()
         expect(page.get_by_test_id("login")).to_be_visible()
         expect_focus(page.get_by_label("User name"))
         self.assertEqual(0, page.get_by_test_id("login-note").count())
