@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import faults_in_both
@@ -153,6 +154,7 @@ class DictationTests(VoiceCase):
         expect(mic).to_have_attribute("data-stage", "idle")
         self.released(page)
 
+    @pytest.mark.alone
     def test_what_arrives_is_what_the_microphone_heard(self) -> None:
         """On a busy machine Chromium's own clock of sound may skip: then it is said again."""
         self.sign()
@@ -191,8 +193,10 @@ class OtherwiseTests(VoiceCase):
         self.assertEqual([], self.speech.asked)
         self.assertEqual([], page.evaluate("microphones"))
 
-        self.set({"voiceSettings": {"provider": "primary"}})
         self.sign(expires=1)
+        # Its title tells when the page has the settings.
+        self.set({"voiceSettings": {"provider": "primary"}, "displayName": "by the service"})
+        until(page, "the settings", lambda: "by the service" in page.title())
         mic.tap()
         expect(page.get_by_text("has expired")).to_be_visible()
         expect(mic).to_have_attribute("data-stage", "idle")

@@ -5,7 +5,7 @@
  *
  * Listens on the loopback address only. POST /mock/drop?code=1006, /mock/down?ms=3000 and
  * /mock/event?name=session:blocked&id=... make trouble on demand. /mock/approval?kind=permission&id=...
- * raises an item, /mock/next?answer=409 and ?input=422 refuse the next one, ?hold=3000 holds prompts,
+ * raises an item, /mock/next?answer=409 and ?input=422 refuse the next one, ?hold=1 holds prompts until ?hold=0,
  * /mock/cron?job=...&failure=... fires a job as its schedule does, with a reason to fail if there is one,
  * /mock/way?id=...&seconds=12 has a session on a host that is out of reach (&up=1: reached again),
  * /mock/build?percent=40 builds an image (100: done, -1: failed),
@@ -84,7 +84,7 @@ function agentTrouble(url: URL): void {
   if (url.pathname === "/mock/next") {
     state.approvals.nextStatus = numberIn(url, "answer");
     state.input.nextStatus = numberIn(url, "input");
-    state.input.holdMs = numberIn(url, "hold");
+    state.input.hold(numberIn(url, "hold") > 0);
   }
   if (url.pathname === "/mock/plan") {
     const fiveHour = { usedPercentage: numberIn(url, "five"), resetAt: Date.now() + 5_400_000 };
