@@ -29,11 +29,15 @@ from playwright.sync_api import (
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import ROOT, Daemon
+from tests.waiting import Settled
 
 _T = TypeVar("_T")
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds that a page gets for anything; far more than it needs, also on a busy machine."""
+
+LASTING = 1.0
+"""Seconds after which a size that is not the window's own is another one's."""
 
 POLL_MS, SLOWEST_MS = 25, 100
 """Milliseconds between two looks, at first and in the end: to read a terminal takes 20 of a
@@ -89,6 +93,9 @@ LOST = (
     "An unknown error occurred when fetching the script",
 )
 """What Chromium logs by itself where a test cuts or ends connections."""
+
+DELETED = r"status of 404 \(Not Found\) \(.*/api/sessions/[\w-]+(/git-status\b.*)?\)"
+"""What is asked about a session may arrive behind the order to delete it."""
 
 
 def chromium() -> str:
@@ -187,6 +194,9 @@ class Terminal:
     def ready(self) -> Terminal:
         """Wait until its screen is drawn, its connection open and its size settled."""
         self.page.wait_for_selector(f"{SHOWN}[data-painted][data-link=open][data-renderer]")
+        # Until its claim is answered a page has another's size; that of another window stays.
+        lasting = Settled(lambda: (self.attribute("cols"), self.attribute("rows")), LASTING)
+        until(self.page, "its size", lambda: self.attribute("foreign") is None or lasting())
         until(self.page, "a settled size", self._settled)
         return self
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.browser.harness import BrowserCase, Terminal, until
+from tests.browser.harness import DELETED, BrowserCase, Terminal, until
 
 NAMED = frozenset(
     (
@@ -53,8 +53,7 @@ FOCUSED = """() => {
 
 
 class KeyboardTests(BrowserCase):
-    # What is asked about a session may arrive behind the order to delete it.
-    expected = (r"status of 404 \(Not Found\).*/git-status",)
+    expected = (DELETED,)
 
     def test_the_whole_of_a_day_by_keyboard(self) -> None:
         daemon = self.daemon()

@@ -145,7 +145,7 @@ class TypingTests(BrowserCase):
         self.assertIn("ended with status 3", ended.inner_text())
         terminal.page.keyboard.press("Enter")
         until(terminal.page, "a new start", ended.is_hidden)
-        terminal.run("echo new-$((1 + 0))").wait("new-1")
+        terminal.ready().run("echo new-$((1 + 0))").wait("new-1")
 
 
 class LossTests(BrowserCase):

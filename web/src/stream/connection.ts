@@ -47,8 +47,12 @@ function receive(message: Message): void {
   if (message.event === "init") seeded.value = true;
 }
 
+/** A lost stream is lost until it is open again: each try would hide what is said of it for a moment. */
+export const shownState = (before: StreamState, now: StreamState): StreamState =>
+  before === "retrying" && now === "connecting" ? before : now;
+
 function changed(state: StreamState): void {
-  streamState.value = state;
+  streamState.value = shownState(streamState.peek(), state);
   if (state === "open") {
     restarting.value = false;
     tellWakers("back");

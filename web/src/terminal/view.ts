@@ -112,7 +112,6 @@ export class TerminalView implements LinkListener {
 
   private async accelerate(): Promise<void> {
     const renderer = await accelerate(this.terminal, this.element, () => this.element.isConnected);
-    this.element.dataset["renderer"] = renderer;
     this.still = renderer === "dom";
     this.terminal.options.cursorBlink = prefs.peek().cursorBlink && !this.still;
     // Its first frame sets the size of the cells.
@@ -120,6 +119,8 @@ export class TerminalView implements LinkListener {
     await nextFrame();
     this.settled = true;
     if (!this.element.hidden) this.show();
+    // Whoever sees this finds the size of the window claimed.
+    this.element.dataset["renderer"] = renderer;
   }
 
   private wire(): void {
