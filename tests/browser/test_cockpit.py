@@ -266,6 +266,9 @@ class SidebarTests(BrowserCase):
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         until(page, "the one below", lambda: "task 1" in page.get_by_test_id("front").inner_text())
+        # Its terminal takes the keyboard when it comes to the front.
+        chosen = rows.nth(2).get_attribute("data-session")
+        expect_focus(page.locator(f"[data-testid=terminal][data-session='{chosen}'] textarea"))
         rows.nth(2).focus()
         page.keyboard.press("F2")
         page.get_by_test_id("ask").locator("input").fill("renamed")
