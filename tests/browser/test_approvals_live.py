@@ -105,8 +105,8 @@ class InboxTests(LiveCase):
             card.get_by_test_id(f"approval-check-{number}").check()
         card.get_by_test_id("approval-send-options").click()
         expect(card).to_have_count(0)
+        agent.until("the answer", lambda: "→ Types, Unit tests" in agent.screen())
         agent.rests()
-        self.assertIn("→ Types, Unit tests", agent.screen())
 
     def test_a_question_with_descriptions(self) -> None:
         agent = self.agent()
@@ -126,8 +126,8 @@ class InboxTests(LiveCase):
         field.fill("port 7")
         card.get_by_test_id("approval-text-send").click()
         expect(card).to_have_count(0)
+        agent.until("the answer", lambda: "port 7" in agent.screen())
         agent.rests()
-        self.assertIn("port 7", agent.screen())
 
     def test_answered_in_the_terminal(self) -> None:
         agent = self.agent()
@@ -217,6 +217,7 @@ class PromptTests(LiveCase):
         expect(self.outcome).to_contain_text("once at most")
         self.field.press("Enter")
         expect(self.outcome).to_contain_text("not typed twice")
+        agent.until("the turn", lambda: self.sent(agent))
         agent.rests()
         self.assertEqual(["SAY: once"], self.sent(agent))
 

@@ -54,6 +54,8 @@ class ConversationTests(BrowserCase):
         page.get_by_test_id("transcript-back").click()
         expect(rows).to_have_count(1)
         page.get_by_test_id("conversations-search").fill("")
+        # A row that makes room for another one is no target.
+        expect(rows).to_have_count(2)
         claude = page.locator("[data-testid=conversation][data-mode=primary]")
         claude.get_by_test_id("conversation-resume").click()
         expect(page.locator("[data-testid=terminal][data-painted]")).to_be_visible()

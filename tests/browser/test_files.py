@@ -122,8 +122,14 @@ class FilesTests(BrowserCase):
         expect(page.get_by_test_id("pdf-fit")).to_have_text(before)
         expect(self.sheet(page, 12)).to_contain_text("Page 12")
 
-        self.sheet(page, 12).get_by_text("Page 12").click(click_count=3)
-        self.assertEqual("Page 12", page.evaluate("getSelection().toString()").strip())
+        # The old picture stays until the new one is there, and takes its selection along.
+        until(page, "selected text", lambda: self.selected(page, "Page 12") == "Page 12")
+
+    def selected(self, page: Page, text: str) -> str:
+        """What a triple click on a text selects."""
+        self.sheet(page, 12).get_by_text(text).click(click_count=3)
+        found: str = page.evaluate("getSelection().toString()")
+        return found.strip()
 
     def test_an_edit_and_a_conflict(self) -> None:
         notes = self.folder / "notes.md"

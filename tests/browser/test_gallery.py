@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import ClassVar
 
@@ -48,9 +49,13 @@ class GalleryTests(BrowserCase):
     def setUpClass(cls) -> None:
         super().setUpClass()
         program = node()
-        cls.built = WEB / "dist" / "gallery"
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        # Its own: another process may build it at the same time.
+        cls.built = Path(folder.name)
         vite = WEB / "node_modules" / "vite" / "bin" / "vite.js"
-        command = [str(program), str(vite), "build", "--config", "vite.gallery.config.ts"]
+        command = [str(program), str(vite), "build", "--config", "vite.gallery.config.ts",
+                   "--outDir", str(cls.built), "--emptyOutDir"]  # fmt: skip
         path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             command, cwd=WEB, env={**os.environ, "PATH": path}, capture_output=True, text=True

@@ -72,6 +72,7 @@ class PanelTests(BrowserCase):
         page.keyboard.down("Control")
         page.mouse.move(cell["x"] + 30, cell["y"] + (row + 0.4) * high)
         page.mouse.move(cell["x"] + 34, cell["y"] + (row + 0.5) * high)
+        terminal.element.locator("[title*='line 7']").wait_for()
         page.mouse.click(cell["x"] + 34, cell["y"] + (row + 0.5) * high)
         page.keyboard.up("Control")
         expect(panel.locator(".cm-activeLine")).to_contain_text("src/walk.py line 7")

@@ -18,6 +18,19 @@ exec cat
 """
 
 
+LISTEN = """() => {
+  window.heard = new Set();
+  const listen = () => {
+    for (const each of document.querySelectorAll("[data-testid=restore-banner], .toast"))
+      heard.add(each.innerText);
+  };
+  listen();
+  const whole = { childList: true, subtree: true, characterData: true };
+  new MutationObserver(listen).observe(document.body, whole);
+}"""
+"""Keep what the page says, also for a moment alone."""
+
+
 class RestoreTests(BrowserCase):
     """One shell and one agent, of a CLI whose conversations are taken at their word."""
 
@@ -53,6 +66,10 @@ class RestoreTests(BrowserCase):
         folder = os.environ.get("SCREENSHOTS")
         if folder is not None:
             page.screenshot(path=f"{folder}/restore-{name}.png")
+
+    def heard(self, page: Page, words: str) -> None:
+        """Wait until the page has said so."""
+        until(page, words, lambda: words in page.evaluate("[...heard].join()"))
 
     def test_offered_looked_at_and_brought_back(self) -> None:
         page = self.page(f"{self.service.url}/?session={self.shell}")
@@ -112,10 +129,10 @@ class RestoreTests(BrowserCase):
         """Everything, and how far it is."""
         self.reboot()
         page = self.page(f"{self.service.url}/?session={self.agent}")
+        page.evaluate(LISTEN)
         page.get_by_test_id("restore-all").click()
-        banner = page.get_by_test_id("restore-banner")
-        expect(banner).to_contain_text("2 of 2")
+        self.heard(page, "2 of 2")
         self.shot(page, "progress")
-        expect(banner).to_have_count(0)
-        expect(page.locator(".toast")).to_contain_text("2 sessions brought back")
+        self.heard(page, "2 sessions brought back")
+        expect(page.get_by_test_id("restore-banner")).to_have_count(0)
         Terminal(page).ready().wait("agent of --conversation c0ffee-1")
