@@ -79,6 +79,10 @@ class PerimeterCase(BrowserCase):
         expect(items.first).to_be_visible()
         found = [label.split("\n")[0] for label in items.all_inner_texts()]
         page.keyboard.press("Escape")
+        expect(items).to_have_count(0)
+        if page.get_by_test_id("drawer").is_visible():
+            page.keyboard.press("Escape")
+            expect(page.get_by_test_id("drawer")).to_have_count(0)
         return found
 
     def open_menu(self, page: Page) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page
 
 from tests.browser.harness import (
+    DELETED,
     LOST,
     BrowserCase,
     Terminal,
@@ -114,6 +115,8 @@ class NewSessionTests(BrowserCase):
 
 
 class ChangeTests(BrowserCase):
+    expected = (DELETED,)
+
     def test_rename(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
@@ -166,6 +169,8 @@ class ChangeTests(BrowserCase):
         for label in ("one", "two", "three", "four", "api docs", "six"):
             self.session(daemon, label)
         page = self.terminal(daemon.url, viewport={"width": 800, "height": 600}).page
+        # A font that arrives makes names wider.
+        page.evaluate("document.fonts.ready.then(() => true)")
         tabs, boxes = page.get_by_test_id("tab"), "tabs => tabs.map((each) => each.offsetLeft)"
         name = tabs.nth(4).locator(".tab-name")
         place = "each => [each.offsetLeft, each.clientWidth, each.scrollWidth]"

@@ -6,9 +6,9 @@ import json
 from functools import partial
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import faults
 from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_focus, until
 from tests.integration.harness import Daemon
 
@@ -40,8 +40,7 @@ class SettingsTests(BrowserCase):
         return self.service.request("GET", "/api/settings").data()[name]
 
     def faultless(self, page: Page) -> None:
-        found = Axe().run(page).response["violations"]
-        self.assertEqual([], [(each["id"], each["nodes"][0]["target"]) for each in found])
+        self.assertEqual([], faults(page))
 
     def test_each_change_is_saved_with_its_way_back(self) -> None:
         page = self.page(f"{self.service.url}/?page=settings")
