@@ -30,6 +30,10 @@ SHARE = """([url, text]) => {
 SHOWN = """async () => (await self.registration.getNotifications())
   .map(({ body, actions, data }) =>
     ({ body, data, actions: actions.map((each) => each.action) }))"""
+ASKED = "(id) => self.parts.asked(id).then((notice) => notice !== undefined)"
+"""Whether the worker learns what a session asks; the switch for it shows before it is so."""
+SEEN = """self.clients.matchAll({ type: "window", includeUncontrolled: true })
+  .then((pages) => pages.length)"""
 PRESS = """async (action) => {
   const [notification] = await self.registration.getNotifications();
   self.dispatchEvent(new NotificationEvent("notificationclick", { notification, action }));
@@ -103,8 +107,14 @@ class WorkerTests(BrowserCase):
             page.goto(f"{self.mock.url}/?page=settings")
             page.get_by_test_id("notify-answers").set_checked(answers)
             expect(page.get_by_test_id("notify-answers")).to_be_checked(checked=answers)
+            until(
+                page,
+                "the worker told",
+                lambda a=answers: worker.evaluate(ASKED, session) == a,  # type: ignore[misc]
+            )
             # A page in sight tells by itself.
             page.goto("about:blank")
+            until(page, "no page", lambda: not worker.evaluate(SEEN))
             self.push(page, note)
             [shown] = until(page, "a notification", lambda: worker.evaluate(SHOWN))
             if not answers:

@@ -35,9 +35,9 @@ async function call(by: Asking, key: string, path: string, body?: unknown): Prom
 
 /** What the session asks, as the service has it now; undefined: the short word of the push has to do. */
 export async function asked(by: Asking, sessionId: unknown): Promise<Notice | undefined> {
-  const key = await by.key();
-  if (key === undefined || typeof sessionId !== "string") return undefined;
   try {
+    const key = await by.key();
+    if (key === undefined || typeof sessionId !== "string") return undefined;
     const response = await call(by, key, "api/approvals");
     const { data } = (await response.json()) as { data?: { approvals?: Item[] } };
     const item = data?.approvals?.find((each) => each.sessionId === sessionId);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Item } from "../approvals/item.ts";
 import { actionsOf, answerOf, keptOf, noticeOf } from "./answers.ts";
 import { answered, asked, type Asking, type Fetch } from "./asking.ts";
@@ -86,6 +86,11 @@ describe("the worker's requests", () => {
     const { asking, sent } = by(listed);
     const off = { ...asking, key: async () => undefined };
     expect(await asked(off, "s1")).toBeUndefined();
+    const broken = { ...asking, key: () => Promise.reject(new Error("this browser keeps nothing")) };
+    const complaint = vi.spyOn(console, "warn").mockImplementation(() => {});
+    expect(await asked(broken, "s1")).toBeUndefined();
+    expect(complaint).toHaveBeenCalledOnce();
+    complaint.mockRestore();
     expect(await answered(off, "deny", noticeOf(item()).data)).toBe("none");
     expect(sent).toEqual([]);
   });
