@@ -8,9 +8,9 @@ const tell = (name, outcome) =>
 
 const later = (ms) => new Promise((done) => setTimeout(done, ms));
 /** "kept out", or what it got hold of. */
-async function judge(attempt) {
+async function judge(attempt, patience = 3000) {
   try {
-    const found = await Promise.race([attempt(), later(3000).then(() => "kept out")]);
+    const found = await Promise.race([attempt(), later(patience).then(() => "kept out")]);
     return found === undefined || found === null || found === "" ? "kept out" : found;
   } catch {
     return "kept out";
@@ -129,14 +129,17 @@ const TRIES = {
   otherWord: () => text(fetch(`/webview/${"x".repeat(32)}/`)).then((found) => (found.startsWith("Forbidden") ? "" : found)),
 };
 
+// What it may have is waited for, also on a busy machine.
+const LONG = 20000;
+
 (async () => {
   for (const [name, attempt] of Object.entries(TRIES)) await tell(name, await judge(async () => attempt()));
-  await tell("own", await judge(() => import("/own.js").then(() => "imported")));
+  await tell("own", await judge(() => import("/own.js").then(() => "imported"), LONG));
   await tell("ownSocket", await judge(() => new Promise((done, failed) => {
     const socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}${prefix}/ws`);
     socket.onmessage = (message) => done(message.data);
     socket.onerror = failed;
-  })));
+  }), LONG));
   await tell("ownPost", await fetch(`${prefix}/post`, { method: "POST", body: "x" }).then((a) => a.status, String));
   await tell("done", `${Object.keys(TRIES).length}`);
 })();
