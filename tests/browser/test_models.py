@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import PHONE, BrowserCase
+from tests.browser.harness import DELETED, PHONE, BrowserCase
 
 MODELS = [{"id": "qwen3-30b", "context_length": 65_536}, {"id": "tiny", "context_length": 8_192}]
 
@@ -31,7 +31,7 @@ class Server(BaseHTTPRequestHandler):
 
 
 class ModelsTests(BrowserCase):
-    expected = (r"responded with a status of (409|422)",)
+    expected = (DELETED, r"responded with a status of (409|422)")
 
     def setUp(self) -> None:
         super().setUp()
