@@ -54,6 +54,7 @@ class InboxTests(AgentCase):
         icon = page.locator("link[rel=icon]")
         until(page, "a count in the title", lambda: page.title().startswith("(4) "))
         expect(icon).to_have_attribute("href", "./icons/icon-alert.svg")
+        expect(page.get_by_test_id("todos").first).to_have_text("1/3")
         for left in (3, 2, 1, 0):
             page.get_by_test_id("approvals-bell").click()
             page.get_by_test_id("approval-dismiss").first.click()

@@ -35,6 +35,12 @@ export function seedSessions(state: MockState): void {
     pinned: true,
     displayModel: "Large model",
     contextUsedPercentage: 42,
+    todos: [
+      { text: "Read the tokenizer", status: "completed" },
+      { text: "Accept hexadecimal floats", status: "in_progress", doing: "Accepting hexadecimal floats" },
+      { text: "Run the tests", status: "pending" },
+    ],
+    currentTask: "Accepting hexadecimal floats",
   });
   agent.run();
   agent.write(`\x1b[2J\x1b[H${AGENT}`);

@@ -1,6 +1,8 @@
-/** What an agent runs on: its model and how full its context is. */
+/** What an agent runs on, its model and how full its context is, and how far it is with its list. */
 import type { Session } from "../api/types.ts";
+import { Icon } from "../ui/Icon.tsx";
 import { levelOf } from "./plan.ts";
+import { todosText } from "./todos.ts";
 
 function costText(session: Session): string {
   return session.totalCost ? ` · $${session.totalCost.toFixed(2)} so far` : "";
@@ -26,6 +28,16 @@ function Context({ used }: { used: number }) {
   );
 }
 
+function Todos({ todos }: { todos: NonNullable<Session["todos"]> }) {
+  const done = todos.filter(({ status }) => status === "completed").length;
+  const text = todosText(todos);
+  return (
+    <span class="todos-chip" data-tip={text} role="img" aria-label={text} data-testid="todos">
+      <Icon name="check" size={13} /> {done}/{todos.length}
+    </span>
+  );
+}
+
 export function SessionChips({ session }: { session: Session }) {
   const used = session.contextUsedPercentage;
   return (
@@ -40,6 +52,7 @@ export function SessionChips({ session }: { session: Session }) {
         </span>
       )}
       {used !== undefined && <Context used={used} />}
+      {session.todos && session.todos.length > 0 && <Todos todos={session.todos} />}
     </>
   );
 }

@@ -4,6 +4,7 @@ import type { Session } from "../api/types.ts";
 import { limitNotice } from "./limits.ts";
 import { chipsOf, levelOf, merge, readPlan } from "./plan.ts";
 import { asksAtStart, hintOf, standingOf } from "./reason.ts";
+import { todosText } from "./todos.ts";
 import { telemetryChange } from "./state.ts";
 import { clockText, untilText } from "./times.ts";
 
@@ -170,6 +171,23 @@ describe("standing", () => {
     const starting = session({ mode, ...(statusReason && { statusReason }) });
     expect(asksAtStart(starting)).toBe(waits);
     expect(asksAtStart({ ...starting, pid: null })).toBe(false);
+  });
+
+  test("a task of its list says more than its spinner, while it works", () => {
+    const task = { currentTask: "Mending the tests", statusReason: "title: ⠐ Thinking" };
+    expect(standingOf(session({ status: "busy", ...task }), false).reason).toBe("Mending the tests");
+    expect(standingOf(session(task), false).reason).toBeUndefined();
+  });
+
+  test("how far a list is", () => {
+    const todo = (text: string, status: "pending" | "in_progress" | "completed", doing?: string) => ({
+      text,
+      status,
+      ...(doing && { doing }),
+    });
+    const list = [todo("read", "completed"), todo("mend", "in_progress", "mending"), todo("test", "pending")];
+    expect(todosText(list)).toBe("1 of 3 to-dos done. Now: mending. Next: test.");
+    expect(todosText(list.slice(0, 1))).toBe("1 of 1 to-dos done.");
   });
 
   test("what a program asks at its start is said in its own words", () => {

@@ -38,7 +38,7 @@ function reasonOf(session: Session, look: Look, item: Item | undefined): string 
   if (look === "ended" && !session.paneExit) return undefined;
   if (ENDED.has(look)) return endingText(session);
   if (look === "idle") return session.statusReason === PAUSED ? session.statusReason : undefined;
-  return saidIn(session.statusReason);
+  return session.currentTask ?? saidIn(session.statusReason);
 }
 
 const ENDED: ReadonlySet<Look> = new Set(["ended", "stopped", "error", "detached"]);
