@@ -37,6 +37,9 @@ CRUMBS, CRUMB_BYTES = 1000, 64
 """So many pieces of a body that is taken in before anybody is asked may be shorter than that: each
 costs some microseconds, and a read holds ten thousand chunks of a byte."""
 
+PARAMETERS = 1000
+"""In a query string: each costs a microsecond before anybody is asked, and a head holds 16,000."""
+
 BUSY = bare(503, "Service Unavailable", {"Retry-After": "1"})
 
 
@@ -161,8 +164,12 @@ class Request(server.Request):
         """All of it is here; what is handled already hears that nothing more comes."""
         if self.handled:
             self.body_ended()
-        else:
-            super().requestReceived(command, path, version)
+            return
+        plain, _, query = path.partition(b"?")
+        if query.count(b"&") + query.count(b";") >= PARAMETERS:
+            self.refusal = invalid("query", f"must not have more than {PARAMETERS} parameters")
+            path = plain
+        super().requestReceived(command, path, version)
 
     def body_ended(self) -> None:
         """The last of a streamed body is here."""

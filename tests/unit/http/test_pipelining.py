@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
+from twisted.web import http
 
 from tests.unit.http.driver import Api, Connection, head
 from tests.unit.http.sample import Handlers
 from tservice.http.connections.channel import BITE_BYTES
-from tservice.http.request import CRUMB_BYTES, CRUMBS, Request
+from tservice.http.request import CRUMB_BYTES, CRUMBS, PARAMETERS, Request
 from tservice.http.site import IDLE_SECONDS
 
 MANY = 300
@@ -165,3 +166,34 @@ class ChunkTests(SynchronousTestCase):
     def turn(self) -> None:
         for _ in range(5):
             self.clock.advance(0)
+
+
+class QueryTests(SynchronousTestCase):
+    """A query string is taken apart before anybody is asked."""
+
+    def setUp(self) -> None:
+        self.api = Api(Handlers().table(), clock=Clock())
+        self.addCleanup(self.api.close)
+
+    def asked(self, query: str) -> bytes:
+        connection = self.api.connect()
+        connection.send(head("GET", f"/api/things/n1e?{query}", {}))
+        return connection.value()
+
+    def test_too_many_parameters(self) -> None:
+        """They are counted, and none is looked at."""
+        parsed: list[bytes] = []
+        self.patch(http, "parse_qs", lambda query, *rest: parsed.append(query))
+        for mark in ("&", ";", "a=1&b;"):
+            said = self.asked(mark * PARAMETERS)
+            self.assertIn(b"HTTP/1.1 400 ", said)
+            self.assertIn(b"query: must not have more than %d parameters" % PARAMETERS, said)
+        self.assertEqual([], parsed)
+
+    def test_as_many_as_may_be(self) -> None:
+        for query in (
+            "&" * (PARAMETERS - 1),
+            "a=1&" * (PARAMETERS - 1) + "b",
+            "a=%26" * PARAMETERS,
+        ):
+            self.assertIn(b"HTTP/1.1 200 ", self.asked(query))
