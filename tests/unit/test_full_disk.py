@@ -40,7 +40,7 @@ from tservice.core.logs.lines import FaultCount, LineObserver
 from tservice.core.logs.redact import Redactor
 from tservice.core.scopes import Scope
 from tservice.notify.configfile import ConfigFile
-from tservice.notify.model import Urgency, Webhook, WebhookMessage
+from tservice.notify.model import Result, Urgency, Webhook, WebhookMessage
 from tservice.notify.outbox import OUTBOX_LIMIT, Outbox
 from tservice.push.store import PushStore
 from tservice.settings.service import SettingsService
@@ -274,6 +274,18 @@ class OutboxTests(DiskCase):
         found = outbox.next(())
         assert found is not None
         self.assertEqual("3", found.message.title)
+
+    def test_a_start_needs_no_room(self) -> None:
+        """Also where something is owed by then, which the next write would pay first."""
+        outbox = Outbox(self.database)
+        outbox.add(self.message("late"), 50)
+        self.fill()
+        outbox.keep_result(Result(ok=True, at=1))
+        outbox.hasten(7)
+        self.make_room()
+        found = outbox.next(())
+        assert found is not None
+        self.assertEqual(7, found.due_at)
 
 
 class InboxTests(DiskCase):

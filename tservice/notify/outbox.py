@@ -92,9 +92,14 @@ class Outbox:
         )
 
     def hasten(self, latest: int) -> None:
-        """Nothing is due later than C{latest}: the clock may have been set back meanwhile."""
-        self._database.execute(
-            "UPDATE webhook_outbox SET due_at = ? WHERE due_at > ?", (latest, latest)
+        """Nothing is due later than C{latest}: the clock may have been set back meanwhile.
+
+        A full disk gets it later: a start must not need room.
+        """
+        self._database.later(
+            ("webhook due",),
+            "UPDATE webhook_outbox SET due_at = ? WHERE due_at > ?",
+            (latest, latest),
         )
 
     def remove(self, row_id: int) -> None:

@@ -248,7 +248,7 @@ def _webhooks(world: World) -> Sequence[Step]:
         Step(name="failed", do=lambda: outbox.postpone(1, 1, 50)),
         Step(name="result", do=lambda: outbox.keep_result(Result(ok=True, at=1)), owed=True),
         Step(name="sent", do=lambda: outbox.remove(1)),
-        Step(name="hastened", do=lambda: outbox.hasten(7)),
+        Step(name="hastened", do=lambda: outbox.hasten(7), owed=True),
         Step(name="c", do=lambda: outbox.add(message("c"), 8), owed=True),
         Step(name="cleared", do=outbox.clear),
         Step(name="d", do=lambda: outbox.add(message("d"), 9), owed=True),
