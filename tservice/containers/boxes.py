@@ -320,7 +320,9 @@ class Boxes:
             mount whatever that leads to.
         """
         try:
-            found = await self._files.run(partial(os.lstat, case.path))
+            found = await self._files.run(
+                partial(os.lstat, case.path), at=case.path, owner=case.owner
+            )
         except OSError as error:
             raise failed(f"the workspace {case.path}: {error.strerror}") from error
         if not stat.S_ISDIR(found.st_mode):

@@ -20,13 +20,13 @@ from tservice.containers.child import Runner
 from tservice.containers.folders import Folders
 from tservice.containers.hosts import Hosts, environment
 from tservice.containers.images import Images
+from tservice.containers.life.watch import Watch
 from tservice.containers.place import NOWHERE, ContainerPlaces
 from tservice.containers.reach import Reach
 from tservice.containers.routes import ContainerRoutes
 from tservice.containers.service import ContainerService
 from tservice.containers.setups import ContainerSetups
 from tservice.containers.store import ContainerStore
-from tservice.containers.watch import Watch
 from tservice.core.authentication import IFailures
 from tservice.core.places.place import PlaceKind
 from tservice.core.users.osuser import OsUser

@@ -14,7 +14,7 @@ from tservice.containers.argv import Tongue
 from tservice.containers.fence import INNER
 from tservice.mux.interface import MuxError
 from tservice.mux.machine import hold_listener
-from tservice.mux.tmux.sockets import SocketFolder, sockets_in
+from tservice.mux.tmux.sockets import SocketFolder, make_way, sockets_in
 from tservice.mux.transport import Child, HeldProcess, Reachability
 
 SOCKETS = f"{INNER}/s"
@@ -114,8 +114,8 @@ class ContainerSockets(SocketFolder):
     async def clear(self, session_id: str) -> None:
         path = self.path / self.socket(session_id).name
         try:
-            path.unlink(missing_ok=True)
-            path.with_suffix(".preface").unlink(missing_ok=True)
+            make_way(path)
+            make_way(path.with_suffix(".preface"))
         except OSError as error:
             raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import unittest
 import uuid
 from pathlib import Path
@@ -135,6 +136,18 @@ class ContainerCaseTests(SynchronousTestCase):
         found = self.told(session)
         self.assertEqual((None, "idle"), (found["pid"], found["status"]))
 
+    def no_worktrees(self, case: str, folder: Path) -> None:
+        """None is made: what is in there could have git run it out here."""
+        worktree = {"mode": "shell", "caseName": case, "worktree": {"branch": "b"}, "start": True}
+        self.refused("POST", "/api/sessions", worktree, 422)
+        linked = {"name": f"over-{case}", "path": str(folder)}
+        self.ask("POST", "/api/cases/link", linked)
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+        for each in (case, f"over-{case}"):
+            refused = self.refused("POST", f"/api/cases/{each}/worktree", {"branch": "b"}, 422)
+            self.assertIn("in a container", refused)
+        shutil.rmtree(folder / ".git")
+
     def test_a_session_like_any_other(self) -> None:
         """Typed once, its files the workspace's owner's, its secrets nobody's, its fence whole; it
         goes on when the service is started anew."""
@@ -167,6 +180,7 @@ class ContainerCaseTests(SynchronousTestCase):
         )
         git = self.ask("GET", f"/api/sessions/{session}/git-status")
         self.assertEqual(("unsupported", "docker"), (git["state"], git["reason"]))
+        self.no_worktrees(case, folder)
         tree = self.ask("GET", f"/api/sessions/{session}/files")["tree"]
         self.assertEqual({"made", "once"}, {each["name"] for each in tree})
         shown = self.ask("GET", f"/api/cases/{case}/container")
@@ -210,11 +224,13 @@ class ContainerCaseTests(SynchronousTestCase):
         self.type(one, f"hook {one} own; hook {other} another", 3)
         self.until_shown(one, "=another:HTTP/1.1 404 Not Found")
         self.assertIn("=own:HTTP/1.1 200 OK", self.screen(one))
-        rows = {row["id"]: row for row in self.ask("GET", "/api/doctor?category=core")["tools"]}
-        url = rows["bridge-podman"]["path"]
-        self.assertEqual("ok", rows["bridge-podman"]["status"], rows["bridge-podman"])
+        row = self.bridge()
+        url = row["path"]
+        self.assertEqual("ok", row["status"], row)
         self.daemon.restart()
         until("its pane", lambda: self.told(one)["pid"])
+        # It listens once the engine has told where, which the start does not wait for.
+        until("the bridge", lambda: self.bridge()["status"] == "ok", told=self.bridge)
         self.type(one, f"hook {one} later", 4)
         self.until_shown(one, "=later:HTTP/1.1 200 OK")
         for path, status in (("/api/hook-event", 401), ("/api/sessions", 404), ("/", 404)):
@@ -222,6 +238,11 @@ class ContainerCaseTests(SynchronousTestCase):
                 urlopen(url + path, data=b"{}", timeout=PATIENCE)
             self.assertEqual(status, refused.exception.code, path)
             refused.exception.close()
+
+    def bridge(self) -> Any:
+        """The doctor's row on the one of podman."""
+        rows = self.ask("GET", "/api/doctor?category=core")["tools"]
+        return next(row for row in rows if row["id"] == "bridge-podman")
 
     def test_an_agent_asks_and_is_allowed(self) -> None:
         """Claude Code in there: a prompt, its dialog, the inbox, and the hook at the end."""

@@ -17,8 +17,9 @@ from twisted.logger import Logger
 from tservice.containers import kernel
 from tservice.containers.answers import Happening, Seen, State
 from tservice.containers.boxes import Boxes
-from tservice.containers.events import AGAIN_SECONDS, EngineEvents
 from tservice.containers.hosts import Hosts
+from tservice.containers.life.events import AGAIN_SECONDS, EngineEvents
+from tservice.containers.life.pauses import Pauses
 from tservice.containers.model import ContainerCase, Engine
 from tservice.containers.place import place_of
 from tservice.containers.store import ContainerStore
@@ -49,7 +50,6 @@ WORDS = {
     KILLED: "its container was killed",
     REMOVED: "its container was removed",
 }
-PAUSED = "its container is paused"
 
 _Engine = tuple[str, Engine, str | None]
 """A host's id, engine and context."""
@@ -117,8 +117,9 @@ class Watch:
         self._events: dict[_Engine, EngineEvents] = {}
         self._ooms: dict[str, int] = {}
         self._ends: dict[str, End] = {}
-        # By host: containers of which something was heard since all were looked at last.
-        self._moved: dict[str, set[str]] = {}
+        self._pauses = Pauses(clock, sessions=sessions, get=self._get)
+        # For each look at all of a host: the containers of which something was heard meanwhile.
+        self._looks: list[set[str]] = []
         self._deaf: Callable[[], None] = _nothing
 
     def start(self) -> None:
@@ -134,12 +135,14 @@ class Watch:
         """Hear nothing any more."""
         self._deaf()
         self._timers.clear()
+        self._pauses.stop()
         for events in self._events.values():
             events.stop()
 
     # -- what sessions tell
 
     def _heard(self, event: Event) -> None:
+        self._pauses.heard(event)
         if event.session_id is None:
             return
         if event.name not in (EventName.SESSION_INTERACTIVE, EventName.SESSION_EXIT):
@@ -263,14 +266,16 @@ class Watch:
     async def _catch_up(self, host_id: str) -> None:
         """Find out what happened while nobody listened, or the engine did not answer."""
         cases, moved = self._concerned(host_id), set[str]()
-        self._moved[host_id] = moved
+        self._looks.append(moved)
         try:
             seen = await self._boxes.look_at(cases)
         except ServiceError as error:
             self._log.debug("{host}: {error}", host=host_id, error=error)
-            if any(session.id in self._ends for case in cases for session in self._inside(case)):
+            if self._concerned(host_id):
                 self._timers.set(host_id, AGAIN_SECONDS, self._begun, host_id)
             return
+        finally:
+            self._looks = [each for each in self._looks if each is not moved]
         for case in cases:
             self._count(case)
             for session in self._inside(case):
@@ -300,8 +305,8 @@ class Watch:
         case = self._store.container(told.name)
         if case is None:
             return
-        if case.host_id in self._moved:
-            self._moved[case.host_id].add(case.container)
+        for moved in self._looks:
+            moved.add(case.container)
         if told.action == "die":
             self._ended(case)
         elif told.action == "oom":
@@ -340,15 +345,10 @@ class Watch:
                 )
 
     def _tell(self, session: Session, *, paused: bool) -> None:
-        known = session.status_reason == PAUSED
-        if paused and not (known and session.status is Status.IDLE):
-            self._sessions().update(
-                session.id, durable=False, status=Status.IDLE, status_reason=PAUSED
-            )
-        elif known and not paused:
-            self._sessions().update(
-                session.id, durable=False, status_reason="its container runs again"
-            )
+        if paused:
+            self._pauses.begins(session)
+        else:
+            self._pauses.ends(session)
 
 
 def _nothing() -> None:

@@ -1,0 +1,1 @@
+"""What befalls containers, and what is told of it to the sessions in them."""

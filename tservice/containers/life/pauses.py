@@ -1,0 +1,72 @@
+"""That the container of a session is paused, told for as long as it is (protocol-containers)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.events import Event, EventName
+from tservice.core.timers import Timers
+from tservice.sessions.interfaces import ISessions, Session, Status
+
+PAUSED = "its container is paused"
+AGAIN = "its container runs again"
+
+_MEANT = {EventName.SESSION_IDLE: Status.IDLE, EventName.SESSION_WORKING: Status.BUSY}
+
+
+class Pauses:
+    """Sessions in paused containers.
+
+    What is found of such a session meanwhile, as by a timer that its start set, is told once its
+    container runs again.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        *,
+        sessions: Callable[[], ISessions],
+        get: Callable[[str], Session | None],
+    ) -> None:
+        self._timers = Timers(clock)
+        self._sessions, self._get = sessions, get
+        # What each would be without the pause.
+        self._otherwise: dict[str, Status] = {}
+
+    def begins(self, session: Session) -> None:
+        """Say so; harmless where it is said already."""
+        if session.id not in self._otherwise:
+            self._otherwise[session.id] = session.status
+        self._say(session.id)
+
+    def ends(self, session: Session) -> None:
+        """Say so where it was said that it is paused, also by a service before this one."""
+        self._timers.stop(session.id)
+        status = self._otherwise.pop(session.id, None)
+        if status is not None or session.status_reason == PAUSED:
+            self._update(session, status or session.status, AGAIN)
+
+    def heard(self, event: Event) -> None:
+        """Something may be told of a session that has to wait."""
+        name = event.session_id
+        if name is None or name not in self._otherwise:
+            return
+        self._otherwise[name] = _MEANT.get(event.name, self._otherwise[name])
+        # Everybody hears of that before it is corrected.
+        self._timers.set(name, 0, self._say, name)
+
+    def stop(self) -> None:
+        """Say nothing any more."""
+        self._timers.clear()
+
+    def _say(self, session_id: str) -> None:
+        session = self._get(session_id)
+        if session is None or session.pid is None:
+            self._otherwise.pop(session_id, None)
+        elif (session.status, session.status_reason) != (Status.IDLE, PAUSED):
+            self._update(session, Status.IDLE, PAUSED)
+
+    def _update(self, session: Session, status: Status, reason: str) -> None:
+        self._sessions().update(session.id, durable=False, status=status, status_reason=reason)
