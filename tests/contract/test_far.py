@@ -9,15 +9,14 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
 
 from attrs import evolve, frozen
 from twisted.internet import reactor
-from twisted.internet.process import ProcessReader
 
 from tests.contract.suite import Contract, ShellContract, TmuxHands, text
 from tests.integration.mux.harness import CAPACITY, TMUX
-from tests.sshd import Sshd
+from tests.sshd import Sshd, children_read
+from tests.waiting import until
 from tservice.core.places.place import Place, PlaceId, PlaceKind
 from tservice.core.places.places import Places
 from tservice.mux.far.runner import Far, IFar, Way
@@ -37,12 +36,6 @@ class OneFar:
 
     def known(self) -> Sequence[IFar]:
         return [self.far]
-
-
-def children_read() -> bool:
-    """Whether the output of any child is still waited for."""
-    readers = cast(Any, reactor).getReaders()
-    return any(isinstance(each, ProcessReader) for each in readers)
 
 
 class FarHands(TmuxHands):
@@ -70,6 +63,8 @@ class FarHands(TmuxHands):
         words = cls.sshd.ssh(cls.far_folder / "c")
         subprocess.run([*words[:-1], "-O", "exit", words[-1]], check=False, capture_output=True)
         cls.sshd.close()
+        # It takes its socket away itself, a moment after it was told to end.
+        until("the end of the connection", lambda: not (cls.far_folder / "c").exists())
         shutil.rmtree(cls.far_folder)
 
     def multiplexer(self) -> TmuxMultiplexer:
@@ -91,7 +86,7 @@ class FarHands(TmuxHands):
     async def clean(self) -> None:
         await super().clean()
         # An ssh that was given up ends a moment later.
-        await self.until(lambda: not children_read(), "the end of every child")
+        await self.until(lambda: not children_read(reactor), "the end of every child")
         self.sshd.sweep()
 
 

@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import socket
+import stat
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -119,6 +120,9 @@ def reach_socket(socket_path: Path, ask: Callable[[Path], object] | None = None)
     try:
         # Asked first: a server that comes up in between is found listening.
         starting = is_starting(socket_path)
+        if not stat.S_ISSOCK(os.lstat(socket_path).st_mode):
+            # Put there by whoever may write to the folder; never followed, and never an unknown.
+            raise ConnectionRefusedError
         (ask or listener_of)(socket_path)
     except (ConnectionRefusedError, FileNotFoundError):
         return Reachability.UNKNOWN if starting else Reachability.GONE

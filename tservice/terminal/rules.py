@@ -50,6 +50,8 @@ class ScreenRules:
     @ivar working_title: matches the pane's title only while a turn runs.
     @ivar starting_line: matches a row only while the agent comes up with a composer that takes no
         keys yet.
+    @ivar resuming_screen: matches the rows of an agent that goes on with a conversation only while
+        it has not read that.
     """
 
     shape: Shape = "mark"
@@ -58,13 +60,14 @@ class ScreenRules:
     working_line: re.Pattern[str] | None = None
     working_title: re.Pattern[str] | None = None
     starting_line: re.Pattern[str] | None = None
+    resuming_screen: re.Pattern[str] | None = None
     model: ModelRule | None = None
 
     @classmethod
     def from_capabilities(cls, capabilities: Mapping[str, Any]) -> ScreenRules:
         """Read C{composerReadyMark}, C{composerShape}, C{promptGlyph}, C{workingLine},
-        C{workingTitle}, C{startingLine} and C{modelDetect} of a registry entry; other keys are not
-        looked at.
+        C{workingTitle}, C{startingLine}, C{resumingScreen} and C{modelDetect} of a registry entry;
+        other keys are not looked at.
 
         @raise ValueError: a pattern does not compile or a value is out of its set; the text names
             the field.
@@ -80,6 +83,7 @@ class ScreenRules:
             working_line=_pattern(capabilities, "workingLine"),
             working_title=_pattern(capabilities, "workingTitle"),
             starting_line=_pattern(capabilities, "startingLine"),
+            resuming_screen=_pattern(capabilities, "resumingScreen"),
             model=_model(capabilities.get("modelDetect")),
         )
 

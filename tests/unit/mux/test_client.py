@@ -14,6 +14,7 @@ from tservice.mux.tmux.client import (
     MAX_WAITING,
     ODD_EVENTS,
     ODD_SECONDS,
+    OF_A_COMMAND,
     SLICE,
     ClientGone,
     CommandRefused,
@@ -160,6 +161,17 @@ class FloodTests(SynchronousTestCase):
             told = len(self.told.events)
             self.process.say(odd * 1000)
             self.assertEqual(told, len(self.told.events), odd)
+
+    def test_what_our_own_commands_bring_is_none(self) -> None:
+        """A window that several people drag has a new layout a thousand times a second."""
+        for _ in range(2 * ODD_EVENTS):
+            asked = self.client.command(b"resize-window")
+            self.process.answer()
+            self.successResultOf(asked)
+            self.process.say(b"%layout-change @0 x\n")
+        self.assertEqual([], self.process.signals)
+        self.process.say(b"%x y\n" * (ODD_EVENTS + OF_A_COMMAND * 2 * ODD_EVENTS))
+        self.assertEqual(["KILL"], self.process.signals)
 
     def test_as_many_over_a_longer_time_are_none(self) -> None:
         for _ in range(20):

@@ -101,6 +101,13 @@ class LinkTests(SynchronousTestCase):
         self.assertFalse(answer.called and answer.result is Reachability.GONE)
         self.assertEqual(([], []), (self.told.events, self.clock.getDelayedCalls()))
 
+    def test_nobody_waits_for_a_client_that_will_not_come(self) -> None:
+        """As where tmux refused to start a session: what is left of it is ended at once."""
+        self.link.expect_end(True)
+        self.last.end(1)
+        self.failureResultOf(self.command(), MuxTimeout)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
     def test_an_end_that_is_expected_before_the_answer(self) -> None:
         """Whoever ends the server says what follows."""
         answer = self.server.hold()

@@ -133,6 +133,13 @@ class SetupTests(SetupCase):
         self.now(folder.clear(ID))
         self.now(folder.clear(ID))
         self.assertEqual(frozenset(), self.now(setups.found()))
+        # What cannot be taken away is put aside: else nothing could be ended in there.
+        (folder.path / "c.sock" / "x").touch()
+        self.now(folder.clear("c"))
+        self.assertFalse((folder.path / "c.sock").exists())
+        [aside] = folder.path.glob("c.sock.*")
+        self.assertTrue((aside / "x").exists())
+        folder.path = aside / "x"
         self.assertIn("c.sock cannot be removed", self.refused(folder.clear("c")))
 
     def test_a_preface_is_the_users(self) -> None:

@@ -64,6 +64,23 @@ class TransportTests(SynchronousTestCase):
             self.assertIs(Reachability.HERE, self.reach())
             self.assertIs(Reachability.UNKNOWN, self.reach())
 
+    def test_at_what_is_no_socket_nobody_listens(self) -> None:
+        """What runs in the pane may have put it there, as a link to somebody else's server."""
+        other = self.folder / "other.sock"
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(other))
+            server.listen()
+            for put in (
+                lambda: self.path.symlink_to(other),
+                lambda: self.path.symlink_to(self.path),
+                self.path.mkdir,
+                lambda: os.mkfifo(self.path),
+                self.path.touch,
+            ):
+                put()
+                self.assertIs(Reachability.GONE, self.reach())
+                self.path.rmdir() if self.path.is_dir() else self.path.unlink()
+
     def test_a_server_that_is_starting(self) -> None:
         """Its socket refuses connections at first, and whoever starts it holds a lock."""
         with socket.socket(socket.AF_UNIX) as server, open(f"{self.path}.lock", "w") as lock:

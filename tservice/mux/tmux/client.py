@@ -43,6 +43,8 @@ ODD_EVENTS = 1000
 ODD_SECONDS = 1.0
 """So many notices and unasked answers in so many seconds are a flood that no tmux makes: a pane's
 own bytes are not among them.  The server may be its user's, who can put anything in its place."""
+OF_A_COMMAND = 4
+"""Notices that a command of ours may bring, such as the layouts after a resize: none of a flood."""
 MANY_LINES, SLICE = 4096, 4096
 """A read with more lines than so many is taken in by so many bytes, or the flood in it would be
 gone through to its end before it is cut."""
@@ -314,6 +316,7 @@ class ControlClient(ProcessProtocol):
         if command.left and block.ok:
             return
         self._waiting.popleft()
+        self._odd -= OF_A_COMMAND
         if not block.ok:
             command.fail(CommandRefused(_text(block)))
         elif all(answer.whole for answer in command.blocks):

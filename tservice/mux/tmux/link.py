@@ -277,6 +277,8 @@ class ServerLink:
     async def _wait(self, timeout: float) -> ControlClient:
         if self._over is not None:
             raise self._over
+        if self._ending and not self._pending():
+            raise MuxTimeout("no tmux client is left, and none will attach")
         if len(self._waiters) >= MAX_WAITING:
             raise MuxBusy(f"{MAX_WAITING} commands wait for a tmux client")
         waiter: Deferred[ControlClient] = Deferred(self._drop)

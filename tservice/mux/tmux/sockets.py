@@ -101,8 +101,8 @@ class SocketFolder:
         """
         path = self.socket(session_id)
         try:
-            path.unlink(missing_ok=True)
-            path.with_suffix(_PREFACE).unlink(missing_ok=True)
+            make_way(path)
+            make_way(path.with_suffix(_PREFACE))
         except OSError as error:
             raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
 
@@ -154,6 +154,17 @@ def sockets_in(folder: Path) -> frozenset[str]:
         paths = [Path(entry.path) for entry in islice(entries, LOOKED_AT)]
     names = (path.stem for path in paths if _is_socket(path))
     return frozenset(name for name in names if SESSION_ID.fullmatch(name))
+
+
+def make_way(path: Path) -> None:
+    """Take away what is at C{path}; a folder, which who may write here put there, is put aside.
+
+    @raise OSError: it stays.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except IsADirectoryError:
+        path.rename(path.with_name(f"{path.name}.{os.urandom(4).hex()}"))
 
 
 def _write_new(path: Path, data: bytes) -> None:

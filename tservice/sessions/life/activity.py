@@ -35,7 +35,7 @@ class IdleAfterStart:
         if self._fresh:
             self._timer = self._clock.callLater(self._seconds, self._sink.idle, self._reason)
 
-    def submitting(self, prompt: bool) -> None:
+    def submitting(self, text: str | None) -> None:
         """What follows is not looked at."""
 
     def stop(self) -> None:
@@ -52,7 +52,7 @@ class PlainSources:
         self._clis = clis
 
     def source(
-        self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool
+        self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
     ) -> IActivitySource:
         entry = self._clis.get(session.mode)
         if entry is not None and entry.kind is CliKind.SHELL:

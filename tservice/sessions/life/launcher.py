@@ -167,7 +167,7 @@ class Launcher:
         place = self.places.starting(session)
         folder = session.working_dir
         look = partial(place.act, partial(_is_usable, folder))
-        if place.near and not await self._settings.files.run(look, at=folder):
+        if place.near and not await self._settings.files.run(look, at=folder, owner=session.owner):
             raise failed(f"the folder {folder} is gone, or closed to its user")
         put_secret(place)
         plan = await self._models().inject(session, plan)

@@ -117,7 +117,8 @@ class Processes:
             live.stage.move.begin_failed()
             self._roster.happened(live, phase=live.stage.phase, status=Status.IDLE, pid=None)
             raise
-        self._hold(live, pane, fresh=parked is None)
+        resumed = parked is None and resume is not None
+        self._hold(live, pane, fresh=parked is None, resumed=resumed)
         return live.session
 
     async def _launch(self, live: Live, granted: bool, resume: str | None, again: Again) -> IPane:
@@ -212,7 +213,7 @@ class Processes:
 
     # -- what becomes of them
 
-    def _hold(self, live: Live, pane: IPane, *, fresh: bool) -> None:
+    def _hold(self, live: Live, pane: IPane, *, fresh: bool, resumed: bool = False) -> None:
         """A pane with a process, new or taken up, is the session's from now on."""
         live.stage.move.began()
         live.pane = pane
@@ -222,9 +223,11 @@ class Processes:
             self._over(live, pane.ending)
             live.inputs.abandon()
             return
-        self._running(live, pane, watcher, fresh)
+        self._running(live, pane, watcher, fresh, resumed)
 
-    def _running(self, live: Live, pane: IPane, watcher: Watcher, fresh: bool) -> None:
+    def _running(
+        self, live: Live, pane: IPane, watcher: Watcher, fresh: bool, resumed: bool
+    ) -> None:
         status = Status.IDLE if fresh else live.record.status
         self._roster.change(
             live,
@@ -244,7 +247,7 @@ class Processes:
             self._roster.tell(live, EventName.SESSION_INTERACTIVE)
         else:
             live.inputs.recover()
-        live.activity = self._activity.source(live.record, pane, watcher, fresh)
+        live.activity = self._activity.source(live.record, pane, watcher, fresh, resumed)
         live.activity.start()
 
     def _over(self, live: Live, ending: PaneExit | None) -> None:
