@@ -147,7 +147,9 @@ class RealClaude(Driven):
         held = ExitStack()
         self.addCleanup(held.close)
         isolated = held.enter_context(loopback_only())
-        folder = held.enter_context(tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp"))
+        # What is killed may still make a last file.
+        made = tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
+        folder = held.enter_context(made)
         self.world = held.enter_context(World("claude", Path(folder), isolated=isolated))
         self.work = self.world.place.work
         launch = RECIPES["claude"](self.world.place, trusted=False)

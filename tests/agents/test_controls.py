@@ -16,7 +16,7 @@ from tests.stress.place import Place, serving
 from tests.waiting import until
 
 FIRST = 300.0
-"""Seconds for the first turn."""
+"""Seconds for the first turn, and for what waits until it is over."""
 DIALOGS = int(os.environ.get("STRESS_APPROVALS", "4"))
 
 
@@ -46,7 +46,8 @@ class ControlTests(SynchronousTestCase):
         return self.place.call("POST", f"{self.path}/input", **body)
 
     def put(self, name: str, **body: str) -> tuple[int, Any]:
-        answer = self.place.daemon.request("PUT", f"{self.path}/{name}", body)
+        # It is held until the agent rests, as a prompt is.
+        answer = self.place.daemon.request("PUT", f"{self.path}/{name}", body, patience=FIRST)
         found = answer.json()
         return answer.status, found["data"] if answer.status == 200 else found["error"]
 

@@ -257,7 +257,8 @@ class FamilyTests(SynchronousTestCase):
         """Told to a running agent, and read back from its screen."""
         for mode in self.manner.modes:
             body = {"permissionMode": mode}
-            answer = self.daemon.request("PUT", f"{self.path}/permission-mode", body)
+            path = f"{self.path}/permission-mode"
+            answer = self.daemon.request("PUT", path, body, patience=HELD)
             self.assertEqual((200, body), (answer.status, answer.json().get("data")))
         for name in self.manner.untold:
             answer = self.daemon.request("PUT", f"{self.path}/{name}", {name: "high"})
@@ -295,23 +296,37 @@ class FamilyTests(SynchronousTestCase):
     def what_was_said(self, cli: str) -> None:
         """Its own record tells the answer, the tokens and the conversation."""
         self.until("its conversation", lambda: self.record()["conversationIds"])
-        said = self.call("GET", f"{self.path}/last-response?context=full")
-        words = [(each["role"], each["text"]) for each in said["messages"]]
-        self.assertIn(("user", "HOLD: door"), words)
-        self.assertIn(("assistant", "holding until released"), words)
-        self.assertIn(("assistant", f"quick {SHORT - 1}"), words)
+        # Written and read behind what the screen shows.
+        wanted = [
+            ("user", "HOLD: door"),
+            ("assistant", "holding until released"),
+            ("assistant", f"quick {SHORT - 1}"),
+        ]
+        self.until("what was said", lambda: set(wanted) <= set(self.words()))
         if cli == "codex":
-            self.assertEqual(CODEX_SAID, words)
+            self.until("all of it", lambda: len(self.words()) >= len(CODEX_SAID))
+            self.assertEqual(CODEX_SAID, self.words())
+        self.until("its tokens", lambda: self.record()["tokens"]["input"] > 0)
+        self.until("its name", lambda: self.record()["nameSource"] == "auto")
         record = self.record()
         (self.conversation,) = record["conversationIds"]
-        self.assertLess(0, record["tokens"]["input"])
-        self.assertEqual(("HOLD: door", "auto"), (record["name"], record["nameSource"]))
+        self.assertEqual("HOLD: door", record["name"])
         past = self.call("GET", "/api/history/sessions")["sessions"]
         mine = [each for each in past if each["id"] == self.conversation]
         self.assertEqual(
             [(cli, str(self.world.place.work))],
             [(each["mode"], each.get("workingDir")) for each in mine],
         )
+
+    def words(self) -> list[tuple[str, str]]:
+        """What its own record tells of the conversation by now."""
+        said = self.call("GET", f"{self.path}/last-response?context=full")
+        return [(each["role"], each["text"]) for each in said["messages"]]
+
+    def responds(self, text: str) -> None:
+        """The answer comes into its own record, which is written behind the screen."""
+        path = f"{self.path}/last-response"
+        self.until(f"the answer {text}", lambda: self.call("GET", path)["text"] == text)
 
     def its_list(self) -> None:
         """What its own tool was told, as the record has it."""
@@ -348,11 +363,10 @@ class FamilyTests(SynchronousTestCase):
             if each.prompt.startswith("SAY: again")
         )
         self.assertIn(digest("SAY: quick 0"), request.said)
-        said = self.call("GET", f"{self.path}/last-response")
-        self.assertEqual("again", said["text"])
+        self.responds("again")
         self.assertEqual([self.conversation], self.record()["conversationIds"])
         left = [] if self.manner.lists is None else [LISTED_TODO]
-        self.assertEqual(left, self.listed())
+        self.until("the list of before", lambda: self.listed() == left)
 
     def it_begins_anew(self) -> None:
         self.call("POST", f"{self.path}/start", fresh=True)
@@ -360,9 +374,8 @@ class FamilyTests(SynchronousTestCase):
         found = self.prompt("SAY: anew", wait="idle", waitTimeout=WAIT)
         self.assertEqual("idle", found["wait"]["signal"], self.screen())
         self.until("another conversation", lambda: len(self.record()["conversationIds"]) == 2)
-        said = self.call("GET", f"{self.path}/last-response?context=full")
-        self.assertEqual("anew", said["text"])
-        self.assertNotIn("HOLD: door", [each["text"] for each in said["messages"]])
+        self.responds("anew")
+        self.assertNotIn(("user", "HOLD: door"), self.words())
         self.assertEqual([], self.listed())
 
     def the_exit(self) -> None:

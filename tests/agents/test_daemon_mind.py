@@ -42,6 +42,11 @@ class MindTests(RealClaude, SynchronousTestCase):
                 found += [pid] if b"--no-session-persistence" in words else []
         return found
 
+    def over(self) -> bool:
+        """Whether nobody asks any more: the CLI is gone and the service has seen its end, or it
+        would refuse the next question."""
+        return not self.asked() and not list((self.daemon.data / "mind").iterdir())
+
     def ask(self, **body: Any) -> Answer:
         path = f"/api/sessions/{self.session}/readmymind"
         return self.daemon.request("POST", path, body, patience=HELD)
@@ -92,13 +97,13 @@ class MindTests(RealClaude, SynchronousTestCase):
         self.hang("HOLD: never")
         self.assertEqual(409, self.ask().status)
         self.connection.close()
-        self.until("the end of the CLI", lambda: not self.asked())
+        self.until("the end of the CLI", self.over)
         self.hang("HOLD: again")
         path = f"/api/sessions/{self.session}"
         self.assertEqual(200, self.daemon.request("DELETE", path).status)
         self.assertIn(b" 404 ", self.connection.recv(4096).split(b"\r\n")[0])
         self.connection.close()
-        self.until("the end of the CLI", lambda: not self.asked())
+        self.until("the end of the CLI", self.over)
 
     def test_one_that_crashes(self) -> None:
         self.hang("HOLD: never")
@@ -107,7 +112,7 @@ class MindTests(RealClaude, SynchronousTestCase):
                 os.kill(pid, 9)
         self.assertIn(b" 422 ", self.connection.recv(4096).split(b"\r\n")[0])
         self.connection.close()
-        self.until("the end of the CLI", lambda: not self.asked())
+        self.until("the end of the CLI", self.over)
 
     def hang(self, steer: str) -> None:
         """Ask on a connection of its own, and wait until the model was asked."""

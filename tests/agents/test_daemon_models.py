@@ -17,6 +17,7 @@ from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable, install
 from tests.agents.netns import loopback_only
+from tests.agents.recipes import know_no_models
 from tests.agents.subject import unavailable
 from tests.agents.world import World
 from tests.integration.harness import PATIENCE, Daemon
@@ -54,6 +55,7 @@ class CustomModelTests(SynchronousTestCase):
         trusted = self.daemon.home / ".gemini" / "trustedFolders.json"
         trusted.parent.mkdir()
         trusted.write_text(json.dumps({str(self.world.place.work): "TRUST_FOLDER"}), "utf-8")
+        know_no_models(self.daemon.home)
         self.daemon.start()
         self.call("PUT", "/api/settings", customModelEndpointsEnabled=True)
         self.endpoint = self.call(
@@ -147,7 +149,13 @@ class CustomModelTests(SynchronousTestCase):
         self.begin("claude", "primary", ANTHROPIC_API_KEY=OWN, ANTHROPIC_CUSTOM_HEADERS="x: y")
         self.answered("hello there")
         self.nobody_else_has_the_key()
-        kept = list((self.daemon.home / ".claude" / "projects").rglob("*.jsonl"))
+        kept: list[Path] = []
+
+        def written() -> bool:
+            kept[:] = (self.daemon.home / ".claude" / "projects").rglob("*.jsonl")
+            return bool(kept)
+
+        until("the conversation's file, written behind the answer", written, told=self.told)
         self.assertEqual(1, len(kept))
         until("the end of the turn", lambda: self.record()["status"] == "idle", told=self.told)
         wish = {"endpointId": self.endpoint, "modelId": MODEL}

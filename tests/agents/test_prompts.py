@@ -9,11 +9,13 @@ from typing import Any
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable
-from tests.agents.driven import RealClaude
+from tests.agents.driven import HELD, RealClaude
 from tests.agents.recipes import RECIPES
 from tests.agents.subject import unavailable
 from tests.stress import prompts
 
+TRIES = 3
+"""How often a machine may be too busy to draw what was asked for at once."""
 COUNT = int(os.environ.get("STRESS_PROMPTS", "10"))
 
 
@@ -48,7 +50,7 @@ class EndTests(RealClaude, SynchronousTestCase):
 
     def input(self, text: str) -> tuple[int, dict[str, Any]]:
         path = f"/api/sessions/{self.session}/input"
-        answer = self.daemon.request("POST", path, {"input": text})
+        answer = self.daemon.request("POST", path, {"input": text}, patience=HELD)
         return answer.status, answer.json()
 
     def test_ends_and_what_stands_before(self) -> None:
@@ -73,10 +75,21 @@ class EndTests(RealClaude, SynchronousTestCase):
         self.prompt(text)
         self.assertEqual([*before, text], self.said())
 
+    def opens(self, command: str) -> None:
+        """It is told of a picker, which the service looks for within a second: where the agent took
+        longer to draw it, it is closed and opened again."""
+        for _ in range(TRIES):
+            status, told = self.input(command)
+            self.assertEqual(200, status, told)
+            if told["data"].get("opened") is not None:
+                break
+            self.until("what it opened", self.pending)
+            self.until("its end", self.left)
+        self.assertEqual("picker", told["data"].get("opened"))
+
     def a_picker(self) -> None:
         """It is told, asked in the inbox, and gets no second Enter."""
-        status, told = self.input("/model\r")
-        self.assertEqual((200, "picker"), (status, told["data"].get("opened")))
+        self.opens("/model\r")
         item = self.approval()
         self.assertEqual(("question", "Select model"), (item["kind"], item["message"]))
         self.assertEqual(422, self.input("SAY: no\r")[0])
@@ -86,8 +99,7 @@ class EndTests(RealClaude, SynchronousTestCase):
 
     def a_page(self) -> None:
         """C{/config} takes the composer's place; Escape leaves its filter first, then the page."""
-        status, told = self.input("/config\r")
-        self.assertEqual((200, "picker"), (status, told["data"].get("opened")))
+        self.opens("/config\r")
         self.assertEqual(422, self.input("SAY: no\r")[0])
         self.until("the end of the page", self.left)
         self.say("SAY: behind the page")
@@ -95,9 +107,12 @@ class EndTests(RealClaude, SynchronousTestCase):
     def left(self) -> bool:
         """Deny what is asked; whether the page is gone then."""
         for item in self.pending():
-            self.answer(item, action="deny")
+            path = f"/api/approvals/{item['id']}/answer"
+            how = {"action": "deny", "expectFrame": item["frame"]}
+            # While the page is drawn anew it is another one than was seen, which is told.
+            self.assertIn(self.daemon.request("POST", path, how).status, (200, 409))
             self.until("its end", partial(self.gone, item))
-        return "Settings" not in self.screen()
+        return not self.pending() and "Settings" not in self.screen()
 
     def gone(self, item: dict[str, Any]) -> bool:
         return item not in self.pending()
@@ -111,8 +126,7 @@ class EndTests(RealClaude, SynchronousTestCase):
 
     def test_a_lone_slash(self) -> None:
         self.prompt("SAY: ready")
-        status, told = self.input("/\r")
-        self.assertEqual((200, "picker"), (status, told["data"].get("opened")))
+        self.opens("/\r")
         (item,) = self.until("an item", self.pending)
         self.answer(item, action="deny")
         self.until("the end of it", lambda: not self.pending())

@@ -9,7 +9,7 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.stub_model import StubProcess
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 
 class ServerTests(SynchronousTestCase):
@@ -54,7 +54,7 @@ class ServerTests(SynchronousTestCase):
         self.ask("HOLD: door").readline()
         self.connection.close()
         self.ask("SAY: next").read()
-        self.assertEqual("aborted", self.stub.turns()[0].outcome)
+        until("the abort", lambda: self.stub.turns()[0].outcome == "aborted")
 
     def test_error(self) -> None:
         answer = self.ask("FAIL: 529")

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from attrs import field, frozen
 from attrs.validators import in_, optional
+
+from tservice.core.yamltext import parse_yaml
 
 HERE = Path(__file__).parent
 STATES = ("dialog", "working", "idle", "unknown")
@@ -102,7 +103,7 @@ class Recording:
 def _labels(folder: Path) -> dict[str, Label]:
     labels: dict[str, Label] = {}
     for path in sorted(folder.glob("labels*.yaml")):
-        for name, value in yaml.safe_load(path.read_text("utf-8")).items():
+        for name, value in parse_yaml(path.read_text("utf-8")).items():
             if name in labels:
                 raise ValueError(f"{path}: {name} is labelled twice")
             try:

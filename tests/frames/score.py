@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-import yaml
 from attrs import Factory, define
 
 from tests.frames import HERE, DialogLabel, Recording
+from tservice.core.yamltext import parse_yaml
 from tservice.terminal.dialogs import Dialog
 from tservice.terminal.model import display_model
 from tservice.terminal.rules import ScreenRules
@@ -18,7 +18,7 @@ from tservice.terminal.trust import next_key
 
 RULES = {
     cli: ScreenRules.from_capabilities(capabilities)
-    for cli, capabilities in yaml.safe_load((HERE / "rules.yaml").read_text("utf-8")).items()
+    for cli, capabilities in parse_yaml((HERE / "rules.yaml").read_text("utf-8")).items()
 }
 
 

@@ -4,11 +4,15 @@ What counts is the conversation as the CLI sends it to the model, by the stub's 
 requests alone; with C{--stall} the CLI is stopped at random points for up to 2 s.
 
 C{python -m tests.stress.prompts --cli claude --prompts 200 --clients 3 --seed 1 --stall}
+
+A run mostly waits, so with C{--lanes} several sessions run side by side, each lane with a stub, a
+home and a daemon of its own.  What is sent does not depend on it.  C{--minutes} ends a run early.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
 import re
@@ -26,7 +30,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from tests.agents.cli_cache import CliUnavailable
-from tests.stress.place import MANNERS, Place, serving
+from tests.stress.place import MANNERS, Place, serving_each
 
 CONVERSATION = 25
 """Prompts of one session: each request carries them all, so the next ones go to a new session."""
@@ -63,15 +67,22 @@ class Figures:
     unknown: list[str] = field(factory=list)
     doubled: list[str] = field(factory=list)
     lost: list[str] = field(factory=list)
+    stuck: list[str] = field(factory=list)
     altered: list[str] = field(factory=list)
     surprises: list[str] = field(factory=list)
     stalls: int = 0
     seconds: list[float] = field(factory=list, repr=False)
+    _lock: threading.Lock = field(factory=threading.Lock, repr=False)
+
+    def count(self, name: str) -> None:
+        """One more of C{name}; from any thread."""
+        with self._lock:
+            setattr(self, name, getattr(self, name) + 1)
 
     @property
     def clean(self) -> bool:
         """Whether the promise held."""
-        return not (self.doubled or self.lost or self.altered or self.surprises)
+        return not (self.doubled or self.lost or self.stuck or self.altered or self.surprises)
 
     def summary(self) -> dict[str, object]:
         """The figures that are printed."""
@@ -85,6 +96,7 @@ class Figures:
             "sent again without an answer": self.resent,
             "doubled": len(self.doubled),
             "lost": len(self.lost),
+            "not said in a turn that does not end": len(self.stuck),
             "altered": len(self.altered),
             "stalls": self.stalls,
             "seconds to deliver, median and 99 of 100": (
@@ -92,7 +104,13 @@ class Figures:
                 round(times[len(times) * 99 // 100], 2),
             ),
             "surprises": self.surprises[:3],
-            "examples": [*self.doubled, *self.lost, *self.altered, *self.unknown][:6],
+            "examples": [
+                *self.doubled,
+                *self.lost,
+                *self.stuck,
+                *self.altered,
+                *self.unknown,
+            ][:6],
         }
 
 
@@ -157,29 +175,33 @@ class Life:
     def _send(self, prompt: Prompt, client: str, seq: int) -> None:
         """Send under its number, and again until it is known what became of it."""
         figures = self.figures
-        figures.sent += 1
+        figures.count("sent")
         body: dict[str, Any] = {"input": prompt.text + "\r", "clientId": client, "seq": seq}
         began, doubted = time.monotonic(), 0
         for _ in range(ATTEMPTS):
             status, told = self._ask(body)
             if status == 200:
-                figures.delivered += 1
+                if doubted:
+                    print(f"  sure of {prompt.name} after {doubted} times: {told}", flush=True)
+                figures.count("delivered")
                 figures.seconds.append(time.monotonic() - began)
                 self.sent.append(prompt)
                 break
             if "not sure" in told:
-                figures.unsure += not doubted
+                if not doubted:
+                    figures.count("unsure")
+                    print(f"  UNSURE {prompt.name}: {told}", self.screen(), sep="\n", flush=True)
                 doubted += 1
                 if doubted == DOUBTS:
                     figures.unknown.append(f"{prompt.name}: {told}")
                     break
             elif status in (409, 422) and ("nothing was typed" in told or "send both" in told):
-                figures.refused += 1
+                figures.count("refused")
             elif status:
                 figures.surprises.append(f"{prompt.name}: {status} {told}")
                 break
             else:
-                figures.resent += 1
+                figures.count("resent")
             time.sleep(AGAIN)
         if prompt.waits:
             waits = self.place.manner.waits
@@ -201,7 +223,7 @@ class Life:
         longest = time.monotonic() + LONGEST
         while time.monotonic() < deadline:
             said = self._said()
-            if all(more >= 0 for _, more in self._counted(said)):
+            if all(more >= 0 for _, more in self._counted(said)) and not self._busy():
                 time.sleep(2.0)
                 said = self._said()
                 break
@@ -236,11 +258,14 @@ class Life:
     def _judge(self, said: list[str]) -> None:
         figures, whole = self.figures, _folded("".join(said))
         amiss = {name: more for name, more in self._counted(said) if more}
+        missing = ("STUCK", figures.stuck) if self._busy() else ("LOST", figures.lost)
         for name, more in amiss.items():
-            (figures.doubled if more > 0 else figures.lost).append(name)
-            print(f"  {'DOUBLED' if more > 0 else 'LOST'} {name} ({more:+})", flush=True)
+            word, among = ("DOUBLED", figures.doubled) if more > 0 else missing
+            among.append(name)
+            print(f"  {word} {name} ({more:+})", flush=True)
         for each in self.sent:
-            if each.name not in amiss and _folded(each.text) not in whole:
+            named = len(each.text) >= TINY and each.name not in amiss
+            if named and _folded(each.text) not in whole:
                 figures.altered.append(each.name)
         if amiss:
             print("\n".join(f"  said {_brief(text)}" for text in said), self.screen(), sep="\n")
@@ -291,7 +316,7 @@ def stalling(life: Life, dice: random.Random) -> Iterator[None]:
                         os.kill(pid, number)
                 if number == signal.SIGSTOP:
                     over.wait(seed.uniform(*STALLS))
-            life.figures.stalls += 1
+            life.figures.count("stalls")
 
     thread = threading.Thread(target=stall)
     thread.start()
@@ -302,17 +327,36 @@ def stalling(life: Life, dice: random.Random) -> Iterator[None]:
         thread.join()
 
 
-def run(cli: str, prompts: int, clients: int, seed: int, *, stall: bool) -> Figures:
+def run(
+    cli: str,
+    prompts: int,
+    clients: int,
+    seed: int,
+    *,
+    stall: bool,
+    lanes: int = 1,
+    minutes: float = math.inf,
+) -> Figures:
     """Send so many prompts; the figures.
 
+    @param lanes: how many sessions run side by side.
+    @param minutes: after so many no further session begins.
     @raise CliUnavailable: it cannot be installed.
     """
-    dice, figures = random.Random(seed), Figures()
-    with serving(cli) as place:
-        for number in range(-(-prompts // CONVERSATION)):
+    figures, numbers = Figures(), range(-(-prompts // CONVERSATION))
+    last = time.monotonic() + 60 * minutes
+
+    def drive(lane: int, place: Place) -> None:
+        for number in numbers[lane::lanes]:
+            if time.monotonic() > last:
+                return
             count = min(CONVERSATION, prompts - number * CONVERSATION)
+            dice = random.Random(seed + number * 1_000_003)
             Life(place, figures, number, dice).run(clients, count, stall=stall)
             print(f"{cli} {figures.sent}: {figures.summary()}", flush=True)
+
+    with serving_each(cli, lanes) as places, ThreadPoolExecutor(lanes) as pool:
+        list(pool.map(drive, range(lanes), places))
     return figures
 
 
@@ -324,9 +368,12 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--stall", action="store_true")
+    parser.add_argument("--lanes", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     given = parser.parse_args()
+    how = {"stall": given.stall, "lanes": given.lanes, "minutes": given.minutes}
     try:
-        found = run(given.cli, given.prompts, given.clients, given.seed, stall=given.stall)
+        found = run(given.cli, given.prompts, given.clients, given.seed, **how)
     except CliUnavailable as why:
         print(f"not run: {why}")
         return 0

@@ -19,7 +19,7 @@ from tservice.agents.transcripts.homes import Homes, own_files
 from tservice.agents.transcripts.proofs import Proofs
 from tservice.cases.interfaces import WorkspaceHooks
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.doors.inthread import in_thread
+from tservice.core.doors.inthread import in_own_thread
 from tservice.core.identity import Identity
 from tservice.core.places.place import OWN
 from tservice.ground.feature import Feature
@@ -54,6 +54,9 @@ def build_agents(
     """
     clock, hub = ground.reactor, ground.hub
     store = AgentStore(ground.database)
+    homes = Homes(own=own_files(ground.home, clis), places=ground.places)
+    look = in_own_thread(ground.doors.files)
+    proofs = Proofs(clock, homes, store.transcript, look)
     agents = Agents(
         AgentsDependencies(
             clock=clock,
@@ -63,12 +66,10 @@ def build_agents(
             shells=PlainSources(clock, clis),
             store=store,
             places=ground.places,
+            proofs=proofs,
             files=ground.doors.files,
         )
     )
-    homes = Homes(own=own_files(ground.home, clis), places=ground.places)
-    look = in_thread(ground.doors.files)
-    proofs = Proofs(homes, agents.transcript_of, look)
     preparation = HookPreparation(
         ground.settings, clis, sessions, ground.places, ground.doors.files
     )

@@ -142,6 +142,8 @@ class Capabilities(Record):
     @ivar working_title: pattern searched in the pane's title; a hit means busy.
     @ivar starting_line: pattern searched in each row of the screen while the agent comes up; a hit
         means that its composer takes no keys yet.
+    @ivar resuming_screen: pattern searched in the whole screen of an agent that comes up to go on
+        with a conversation; a hit means that it has not read that yet, and drops what is typed.
     @ivar prompt_glyph: what the composer's row begins with, leading blanks aside.
     @ivar composer_shape: C{None}: C{framed} where there is a glyph, else C{mark}.
     @ivar attachment: how it takes a file in a prompt.
@@ -163,6 +165,7 @@ class Capabilities(Record):
     working_line: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     working_title: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     starting_line: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
+    resuming_screen: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     prompt_glyph: Annotated[Text, StringConstraints(min_length=1, max_length=8)] | None = None
     composer_shape: ComposerShape | None = None
     model_detect: ModelDetect | None = None
@@ -174,7 +177,7 @@ class Capabilities(Record):
     answers: AnswerKeys = AnswerKeys()
     controls: Controls = Controls()
 
-    @field_validator("working_line", "working_title", "starting_line")
+    @field_validator("working_line", "working_title", "starting_line", "resuming_screen")
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
         if pattern is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,6 +36,7 @@ __all__ = [
     "MODEL_PARAMS",
     "ActivitySink",
     "Again",
+    "Claim",
     "ContextQuestion",
     "CreateRequest",
     "CustomModel",
@@ -63,6 +65,7 @@ __all__ = [
     "Todo",
     "TodoStatus",
     "Tokens",
+    "Told",
     "lasting",
 ]
 
@@ -184,6 +187,22 @@ class ISessions(Interface):
         """How many sessions there are, by mode and status."""
 
 
+class Told(Enum):
+    """What an agent itself told of a prompt, by its hooks and what it keeps of its conversation."""
+
+    SUBMITTED = "it was submitted"
+    NOT_YET = "it would have told of it, and has not"
+    UNCLEAR = "what it told may be of an equal prompt before"
+    NOTHING = "it does not tell"
+
+
+class Claim(Protocol):
+    """One prompt's claim to what its agent tells, all of which is told of one prompt alone."""
+
+    async def told(self) -> Told:
+        """What the agent told of it by now."""
+
+
 class IInputGate(Interface):
     """Keeps input back while it would land in the wrong place, such as a trust dialog."""
 
@@ -202,10 +221,11 @@ class IInputGate(Interface):
     def opened(session: Session, capture: Capture) -> str | None:
         """What a command of the agent's own opened on its screen: C{"picker"}."""
 
-    async def submitted(session: Session, text: str, since: int) -> bool | None:
-        """Whether the agent itself told that C{text} was submitted; C{None}: it does not tell.
+    def claim(session: Session, text: str, *, caught_up: bool) -> Claim:
+        """Enter is pressed next for a prompt, for the first time, or was by the service before this
+        one; C{session.last_submit_at} says when.
 
-        @param since: Unix milliseconds of its Enter.
+        @param caught_up: the agent has read everything that was typed before.
         """
 
 
@@ -289,10 +309,11 @@ class IActivitySource(Interface):
     def start() -> None:
         """Begin."""
 
-    def submitting(prompt: bool) -> None:
+    def submitting(text: str | None) -> None:
         """Enter is pressed next.
 
-        @param prompt: it submits a prompt; else somebody presses it, or types it at a terminal.
+        @param text: the prompt that it submits; C{None}: somebody presses it, or types it at a
+            terminal.
         """
 
     def stop() -> None:
@@ -302,8 +323,11 @@ class IActivitySource(Interface):
 class IActivitySources(Interface):
     """Chooses how to find out."""
 
-    def source(session: Session, pane: IPane, sink: ActivitySink, fresh: bool) -> IActivitySource:
+    def source(
+        session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
+    ) -> IActivitySource:
         """A new source for that session's mode, not started yet.
 
         @param fresh: the process was just started, not taken up again.
+        @param resumed: so it was, to go on with a conversation.
         """

@@ -24,6 +24,7 @@ from tservice.sessions.input.queue import InputQueue
 from tservice.sessions.input.target import InputTarget
 from tservice.sessions.interfaces import (
     Again,
+    Claim,
     Delivery,
     IActivitySources,
     IAgentTokens,
@@ -33,6 +34,7 @@ from tservice.sessions.interfaces import (
     ILaunchPreparation,
     IRecollection,
     ISessions,
+    Told,
     lasting,
 )
 from tservice.sessions.life.adoption import Adoption
@@ -74,9 +76,17 @@ class OpenGate:
         """Nothing that anybody knows of."""
         return None
 
-    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
-        """Nobody knows."""
-        return None
+    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
+        """Nobody tells."""
+        return Untold()
+
+
+class Untold:
+    """Of a prompt of which nobody tells anything."""
+
+    async def told(self) -> Told:
+        """Nothing."""
+        return Told.NOTHING
 
 
 @implementer(IConversations)
@@ -399,8 +409,8 @@ class SessionService:
             session=lambda: live.record,
             pane=lambda: _held_pane(live),
             composer=lambda: composer_of(self._deps.clis, live.record.mode),
-            typed=lambda submitted: self._typed(live, submitted),
-            submitting=lambda prompt: _submitting(live, prompt),
+            typed=lambda: self._typed(live),
+            submitting=lambda text: self._submitting(live, text),
             entitled=lambda sender: self._entitled(sender, live.record.id),
             lost=lambda chunks, why: self._roster.tell_lost(live, chunks, why),
         )
@@ -415,11 +425,16 @@ class SessionService:
         live = Live(record=record, stage=Stage(phase), inputs=inputs)
         return live
 
-    def _typed(self, live: Live, submitted: bool) -> None:
+    def _typed(self, live: Live) -> None:
+        live.last_output = max(live.last_output, now_ms(self._deps.clock))
+
+    def _submitting(self, live: Live, text: str | None) -> None:
+        # Its agent's own record of it is found by this moment; that it was taken may be known
+        # many seconds later.
         now = now_ms(self._deps.clock)
-        live.last_output = max(live.last_output, now)
-        if submitted:
-            self._roster.change(live, durable=False, last_submit_at=now)
+        self._roster.change(live, durable=False, last_submit_at=now)
+        if live.activity is not None:
+            live.activity.submitting(text)
 
     async def _apply_size(self, live: Live, cols: int, rows: int) -> None:
         pane = _held_pane(live) if live.record.pid is not None else None
@@ -434,11 +449,6 @@ class SessionService:
             else:
                 cols, rows = pane.cols, pane.rows
         self._roster.change(live, durable=False, cols=cols, rows=rows)
-
-
-def _submitting(live: Live, prompt: bool) -> None:
-    if live.activity is not None:
-        live.activity.submitting(prompt)
 
 
 def _held_pane(live: Live) -> IPane | None:

@@ -244,7 +244,8 @@ class TurnTests(LayoutCase):
         for name, wanted in asked.made.items():
             path = session.made(name)
             self.assertEqual(wanted, path.read_text("utf-8") if path.exists() else None, asked.name)
-        self.assertIn(asked.shows, session.screen(), asked.name)
+        # The hook that ends a turn may be here before the screen is.
+        session.until(f"{asked.name}: {asked.shows}", lambda: asked.shows in session.screen())
         self.assertEqual(1, len(session.turns()), asked.name)
 
     def page(self, session: PlayedSession, asked: Asked) -> dict[str, Any]:
@@ -286,7 +287,7 @@ class PromptTests(LayoutCase):
         session.press("Down", "Down")
         session.call("POST", f"{session.path}/send-key", key="Enter")
         session.rests()
-        self.assertIn("accept", session.screen())
+        session.until("its answer", lambda: "accept" in session.screen())
 
     def a_limit_and_its_dialog(self) -> None:
         """The dialog that opens by itself is a question; the session is paused by the limit."""
@@ -310,7 +311,7 @@ class PromptTests(LayoutCase):
         self.assertEqual(("question", question), (item["kind"], item["message"]))
         session.answer(item, action="deny")
         session.reason("composer on the screen")
-        self.assertEqual([], session.items())
+        session.until("no item", lambda: not session.items())
 
     def rewound(self) -> None:
         """What one can go back to is shown by two Escapes, and left by a third."""

@@ -36,7 +36,7 @@ COMPOSER_ROW = re.compile(r"(?m)^(❯\xa0|› (?!\d\.))(.*)$")
 """The row of a composer: what it begins with, and its draft or placeholder."""
 
 
-async def at_once(work: Callable[[], _T], at: str) -> _T:
+async def at_once(work: Callable[[], _T], at: str, owner: str | None = None) -> _T:
     """No thread."""
     return work()
 
@@ -86,6 +86,10 @@ class Screen:
 
     def _draw(self, text: str) -> None:
         self.tty.emit(b"\x1b[H\x1b[2J" + text.replace("\n", "\r\n").encode())
+        composers = list(COMPOSER_ROW.finditer(text))
+        if composers:
+            row = text.count("\n", 0, composers[-1].start()) + 1
+            self.tty.emit(b"\x1b[%d;3H" % row)
 
 
 class AgentMachine(Machine):

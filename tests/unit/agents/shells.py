@@ -36,12 +36,13 @@ class Posted:
 class Loopback:
     """A server that answers every POST with one line.
 
-    @param hold: set to keep it from answering.
+    @ivar hold: cleared to keep it from answering.
+    @ivar begun: somebody has asked.
     """
 
     def __init__(self, context: ssl.SSLContext | None = None, answer: bytes = b"a line") -> None:
         self.posted: list[Posted] = []
-        self.hold = threading.Event()
+        self.hold, self.begun = threading.Event(), threading.Event()
         self.hold.set()
         server = self
 
@@ -50,6 +51,7 @@ class Loopback:
 
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
+                server.begun.set()
                 server.hold.wait(PATIENCE)
                 found = self.headers.get
                 server.posted.append(

@@ -7,7 +7,10 @@ from tservice.mux.testing.multiplexer import Tty
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
 _HOME, _END, _STASH, _WIPE = b"\x1b[1~", b"\x1b[4~", b"\x13", b"\x15"
 _BACK = b"\x7f"
-_KEYS = (_HOME, _END, _STASH, _WIPE, _BACK)
+_TO_START, _TO_END = (_HOME, b"\x01"), (_END, b"\x05")
+CARET_KEYS = (*_TO_START, *_TO_END)
+"""What moves the caret."""
+_KEYS = (*CARET_KEYS, _STASH, _WIPE, _BACK)
 _RULE = "─" * 60
 
 
@@ -71,14 +74,15 @@ class ComposerAgent:
         self.draw()
 
     def _key(self, key: bytes) -> None:
-        if key in (_HOME, _END):
-            self._at_start = key == _HOME and not self.numb
+        if key in CARET_KEYS:
+            self._at_start = key in _TO_START and not self.numb
         elif key == _STASH:
             self.text, self._stash = self._stash, self.text
         elif key == _BACK:
             self.text = self.text[:-1]
-        else:
-            self.text = self.text.rpartition("\n")[0]
+        elif not self._at_start:
+            before, end, row = self.text.rpartition("\n")
+            self.text = before + end if row else before
 
     def show(self, drawn: bool) -> None:
         """Let a dialog take the composer's place, or go again."""
@@ -94,7 +98,7 @@ class ComposerAgent:
 
     def draw(self) -> None:
         """Paint the screen."""
-        rows = [f"❯ {prompt}" for prompt in self.prompts[-5:]]
+        rows = [row for prompt in self.prompts[-5:] for row in f"❯ {prompt}".split("\n")]
         if self.half_drawn:
             caret = (1, 1)
         elif self.drawn:

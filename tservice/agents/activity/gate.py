@@ -23,7 +23,7 @@ from tservice.core.clock import sleep
 from tservice.core.errors import conflict, failed
 from tservice.core.timers import cancel
 from tservice.mux.interface import Capture
-from tservice.sessions.interfaces import IInputGate, Session
+from tservice.sessions.interfaces import Claim, IInputGate, Session
 from tservice.terminal.composer import shows_quoted
 from tservice.terminal.kinds import DialogKind, says_trust
 from tservice.terminal.rules import ScreenRules
@@ -61,6 +61,7 @@ class Readiness:
         screen shows a dialog of the start.
     @param prompted: it has had a prompt; one that was taken up without may still be coming up,
         unless it shows a dialog of another kind.
+    @param resumed: it was just started to go on with a conversation.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Readiness:
         *,
         fresh: bool,
         prompted: bool = True,
+        resumed: bool = False,
         settle: float = SETTLE,
     ) -> None:
         self._clock = clock
@@ -78,6 +80,7 @@ class Readiness:
         self._fresh = fresh
         self._rules = rules
         self._prompted = prompted
+        self._resumed = resumed
         self.knowable = rules.shape != "mark" or rules.ready_mark is not None
         self._began = clock.seconds()
         self._since: float | None = None
@@ -101,7 +104,7 @@ class Readiness:
         @param quiet: nothing was printed for a moment.
         """
         self.asked = _of_the_start(look)
-        if self.asked or (self._left > 0 and not look.reading.composer_ready and self.knowable):
+        if self.asked or (self._left > 0 and self._shows_none(look)):
             # What was taken for the composer was not one.
             self._since = None
         if not self.ready and self._shows_ready(look, quiet):
@@ -151,7 +154,7 @@ class Readiness:
 
     def _shows_ready(self, look: Look, quiet: bool) -> bool:
         if look.reading.composer_ready:
-            return not (self._coming_up and self._starting(look))
+            return not self._starting(look)
         if self.asked:
             return False
         if not self._fresh and (self._prompted or look.reading.dialog is not None):
@@ -159,10 +162,19 @@ class Readiness:
         old = self._clock.seconds() >= self._began + BLIND - SLACK
         return not self.knowable and quiet and old and look.reading.dialog is None
 
+    def _shows_none(self, look: Look) -> bool:
+        """Whether no composer is there that takes keys, of an agent whose composer is known."""
+        return self.knowable and (not look.reading.composer_ready or self._starting(look))
+
     def _starting(self, look: Look) -> bool:
         """Whether the composer is drawn already but keys would go nowhere, or to a dialog."""
+        if not self._coming_up:
+            return False
         line = self._rules.starting_line
-        return line is not None and any(map(line.search, look.frame.rows))
+        if line is not None and any(map(line.search, look.frame.rows)):
+            return True
+        screen = self._rules.resuming_screen if self._resumed else None
+        return screen is not None and screen.search("\n".join(look.frame.rows)) is not None
 
     def _release(self, why: Exception | None) -> None:
         waiting, self._waiting = self._waiting, []
@@ -214,8 +226,8 @@ class AgentGate:
         own = reading.dialog is not None and reading.dialog.kind is DialogKind.NOTICE
         return PICKER if own else None
 
-    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
-        return await self._proofs.submitted(session, text, since)
+    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
+        return self._proofs.claim(session, text, caught_up=caught_up)
 
     def _read(self, session: Session, capture: Capture) -> tuple[Frame, Reading]:
         frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)

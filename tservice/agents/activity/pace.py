@@ -30,6 +30,8 @@ SILENCE = 2.5
 """Seconds of silence after which a composer without a working line means idle (protocol-status)."""
 SLACK = 0.01
 """Seconds that a timer may seem to fire early: sums of large floats are not exact."""
+ASKING = 1.0
+"""Seconds between two looks for the answer to a prompt of which nothing is seen."""
 BREAK = 2.0
 """Seconds without output that end a flow; also how long one lasts to count as sustained."""
 RETRY = 1.0
@@ -94,6 +96,7 @@ class LastLook:
     @ivar calm_since: since when every look showed the end of a turn that had been seen to work.
     @ivar unseen: the turn was not seen to work yet, or what was submitted was not seen at all.
     @ivar pending: something was submitted of which nothing was seen yet.
+    @ivar answer_by: until when its answer is waited for, in the clock's seconds.
     """
 
     at: float
@@ -102,6 +105,7 @@ class LastLook:
     calm_since: float | None = None
     unseen: bool = False
     pending: bool = False
+    answer_by: float | None = None
 
 
 def next_look(rhythm: Rhythm, looked: LastLook, doing: Doing) -> float | None:
@@ -118,6 +122,8 @@ def next_look(rhythm: Rhythm, looked: LastLook, doing: Doing) -> float | None:
         return max(looked.at + GAP, min(rhythm.last + settle, flowing))
     if (in_turn or looked.pending) and looked.at < rhythm.last + SILENCE - SLACK:
         return rhythm.last + SILENCE
+    if looked.answer_by is not None and looked.at < looked.answer_by - SLACK:
+        return max(looked.at + GAP, min(looked.at + ASKING, looked.answer_by))
     return None
 
 

@@ -24,6 +24,7 @@ class Stake:
     calm_since: float | None
     unseen: bool
     pending: bool
+    answer_by: float | None
 
 
 class Pacer:
@@ -103,6 +104,7 @@ class Pacer:
             calm_since=stake.calm_since,
             unseen=stake.unseen,
             pending=stake.pending,
+            answer_by=stake.answer_by,
         )
         return next_look(self.rhythm, looked, stake.doing)
 

@@ -18,7 +18,8 @@ from tservice.agents.activity.watch import AgentWatch, Watched
 from tservice.agents.interfaces import IAgents, Look, LookObserver
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
-from tservice.clis.interfaces import CliKind, Hooks, ICliRegistry, Trust
+from tservice.agents.transcripts.proofs import Proofs
+from tservice.clis.interfaces import CliKind, Hooks, ICliRegistry, Submission, Trust
 from tservice.core.doors.threads import IThreads, NoThreads
 from tservice.core.errors import ServiceError, conflict
 from tservice.core.events import EventHub
@@ -49,6 +50,7 @@ class AgentsDependencies:
     @ivar sessions: asked when it is needed, for the sessions are made after this.
     @ivar shells: finds out what shells do.
     @ivar places: say where agents have their settings, and with whose rights they are read.
+    @ivar proofs: what agents themselves told.
     @ivar files: the door for what users' folders hold.
     """
 
@@ -59,6 +61,7 @@ class AgentsDependencies:
     shells: IActivitySources
     store: AgentStore
     places: Places
+    proofs: Proofs
     files: IThreads = field(factory=NoThreads)
 
 
@@ -77,21 +80,29 @@ class Agents:
     # -- for the sessions
 
     def source(
-        self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool
+        self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
     ) -> IActivitySource:
         entry = self._deps.clis.get(session.mode)
         if entry is not None and entry.kind is CliKind.SHELL:
-            return self._deps.shells.source(session, pane, sink, fresh)
+            return self._deps.shells.source(session, pane, sink, fresh, resumed)
         can = None if entry is None else entry.capabilities
+        proofs, keeps = self._deps.proofs, self._deps.proofs.keeps(session)
+
+        def record() -> Session:
+            return self._deps.sessions().get(session.id)
+
         watched = Watched(
             agent=Tracked(
-                session=lambda: self._deps.sessions().get(session.id),
+                session=record,
                 rules=self.rules_of(session.mode),
                 hooks=can is not None and can.hooks is not Hooks.NONE,
+                submission=Submission() if can is None else can.submission,
+                answered=(lambda since: proofs.answered(record(), since)) if keeps else None,
             ),
             pane=pane,
             sink=sink,
             fresh=fresh,
+            resumed=resumed,
             trust=can is not None and can.trust is Trust.ANSWER,
             seen=self._seen,
             over=lambda: self._over(session.id, watch),
@@ -192,7 +203,7 @@ class Agents:
         try:
             session = sessions.get(session_id)
             read = self._configured_model(session)
-            found = await self._deps.files.run(read, at=session.working_dir)
+            found = await self._deps.files.run(read, at=session.working_dir, owner=session.owner)
             # It may be gone meanwhile, and says other things than when the file was asked for.
             self._report(sessions.get(session_id), ModelSource.CONFIG, found)
         except ServiceError as error:

@@ -2,31 +2,45 @@
 protocol-signals).  Pure.
 
 A turn may begin and end between two looks, and a command such as C{/clear} is none at all; whoever
-waits for either is answered all the same.
+waits for either is answered all the same.  But a screen that rests behind an Enter is no proof of
+an end: that of a slow agent stands still before its turn is to be seen.
 """
 
 from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from tservice.agents.activity.pace import STREAK, Rhythm, is_blind
+from tservice.agents.activity.pace import SLACK, STREAK, Rhythm, is_blind
 from tservice.agents.interfaces import Look
 from tservice.terminal.composer import ComposerRule, composer_text
 from tservice.terminal.regions import holds_draft
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 
+UNANSWERED = 10.0
+"""Seconds behind its Enter after which a prompt without an answer is over, where its agent keeps a
+conversation.  Slowed fifty times, Codex showed nothing for 2.8 s (tests/agents/FACTS.rst)."""
+
 
 @frozen(kw_only=True)
 class PendingSubmit:
     """An Enter of which nothing was seen yet.
 
-    @ivar at: when it was pressed, in the clock's seconds.
+    @ivar at: when it was pressed, in the clock's seconds; C{since}: the same in Unix milliseconds.
+    @ivar answerable: the agent's conversation will hold an answer to it; C{answered}: it does.
     @ivar rests: looks in a row since then that showed an agent at rest.
     """
 
     at: float
+    since: int
+    answerable: bool = False
+    answered: bool = False
     rests: int = 0
+
+    @property
+    def answer_by(self) -> float | None:
+        """Until when its answer is waited for, in the clock's seconds; C{None}: it is not."""
+        return self.at + UNANSWERED if self.answerable and not self.answered else None
 
     def looked(self, at_rest: bool) -> PendingSubmit:
         """The screen was looked at."""
@@ -51,9 +65,12 @@ def is_over(
 ) -> bool:
     """Whether what was submitted is over, by a look that was begun after it.
 
-    It needs an answer to the Enter, and then the same rest that ends a turn that was seen.
+    It needs something printed behind the Enter, the answer where there will be one, and then the
+    same rest that ends a turn that was seen.
     """
     if rhythm.last < submission.at or look.reading.dialog is not None or look.reading.working:
+        return False
+    if submission.answer_by is not None and now < submission.answer_by - SLACK:
         return False
     rested = rhythm.silent(now) or submission.rests >= STREAK
     if look.reading.state == "idle":

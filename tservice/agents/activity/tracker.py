@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.gate import Readiness
@@ -14,6 +14,7 @@ from tservice.agents.activity.pacer import Stake
 from tservice.agents.activity.seen import SeenLooks
 from tservice.agents.activity.submits import PendingSubmit, is_over
 from tservice.agents.interfaces import Look
+from tservice.clis.interfaces import Submission
 from tservice.core.clock import now_ms
 from tservice.sessions.interfaces import ActivitySink, Session
 from tservice.terminal.rules import ScreenRules
@@ -28,11 +29,24 @@ class Tracked:
 
     @ivar session: its session's record, asked afresh each time.
     @ivar hooks: it tells of itself by hooks, so its first idle is its composer's.
+    @ivar submission: what it makes of a prompt.
+    @ivar answered: whether its conversation holds an answer since a moment (Unix milliseconds);
+        C{None}: it keeps none that can be read.
     """
 
     session: Callable[[], Session]
     rules: ScreenRules
     hooks: bool
+    submission: Submission
+    answered: Callable[[int], Awaitable[bool]] | None
+
+    def answers(self, text: str | None) -> bool:
+        """Whether its conversation will hold an answer to what is submitted.
+
+        @param text: a prompt; C{None}: somebody pressed a key.
+        """
+        said = text is not None and text.strip() != "" and not self.submission.is_unsaid(text)
+        return said and self.answered is not None
 
 
 class Tracker:
@@ -80,13 +94,33 @@ class Tracker:
             calm_since=self._seen.calm_since,
             unseen=pending or untold,
             pending=pending,
+            answer_by=None if self._submission is None else self._submission.answer_by,
         )
+
+    @property
+    def unanswered_since(self) -> int | None:
+        """When a prompt was submitted whose answer is waited for, in Unix milliseconds."""
+        submission = self._submission
+        return None if submission is None or submission.answer_by is None else submission.since
 
     # -- what is submitted, and the start
 
-    def submitted(self) -> None:
-        """Enter is pressed for something that the agent will take."""
-        self._submission = PendingSubmit(at=self._clock.seconds())
+    def submitted(self, text: str | None) -> None:
+        """Enter is pressed for something that the agent will take.
+
+        @param text: a prompt; C{None}: a key, by which nobody knows what is submitted.
+        """
+        self._submission = PendingSubmit(
+            at=self._clock.seconds(),
+            since=now_ms(self._clock),
+            answerable=self._agent.answers(text),
+        )
+
+    def answer_came(self, since: int) -> None:
+        """The agent's conversation holds an answer to what was submitted at C{since}."""
+        submission = self._submission
+        if submission is not None and submission.since == since:
+            self._submission = evolve(submission, answered=True)
 
     def came_up(self, reading: Reading | None) -> None:
         """A fresh agent had its time to come up; C{reading}: of the last look."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from attrs import frozen
@@ -35,7 +35,8 @@ START_IDLE = 3.0
 class Watched:
     """One run of an agent.
 
-    @ivar fresh: its process was just started, not taken up again.
+    @ivar fresh: its process was just started, not taken up again; C{resumed}: to go on with a
+        conversation.
     @ivar trust: the folder-trust dialog is to be answered.
     @ivar seen: told of each look that succeeded.
     @ivar over: told once when watching ends.
@@ -45,6 +46,7 @@ class Watched:
     pane: IPane
     sink: ActivitySink
     fresh: bool
+    resumed: bool
     trust: bool
     seen: Callable[[Look], None]
     over: Callable[[], None]
@@ -72,6 +74,7 @@ class AgentWatch:
             self._agent.rules,
             fresh=watched.fresh,
             prompted=session.last_submit_at is not None,
+            resumed=watched.resumed,
             settle=SETTLE if self._agent.hooks else SETTLE_UNTOLD,
         )
         busy = Doing.WORKING if session.status is Status.BUSY else Doing.IDLE
@@ -82,7 +85,7 @@ class AgentWatch:
         self._pacer = Pacer(clock, self._pane.log, lambda: self.tracker.stake, self._look_soon)
         self._timers = Timers(clock)
         self._work: list[Deferred[None]] = []
-        self._looking = self._telling = self._over = False
+        self._looking = self._telling = self._asking = self._over = False
         self.last: Look | None = None
 
     # -- as the sessions see it
@@ -99,10 +102,10 @@ class AgentWatch:
             self._spawn(answer.run(), "answering the trust dialog")
         self._pacer.arm()
 
-    def submitting(self, prompt: bool) -> None:
-        printed = not self._pacer.current
+    def submitting(self, text: str | None) -> None:
+        printed, prompt = not self._pacer.current, text is not None
         if not self._over and submits(prompt, self.last, self._agent.rules, printed=printed):
-            self.tracker.submitted()
+            self.tracker.submitted(text)
 
     def stop(self) -> None:
         if self._over:
@@ -162,6 +165,28 @@ class AgentWatch:
         finally:
             self._telling = False
             self._pacer.arm()
+        self._ask()
+
+    def _ask(self) -> None:
+        """Ask the agent's conversation for the answer that is waited for, if there is one."""
+        since, answered = self.tracker.unanswered_since, self._agent.answered
+        if since is not None and answered is not None and not self._asking and not self._over:
+            self._spawn(self._asked(since, answered), "looking for an answer")
+
+    async def _asked(self, since: int, answered: Callable[[int], Awaitable[bool]]) -> None:
+        self._asking = True
+        try:
+            found = await answered(since)
+        except ServiceError as error:
+            # It is asked again, and until then nothing is known.
+            self._log.debug("{error}", error=error)
+            return
+        finally:
+            self._asking = False
+        if found:
+            self.tracker.answer_came(since)
+            # Not within the look that asked for it.
+            self._timers.set("answer", 0.0, self._look_soon)
 
     def _missed(self) -> None:
         self.tracker.missed()

@@ -81,7 +81,7 @@ class HookPreparation:
     async def _seed(self, session: Session, place: Place, env: Mapping[str, str]) -> None:
         try:
             work = partial(place.act, partial(seed, place.home, env))
-            await self._files.run(work, at=str(place.home))
+            await self._files.run(work, at=str(place.home), owner=session.owner)
         except NotSeeded as error:
             self._log.warn("session {id}: no first-run state: {error}", id=session.id, error=error)
 
@@ -95,7 +95,9 @@ class HookPreparation:
             config.write(folder, hooks=hooks, telemetry=telemetry, environ=env)
 
         try:
-            await self._files.run(partial(place.act, write), at=session.working_dir)
+            await self._files.run(
+                partial(place.act, write), at=session.working_dir, owner=session.owner
+            )
         except FileRefused as error:
             self._log.warn(
                 "session {id} has no hooks: {error}", id=session.id, error=error, event="no-hooks"

@@ -113,8 +113,6 @@ class HookIntake:
         told = HookTold(session_id=session_id, at=notice.at, data=dict(notice.data))
         self._publish(session, _NAMES[event], told)
         if self._speaks(session):
-            if event is HookEvent.PROMPT_SUBMITTED:
-                self._proofs.heard(session_id, (data or {}).get("prompt"), notice.at)
             self._own(session, notice, data or {})
         return notice
 
@@ -133,6 +131,8 @@ class HookIntake:
         if not told.conversations.is_own(notice.event, conversation, notice.source):
             return
         self._remember(session, notice, conversation)
+        if notice.event is HookEvent.PROMPT_SUBMITTED:
+            self._proofs.heard(session.id, data.get("prompt"), notice.at, data.get("prompt_id"))
         if notice.event is HookEvent.SESSION_START and notice.source == CLEAR:
             told.todos = Todos()
         elif notice.event is HookEvent.TOOL_ENDED and not notice.subagent:

@@ -9,7 +9,7 @@ from tservice.agents.transcripts.prices import Prices, packaged_prices
 from tservice.agents.transcripts.routes import TranscriptRoutes
 from tservice.agents.transcripts.service import Transcripts, TranscriptStore
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.doors.inthread import in_thread
+from tservice.core.doors.inthread import in_own_thread
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
@@ -22,7 +22,7 @@ def build_transcripts(
     homes = Homes(own=own_files(ground.home, clis), places=ground.places)
     store = TranscriptStore(ground.database)
     prices = Prices(packaged=packaged_prices(), chosen=lambda: ground.settings.get().model_prices)
-    look = in_thread(ground.doors.files)
+    look = in_own_thread(ground.doors.files)
     transcripts = Transcripts(ground.reactor, sessions, agents, homes, store, look, prices)
     history = History(sessions, homes, look, ground.reactor.seconds)
     return Feature(

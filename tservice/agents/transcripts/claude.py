@@ -21,6 +21,7 @@ from tservice.agents.transcripts.model import (
     as_map,
     as_name,
     as_number,
+    as_string,
     as_text,
     as_time,
     counted,
@@ -54,6 +55,20 @@ def said(found: Mapping[str, Any]) -> Message | None:
     if not text.strip() or (role == "user" and _COMMAND.match(text)):
         return None
     return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))
+
+
+def given(found: Mapping[str, Any]) -> str | None:
+    """The prompt that a line tells of first: it begins a turn, or is put into the queue.
+
+    Taken from the queue it is said, and told of, once more; so is the last one now and then.
+    """
+    if found.get("type") == "queue-operation":
+        return as_string(found.get("content")) if found.get("operation") == "enqueue" else None
+    if found.get("type") != "user" or found.get("promptSource") == "queued":
+        return None
+    if found.get("isSidechain") is True or found.get("isMeta") is True:
+        return None
+    return as_text(as_map(found.get("message")).get("content"))
 
 
 def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:

@@ -9,7 +9,7 @@ from zope.interface import implementer
 
 from tservice.agents.transcripts.files import MODES
 from tservice.agents.transcripts.homes import Homes
-from tservice.core.doors.inthread import InThread
+from tservice.core.doors.inthread import InOwnThread
 from tservice.sessions.interfaces import IConversations, Session
 
 
@@ -23,7 +23,7 @@ class StoredConversations:
 
     _log = Logger()
 
-    def __init__(self, homes: Callable[[], Homes], in_thread: InThread) -> None:
+    def __init__(self, homes: Callable[[], Homes], in_thread: InOwnThread) -> None:
         self._homes = homes
         self._in_thread = in_thread
 
@@ -36,7 +36,7 @@ class StoredConversations:
         files = homes.files_of(session)
         look = homes.as_owner(session, lambda: files.resumable(session))
         try:
-            return await self._in_thread(look, session.working_dir)
+            return await self._in_thread(look, session.working_dir, session.owner)
         except OSError as error:
             self._log.warn("{id}: its conversations: {error}", id=session.id, error=error)
             return None

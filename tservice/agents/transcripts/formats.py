@@ -10,6 +10,8 @@ from attrs import frozen
 from tservice.agents.transcripts import claude, codex, gemini, pi
 from tservice.agents.transcripts.model import Message, Tally
 
+_Says = Callable[[Mapping[str, Any]], Message | None]
+
 
 @frozen(kw_only=True)
 class Format:
@@ -17,15 +19,25 @@ class Format:
 
     @ivar advance: the tally after one more line.
     @ivar said: what a line says, if it is something that one side said.
+    @ivar given: the prompt that a line tells of, if no line before it told of that one.
     """
 
     advance: Callable[[Tally, Mapping[str, Any]], Tally]
-    said: Callable[[Mapping[str, Any]], Message | None]
+    said: _Says
+    given: Callable[[Mapping[str, Any]], str | None]
+
+
+def _by_the_user(said: _Says) -> Callable[[Mapping[str, Any]], str | None]:
+    def given(found: Mapping[str, Any]) -> str | None:
+        words = said(found)
+        return words.text if words is not None and words.role == "user" else None
+
+    return given
 
 
 FORMATS: Mapping[str, Format] = {
-    "primary": Format(advance=claude.advance, said=claude.said),
-    "codex": Format(advance=codex.advance, said=codex.said),
-    "gemini": Format(advance=gemini.advance, said=gemini.said),
-    "pi": Format(advance=pi.advance, said=pi.said),
+    "primary": Format(advance=claude.advance, said=claude.said, given=claude.given),
+    "codex": Format(advance=codex.advance, said=codex.said, given=_by_the_user(codex.said)),
+    "gemini": Format(advance=gemini.advance, said=gemini.said, given=_by_the_user(gemini.said)),
+    "pi": Format(advance=pi.advance, said=pi.said, given=_by_the_user(pi.said)),
 }

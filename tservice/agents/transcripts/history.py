@@ -28,7 +28,7 @@ from tservice.agents.transcripts.shown import (
 )
 from tservice.agents.transcripts.sources import head, messages
 from tservice.agents.transcripts.stores import StoredConversation
-from tservice.core.doors.inthread import InThread
+from tservice.core.doors.inthread import InOwnThread
 from tservice.core.errors import invalid, not_found
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions
@@ -73,7 +73,7 @@ class History:
         self,
         sessions: ISessions,
         homes: Homes,
-        in_thread: InThread,
+        in_thread: InOwnThread,
         seconds: Callable[[], float],
     ) -> None:
         self._sessions = sessions
@@ -119,7 +119,9 @@ class History:
         sessions = self._sessions.list(caller)
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
         view = _View(files=tuple(self._homes.every(place, sessions)), own=own)
-        return await self._in_thread(lambda: place.act(partial(look, view)), str(place.home))
+        return await self._in_thread(
+            lambda: place.act(partial(look, view)), str(place.home), caller.username or None
+        )
 
     def _page(self, view: _View, *, limit: int, offset: int) -> HistoryAnswer:
         found = view.all()

@@ -139,6 +139,11 @@ class Tally:
     todos: ListedTodos = ()
     planned: tuple[str, ListedTodos] | None = None
 
+    @property
+    def ended(self) -> bool:
+        """Whether the agent answered or failed."""
+        return self.response != "" or self.failure is not None
+
 
 def tally_of(kept: Mapping[str, Any]) -> Tally | None:
     """A tally that was kept as JSON; C{None} for one of another version of the service."""

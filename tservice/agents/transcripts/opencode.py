@@ -132,19 +132,29 @@ def messages(path: Path) -> list[Message]:
     return kept[::-1]
 
 
-def prompts(path: Path, since: int) -> list[str]:
-    """What a conversation's agent was told since C{since} (Unix milliseconds), newest first, as far
-    as the newest messages tell.
+def prompts(path: Path, since: int) -> Iterator[tuple[int, str]]:
+    """What a conversation's agent was told since C{since}, and when (Unix milliseconds), newest
+    first, as far as the newest messages tell.
 
     @raise OSError: it cannot be read.
     """
     with _open(path.parent) as rows:
         found = [message["said"] for message in _messages(rows, path.name, NEWEST)]
-    return [
-        said.text
-        for said in found
-        if said is not None and said.role == "user" and (said.timestamp or 0) >= since
-    ]
+    for said in found:
+        if said is not None and said.role == "user" and (said.timestamp or 0) >= since:
+            yield said.timestamp or 0, said.text
+
+
+def has_answer(path: Path, since: int) -> bool:
+    """Whether the newest messages tell of an answer or a failure since C{since} (Unix
+    milliseconds).
+
+    @raise OSError: it cannot be read.
+    """
+    with _open(path.parent) as rows:
+        found = _messages(rows, path.name, NEWEST)
+    late = [message for message in found if (message["at"] or 0) >= since]
+    return any(_advance(Tally(), message).ended for message in late)
 
 
 def _begun(rows: sqlite3.Connection, conversation: str, tally: Tally) -> Tally:

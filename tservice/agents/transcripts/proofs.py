@@ -1,42 +1,47 @@
-"""What proves that a prompt was submitted, beside the screen: hooks and transcripts
-(protocol-conventions).
+"""What proves that a prompt was submitted, or answered, beside the screen: hooks and transcripts
+(protocol-conventions, protocol-signals).
 
 A composer may show a text that was submitted long ago: Claude Code sometimes keeps a paste there.
 Its C{UserPromptSubmit} hook tells each prompt that begins a turn, its transcript those that wait
 for the end of one, too.  pi writes its transcript at the first answer only, and others may be
-late: what stands there was submitted, what does not may have been.
+late: what stands there was submitted, what does not may have been.  Whatever is told is told of one
+prompt alone (L{Ledger}).
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
 from tservice.agents.transcripts import opencode
-from tservice.agents.transcripts.claude import unpasted
 from tservice.agents.transcripts.formats import FORMATS
 from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.model import entry
+from tservice.agents.transcripts.ledger import Entry, Ledger, mark_of
+from tservice.agents.transcripts.model import Tally, as_id, entry
 from tservice.agents.transcripts.reader import open_regular
 from tservice.agents.transcripts.sources import OPENCODE
 from tservice.agents.transcripts.stores import STORES
-from tservice.core.doors.inthread import InThread
-from tservice.sessions.interfaces import Session
+from tservice.core.clock import now_ms
+from tservice.core.doors.inthread import InOwnThread
+from tservice.sessions.interfaces import Claim, Session, Told
 
-HEARD = 32
-"""Prompts of a session that hooks told of and that are remembered, the newest."""
 TAIL = 1024 * 1024
 """Bytes from a transcript's end in which a prompt is looked for."""
-EARLY_MS = 1000
-"""How much older than its Enter an entry may seem."""
+DISORDER_MS = 60_000
+"""How much older than the line before it a line may be.
+
+Claude Code, stopped for 2 s at a time, wrote lines that were 6.2 s older than one above them.
+"""
 
 _TELLING = frozenset({"primary", "codex"})
 """Whose transcripts name each prompt once it is given, so that one which is not there was not."""
-
-_OF_THE_AGENT = frozenset({"assistant", "system", "file-history-snapshot"})
+_AT_ONCE = frozenset({"primary"})
+"""Whose transcripts name the moment of a prompt's Enter; others name that at which it is said."""
 
 
 class Proofs:
@@ -46,79 +51,144 @@ class Proofs:
     """
 
     def __init__(
-        self, homes: Homes, told: Callable[[str], str | None], in_thread: InThread
+        self,
+        clock: IReactorTime,
+        homes: Homes,
+        told: Callable[[str], str | None],
+        in_thread: InOwnThread,
     ) -> None:
+        self._clock = clock
         self._homes = homes
         self._told = told
         self._in_thread = in_thread
-        self._heard: dict[str, deque[tuple[int, str]]] = {}
+        self._ledgers: dict[str, Ledger] = {}
 
-    def heard(self, session_id: str, prompt: object, at: int) -> None:
+    def heard(self, session_id: str, prompt: object, at: int, name: object = None) -> None:
         """A hook told of a prompt.
 
         @param prompt: as its payload has it; untrusted.
+        @param name: what it calls that prompt; untrusted.
         """
-        if isinstance(prompt, str):
-            kept = self._heard.setdefault(session_id, deque(maxlen=HEARD))
-            kept.append((at, _folded(prompt)))
+        ledger = self._ledgers.get(session_id)
+        if ledger is not None and isinstance(prompt, str):
+            ledger.heard(prompt, at, as_id(name))
 
     def forget(self, session_id: str) -> None:
         """The session's process is another one, or the session is gone."""
-        self._heard.pop(session_id, None)
+        self._ledgers.pop(session_id, None)
 
-    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
-        """Whether C{text} was submitted after C{since} (Unix milliseconds); C{None}: nobody knows.
+    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
+        """Enter is pressed next for C{text}, or was; see L{IInputGate.claim}."""
+        ledger = self._ledgers.setdefault(session.id, Ledger())
+        at = now_ms(self._clock) if session.last_submit_at is None else session.last_submit_at
+        entry = ledger.enter(text, at, caught_up=caught_up)
+        return _ClaimInSession(proofs=self, session=session, ledger=ledger, entry=entry)
 
-        "Not yet" is told only of an agent that would have told.
-        """
-        wanted = _folded(text)
-        heard = self._heard.get(session.id, ())
-        if any(at >= since - EARLY_MS and prompt == wanted for at, prompt in heard):
-            return True
+    async def kept(self, session: Session, mark: bytes, since: int) -> list[int] | None:
+        """When a session's agent wrote since C{since} that it was given such a prompt, in Unix
+        milliseconds, newest first; C{None}: nothing that it wrote can be read."""
         if session.mode not in STORES:
             return None
         homes, files = self._homes, self._homes.files_of(session)
         told = self._told(session.id)
 
-        def look() -> bool | None:
+        def look() -> list[int] | None:
             path = files.locate(session, told, (), shared=True)
             if path is None:
                 return None
-            found = wanted in map(_folded, _prompts(path, session.mode, since - EARLY_MS))
-            return found if found or session.mode in _TELLING else None
+            found = _prompts(path, session.mode, since)
+            return [at for at, text in found if mark_of(text) == mark]
 
         try:
-            return await self._in_thread(homes.as_owner(session, look), session.working_dir)
+            owned = homes.as_owner(session, look)
+            return await self._in_thread(owned, session.working_dir, session.owner)
         except OSError:
             # It cannot be read, which proves nothing.
             return None
 
+    def keeps(self, session: Session) -> bool:
+        """Whether a session's agent keeps its conversation where it can be read."""
+        return session.mode in STORES and self._homes.places.recall(session.place).near
 
-def _prompts(path: Path, mode: str, since: int) -> Iterator[str]:
-    """What an agent was told since C{since} (Unix milliseconds), newest first."""
+    async def answered(self, session: Session, since: int) -> bool:
+        """Whether the agent wrote an answer, or that its turn failed, at C{since} (Unix
+        milliseconds) or later; false also where nobody knows."""
+        homes, files = self._homes, self._homes.files_of(session)
+        told = self._told(session.id)
+
+        def look() -> bool:
+            path = files.locate(session, told, (), shared=True)
+            return path is not None and _has_answer(path, session.mode, since)
+
+        try:
+            owned = homes.as_owner(session, look)
+            return await self._in_thread(owned, session.working_dir, session.owner)
+        except OSError:
+            # It cannot be read, which proves nothing.
+            return False
+
+
+def _has_answer(path: Path, mode: str, since: int) -> bool:
+    if mode == OPENCODE:
+        return opencode.has_answer(path, since)
+    advance = FORMATS[mode].advance
+    return any(advance(Tally(), found).ended for found in _entries(path, since))
+
+
+@frozen(kw_only=True)
+class _ClaimInSession:
+    """A prompt of a session among the others of its ledger."""
+
+    proofs: Proofs
+    session: Session
+    ledger: Ledger
+    entry: Entry
+
+    async def told(self) -> Told:
+        """See L{Claim.told}."""
+        heard = self.ledger.told_by_hook(self.entry)
+        if heard is Told.SUBMITTED:
+            return heard
+        # That no hook told says nothing: it may be late, or not run at all.
+        unwritten = Told.NOTHING if heard is Told.NOT_YET else heard
+        at_once = self.session.mode in _AT_ONCE
+        since = self.ledger.beginning(self.entry, at_once=at_once)
+        kept = await self.proofs.kept(self.session, self.entry.mark, since)
+        if kept is None:
+            return unwritten
+        written = self.ledger.told(self.entry, kept, at_once=at_once)
+        late = written is Told.NOT_YET and self.session.mode not in _TELLING
+        return unwritten if late else written
+
+
+def _prompts(path: Path, mode: str, since: int) -> Iterator[tuple[int, str]]:
+    """What an agent was told since C{since}, and when (Unix milliseconds), newest first."""
     if mode == OPENCODE:
         yield from opencode.prompts(path, since)
         return
+    given, known = FORMATS[mode].given, set[str]()
+    for found in _entries(path, since):
+        at, text, name = _written_at(found), given(found), as_id(found.get("id"))
+        if at is None or text is None or name in known:
+            continue
+        if name is not None:
+            # Gemini CLI writes a message again as it grows.
+            known.add(name)
+        yield at, text
+
+
+def _entries(path: Path, since: int) -> Iterator[dict[str, Any]]:
+    """The entries of a transcript's end since C{since} (Unix milliseconds), newest first."""
     with open_regular(path) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - TAIL))
         lines = file.read(TAIL).split(b"\n")
     for found in filter(None, map(entry, reversed(lines))):
         at = _written_at(found)
-        if at is not None and at < since:
+        if at is None or at >= since:
+            yield found
+        elif at < since - DISORDER_MS:
             return
-        yield from _told_in(found, mode)
-
-
-def _told_in(found: dict[str, Any], mode: str) -> Iterator[str]:
-    """What a line may have told its agent."""
-    if mode in _TELLING:
-        # Those that wait for the end of a turn stand in lines of their own kinds.
-        yield from () if found.get("type") in _OF_THE_AGENT else _texts(found)
-        return
-    said = FORMATS[mode].said(found)
-    if said is not None and said.role == "user":
-        yield said.text
 
 
 def _written_at(found: dict[str, Any]) -> int | None:
@@ -127,23 +197,3 @@ def _written_at(found: dict[str, Any]) -> int | None:
         return int(datetime.fromisoformat(str(found.get("timestamp"))).timestamp() * 1000)
     except (ValueError, OverflowError):
         return None
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text in an entry, however deep."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
-
-
-def _folded(text: str) -> str:
-    """Without white space: agents show and keep tabs, line ends and blanks their own way.
-
-    So they do with the bounds of a paste.
-    """
-    return "".join(unpasted(text).split())

@@ -24,7 +24,7 @@ from tservice.agents.transcripts.sources import GEMINI, OPENCODE, messages, read
 from tservice.agents.transcripts.stores import CODEX
 from tservice.agents.transcripts.turns import TurnLooks, Turns
 from tservice.core.clock import now_ms, sleep
-from tservice.core.doors.inthread import InThread
+from tservice.core.doors.inthread import InOwnThread
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn
@@ -114,7 +114,7 @@ class Transcripts:
         agents: IAgents,
         homes: Homes,
         store: TranscriptStore,
-        in_thread: InThread,
+        in_thread: InOwnThread,
         prices: Prices,
     ) -> None:
         self._clock = clock
@@ -286,7 +286,7 @@ class Transcripts:
     async def _attempt(self, session: Session, work: Callable[[], _T]) -> _T | None:
         try:
             owned = self._homes.as_owner(session, work)
-            return await self._in_thread(owned, session.working_dir)
+            return await self._in_thread(owned, session.working_dir, session.owner)
         except OSError as error:
             self._log.info("a transcript cannot be read: {error}", error=error)
             return None

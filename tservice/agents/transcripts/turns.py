@@ -13,18 +13,21 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.agents.transcripts.model import Tally
 from tservice.core.clock import now_ms
 from tservice.core.events import Event, EventName
+from tservice.core.payloads import HookTold
 from tservice.core.timers import Timers
 
 LOOK = 0.05
 """Seconds between two looks at a transcript that lacks something."""
 SETTLED = 0.15
 """Seconds after a turn's end in which an answer that is there may still get its last part."""
-PATIENCE = 1.0
-"""Seconds after a turn's end in which its answer may come; a turn that failed has none."""
+PATIENCE = 5.0
+"""Seconds after a turn's end in which its answer may come: 0.1 to an agent on an idle machine."""
 
 IN_TURN = 5.0
 """Seconds between two readings in a turn, of agents whose lists only their transcripts tell."""
 
+_FAILURE = "StopFailure"
+"""The agent's name for the end of a turn that has no answer."""
 _REST = {EventName.SESSION_IDLE, EventName.SESSION_EXIT, EventName.SESSION_DELETED}
 
 
@@ -43,6 +46,8 @@ class Turns:
             return
         if event.name is EventName.HOOK_PROMPT_SUBMITTED:
             self._begun[name] = now_ms(self._clock)
+        elif event.name is EventName.HOOK_STOP and _failed(event):
+            self._ended.pop(name, None)
         elif event.name is EventName.HOOK_STOP:
             self._ended[name] = self._clock.seconds()
         elif event.name is EventName.SESSION_DELETED:
@@ -59,6 +64,11 @@ class Turns:
         there = begun is None or (answered is not None and answered >= begun)
         rest = (SETTLED if there else PATIENCE) - (self._clock.seconds() - ended)
         return min(LOOK, rest) if rest > 0 else 0.0
+
+
+def _failed(event: Event) -> bool:
+    told = event.payload
+    return isinstance(told, HookTold) and told.data.get("hook_event_name") == _FAILURE
 
 
 class TurnLooks:

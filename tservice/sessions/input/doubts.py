@@ -44,6 +44,11 @@ class Doubts:
             raise failed(f"{NOT_SURE}; look at the terminal")
         self._prompts.pop((client or "", seq or 0), None)
 
+    def pass_by(self) -> None:
+        """Another prompt is given."""
+        for prompter in self._prompts.values():
+            prompter.passed = True
+
     def clear(self) -> None:
         """The process is another one: what it was given is settled."""
         self._prompts.clear()

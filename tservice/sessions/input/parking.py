@@ -13,6 +13,7 @@ from tservice.mux.interface import MuxError, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.touching import Touch, Unanswered
 from tservice.sessions.input.typist import NotTyped, TypingContext
+from tservice.sessions.interfaces import Told
 from tservice.terminal.composer import has_stand_in
 from tservice.terminal.draft import Draft
 
@@ -83,7 +84,7 @@ class Parking:
         before = self._context.before
         if before is None or not sight.draft.holds(before.text):
             return False
-        return await self._context.submitted(before.text, before.at) is True
+        return await before.claim.told() is Told.SUBMITTED
 
     async def _take_out(self, sight: Sight) -> None:
         if self._park is None or not (self._park.returns or is_retypable(sight.draft.text)):

@@ -14,11 +14,12 @@ from collections.abc import Sequence
 
 from attrs import define
 
-from tservice.core.clock import now_ms, sleep
+from tservice.core.clock import sleep
 from tservice.core.errors import failed
 from tservice.mux.interface import Mark, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.journal import JournalEntry
+from tservice.sessions.input.listening import Listening
 from tservice.sessions.input.parking import Parking
 from tservice.sessions.input.touching import Touch, Unanswered
 from tservice.sessions.input.typist import (
@@ -29,6 +30,7 @@ from tservice.sessions.input.typist import (
     TypingContext,
     Typist,
 )
+from tservice.sessions.interfaces import Claim, Told
 
 SIGHTS = (0.1, 0.2, 0.3, 0.5, 0.9, 1.0)
 """Seconds before each further look for a composer, before anything is typed: a screen that is half
@@ -38,8 +40,11 @@ TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 50)
 
 Gemini CLI reads nothing for some seconds behind a prompt of 64 KiB.
 """
-UNSEEN = 2.0
-"""Seconds of such looks without a composer after which none can be seen."""
+UNSEEN = 4.0
+"""Seconds of such looks in a row without a composer after which none can be seen.
+
+Longer than an agent that was stopped in the midst of its drawing stands still.
+"""
 SEEN_GAP = 0.12
 """Seconds between the text's appearance and Enter."""
 SETTLING = (0.15,) * 10
@@ -51,8 +56,11 @@ DIALOG_LOOKS = (0.15, 0.3, 0.6, 1.2)
 """Seconds before each look for the end of a dialog that came up between text and Enter."""
 LEAVING = (0.03, 0.05, 0.07, *(0.1,) * 8, *(0.25,) * 8)
 """Seconds before each look for the composer to let go of the text."""
-CONFIRM = 0.05
-"""Seconds until a composer that let go is looked at again."""
+STANDING = (0.05, 0.1, *(0.25,) * 12)
+"""Seconds before each further look at a composer that let go, until two in a row show it whole.
+
+All in all longer than an agent that was stopped in the midst of its drawing stands still.
+"""
 TELLING = (0.03, 0.05, *(0.1,) * 9, *(0.25,) * 8, 0.5, 0.5, 1.0, 1.0)
 """Seconds behind each question whether the agent told of a text that left its composer.
 
@@ -60,8 +68,9 @@ All in all longer than an agent that was stopped in the midst of its drawing sta
 """
 PATIENCE = (1.0, 1.0, 2.0, 2.0, 3.0, 5.0)
 """Seconds behind each question whether a text that does not leave was submitted or not."""
-ANSWERING = (0.1, 0.2, 0.5, 1.0)
-"""Seconds before each look for the caret that a key moved."""
+WRITING = 0.5
+"""Seconds between a caret that moved and its next proof: agents write what they were told a moment
+behind their screen."""
 TRIES = 3
 """How often Enter is pressed at most, each time but the first with proof."""
 OPENING = (0.1, 0.2, 0.3, 0.4)
@@ -85,7 +94,10 @@ class Given:
 
 
 class Prompter:
-    """Gives one prompt to an agent."""
+    """Gives one prompt to an agent.
+
+    @ivar passed: another prompt was given since, for which this one was put aside.
+    """
 
     def __init__(self, entry: JournalEntry, context: TypingContext, composer: Composer) -> None:
         self._context = context
@@ -96,9 +108,9 @@ class Prompter:
         self._parking = Parking(context, composer)
         self._blind = False
         self._untaken = False
-        self._entered: Sight | None = None
-        self._took_back = False
-        self._began = 0
+        self._listening = Listening(context, composer, self._stands)
+        self._claim: Claim | None = None
+        self.passed = False
 
     async def give(self, *, resumed: bool = False) -> Given:
         """Give it, or what is left of it.
@@ -109,17 +121,12 @@ class Prompter:
         @raise NotSure: it was typed, and whether it was submitted is not known.
         @raise ServiceError: 422: it was typed, in part or whole, but did not get through.
         """
-        self._began = now_ms(self._context.clock)
         mark = await self._typist.mark() if resumed else None
         if not self._text:
             return await self._bare_enter(mark)
         if not await self._put_in(mark, resumed):
             return Given()
-        if mark is None or mark.step in (PASTED, WRITTEN):
-            await self._asked_no_more()
-            self._typist.submitting()
-            self._entered = await self._touch.see()
-            await self._typist.enter()
+        await self._submit(pressed=mark is not None and mark.step not in (PASTED, WRITTEN))
         try:
             await self._sure()
             await self._parking.put_back()
@@ -130,10 +137,14 @@ class Prompter:
 
     async def doubted(self) -> bool:
         """Whether it is still not known what became of it."""
-        if self._untaken:
-            # The program may not have read it yet, so its absence says nothing.
-            return await self._context.submitted(self._text, self._began) is not True
-        return await self.holds() is not False
+        gone = await self.holds() is False
+        told = await self._told_by_now()
+        if told is Told.SUBMITTED:
+            return False
+        untold = told is not Told.NOTHING and not self._composer.submission.is_unsaid(self._text)
+        # It may not be read yet, somebody may have taken it away, or it is put aside: then its
+        # absence says nothing.
+        return untold or self._untaken or self.passed or not gone
 
     async def holds(self) -> bool | None:
         """Whether the text stands in the composer; C{None}: there is none to be seen."""
@@ -197,10 +208,11 @@ class Prompter:
                 self._blind = unseen > UNSEEN
                 if self._blind:
                     return
-            elif now.draft.holds(self._text) or now.draft.text == other != before:
+                continue
+            unseen = 0.0
+            if now.draft.holds(self._text) or now.draft.text == other != before:
                 return
-            else:
-                other = now.draft.text
+            other = now.draft.text
         self._untaken = True
 
     async def _settled(self) -> None:
@@ -254,27 +266,42 @@ class Prompter:
 
     # -- its submission
 
+    async def _submit(self, *, pressed: bool) -> None:
+        """Press Enter, unless a process before this one has."""
+        if not pressed:
+            await self._asked_no_more()
+            self._typist.submitting()
+            self._listening.entered(await self._touch.see())
+        # Who showed the text has read what was typed before it.
+        seen = not (pressed or self._blind or self._untaken)
+        self._claim = self._context.claim(seen)
+        if not pressed:
+            await self._typist.enter()
+
+    async def _told_by_now(self) -> Told:
+        return Told.NOTHING if self._claim is None else await self._claim.told()
+
     async def _sure(self) -> None:
-        if self._blind:
-            return await self._told_blindly()
+        if self._blind and await self._told_blindly():
+            return
         try:
-            if not self._untaken or await self._surfaced():
+            if not (self._blind or self._untaken) or await self._surfaced():
                 await self._until_submitted()
         except Unanswered as error:
             raise NotSure(NOT_SURE) from error
 
-    async def _told_blindly(self) -> None:
+    async def _told_blindly(self) -> bool:
         """Where no composer was seen, believe what the agent tells, if it tells of its prompts.
 
-        @raise NotSure: it tells of them, and told of none.
+        False: it tells of them, and told of none.
         """
-        entered = now_ms(self._context.clock)
-        for pause in () if self._composer.submission.is_unsaid(self._text) else TELLING:
-            if await self._context.submitted(self._text, entered) is not False:
-                return
+        if self._composer.submission.is_unsaid(self._text):
+            return True
+        for pause in TELLING:
+            if await self._told_by_now() in (Told.SUBMITTED, Told.NOTHING):
+                return True
             await sleep(self._context.clock, pause)
-        if not self._composer.submission.is_unsaid(self._text):
-            raise NotSure(NOT_SURE)
+        return False
 
     async def _surfaced(self) -> bool:
         """Whether a text that was not seen before its Enter stands there now; false: it was
@@ -283,10 +310,10 @@ class Prompter:
         @raise NotSure: neither is known; a composer without it is no proof.
         """
         for pause in PATIENCE:
-            if await self._context.submitted(self._text, self._began):
+            if await self._told_by_now() is Told.SUBMITTED:
                 return False
             if await self.holds():
-                self._untaken = False
+                self._untaken = self._blind = False
                 return True
             await sleep(self._context.clock, pause)
         raise NotSure(NOT_SURE)
@@ -297,15 +324,14 @@ class Prompter:
         @raise NotSure: nobody can tell.
         """
         for _ in range(TRIES):
-            entered = now_ms(self._context.clock)
-            if await self._leaves(LEAVING) and await self._told(entered):
+            if await self._leaves(LEAVING) and await self._told():
                 return
-            if not await self._lost(entered):
+            if not await self._lost():
                 return
-            self._took_back = False
-            self._entered = await self._touch.press("Enter", self._stands)
-            if self._entered is None:
+            seen = await self._touch.press("Enter", self._stands)
+            if seen is None:
                 break
+            self._listening.entered(seen)
         raise NotSure(NOT_SURE)
 
     async def _leaves(self, looks: Sequence[float]) -> bool:
@@ -320,110 +346,92 @@ class Prompter:
             if self._context.pane.ending is not None:
                 # C{/exit} does that, and its text stays on the screen of the pane that is left.
                 return True
-            found = await self._is_free()
-            if found and await self._is_still_free():
+            found, whole = await self._freed()
+            if found and await self._is_still_free(whole):
                 return True
             seen = seen or found is not None
         return not seen and self._composer.submission.is_unsaid(self._text)
 
     async def _is_free(self) -> bool | None:
         """Whether the text is gone, or a dialog has the composer's place; C{None}: no telling."""
+        return (await self._freed())[0]
+
+    async def _freed(self) -> tuple[bool | None, bool]:
+        """The same, and whether the screen was surely not half drawn."""
         capture = await self._touch.look()
         sight = None if capture is None else self._composer.see(capture)
         if sight is not None:
-            return not self._stands(sight) and not self._is_home(sight)
+            return not self._stands(sight) and not self._is_home(sight), sight.is_whole
         asked = None if capture is None else self._context.asks(capture, self._text)
-        return None if asked is None else True
+        return (None if asked is None else True), True
 
-    async def _is_still_free(self) -> bool:
-        """Look again: a screen may be half drawn."""
-        await sleep(self._context.clock, CONFIRM)
-        return bool(await self._is_free())
+    async def _is_still_free(self, whole: bool) -> bool:
+        """Look again: a screen may be half drawn, and show a prompt of before in its place.
 
-    async def _told(self, entered: int) -> bool:
+        @param whole: it was not, a moment ago.
+        """
+        for pause in STANDING:
+            await sleep(self._context.clock, pause)
+            free, now = await self._freed()
+            if not free or (whole and now):
+                return bool(free)
+            whole = now
+        return True
+
+    async def _told(self) -> bool:
         """Whether a composer that let go of the text was no mere moment of drawing.
 
-        An agent that tells of its prompts is given a while to tell of this one.
+        An agent that tells of its prompts is given a while to tell of this one; so is one whose
+        first screen goes with its first prompt, for it may bring the text back.
         """
-        if self._composer.submission.is_unsaid(self._text):
+        submission = self._composer.submission
+        if submission.is_unsaid(self._text):
             return True
         for pause in TELLING:
-            if await self._context.submitted(self._text, entered) is not False:
+            told = await self._told_by_now()
+            if told is Told.SUBMITTED or (told is Told.NOTHING and not submission.home):
                 return True
             await sleep(self._context.clock, pause)
             if await self._is_free() is False:
                 return False
         return True
 
-    async def _lost(self, entered: int) -> bool:
+    async def _lost(self) -> bool:
         """Whether Enter was lost for sure; false: it was submitted.
 
-        That takes an agent which moved its caret in answer to keys pressed after the Enter, with
-        the text where it was all the time; and which told of no such prompt, if it tells of any.
+        That takes an agent which moved its caret in answer to keys pressed after the Enter, and a
+        moment later did so again, with the text where it was all the time; and which told of no
+        such prompt by then, if it tells of any.
 
         @raise NotSure: neither is known.
         """
         for pause in PATIENCE:
-            submitted = await self._context.submitted(self._text, entered)
-            if submitted:
-                await self._touch.wipe(self._stands)
+            if await self._told_by_now() is Told.SUBMITTED:
+                await self._take_away()
                 return False
-            if await self._answers():
-                return not await self._context.submitted(self._text, entered)
-            if await self._leaves((pause,)):
+            if await self._listening.answers() and await self._is_still_untold():
+                return True
+            if await self._leaves((pause,)) and await self._told():
                 return False
         raise NotSure(NOT_SURE)
 
-    async def _answers(self) -> bool:
-        """Whether the agent moves its caret to the end when keys say so, and keeps the text.
+    async def _take_away(self) -> None:
+        """Take away the text of a prompt that was submitted, as far as the terminal answers."""
+        try:
+            await self._touch.wipe(self._stands)
+        except Unanswered:
+            # What is left of it is known for what it is when the next prompt is given.
+            return
 
-        It may stand at the beginning already: Gemini CLI draws its composer anew when it is up.
+    async def _is_still_untold(self) -> bool:
+        """Whether an agent that reads keys has gone on since, and told nothing all the same.
+
+        It may be stopped between its screen and what it writes.
         """
-        caret = self._composer.submission.caret
-        if caret is None:
+        await sleep(self._context.clock, WRITING)
+        if not await self._listening.answers():
             return False
-        if self._took_back or self._became_line_end(await self._touch.see()):
-            return await self._takes_back()
-        await self._moves(caret[0])
-        return await self._moves(caret[1])
-
-    def _became_line_end(self, now: Sight | None) -> bool:
-        """Whether the Enter only ended a line, as Gemini CLI takes one right behind a large paste.
-
-        In that row the caret has nowhere to go.
-        """
-        before = self._entered
-        if before is None or now is None or not self._stands(now):
-            return False
-        return now.row == before.row + 1 and now.draft.text == before.draft.text
-
-    async def _takes_back(self) -> bool:
-        """Whether the agent takes the line end away again, so that it reads keys, and the next
-        Enter stands behind the text as the first one did."""
-        before = self._entered
-        if not self._took_back:
-            # Once: a second key that is read late would take a letter of the text.
-            pressed = await self._touch.press("BSpace", self._became_line_end)
-            self._took_back = pressed is not None
-        for pause in ANSWERING:
-            await sleep(self._context.clock, pause)
-            now = await self._touch.see()
-            if before is None or now is None or not self._stands(now):
-                return False
-            if now.row == before.row:
-                return self._took_back
-        return False
-
-    async def _moves(self, key: str) -> bool:
-        before = await self._touch.press(key, self._stands)
-        for pause in ANSWERING:
-            await sleep(self._context.clock, pause)
-            now = await self._touch.see()
-            if before is None or now is None or not self._stands(now):
-                return False
-            if before.caret != now.caret:
-                return True
-        return False
+        return await self._told_by_now() in (Told.NOT_YET, Told.NOTHING)
 
     def _is_home(self, sight: Sight) -> bool:
         """Whether the agent's first screen is still there, which its first prompt ends.

@@ -22,7 +22,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.clock import now_ms, sleep
+from tservice.core.clock import sleep
 from tservice.core.disk import NotKept
 from tservice.core.errors import ServiceError, conflict, failed, invalid
 from tservice.core.identity import Identity
@@ -36,7 +36,7 @@ from tservice.sessions.input.prompting import Given, NotSure, Prompter
 from tservice.sessions.input.serial import WAITING, SerialQueue
 from tservice.sessions.input.target import InputTarget, no_process
 from tservice.sessions.input.typist import PAUSE, Before, NotTyped, TypingContext, Typist
-from tservice.sessions.interfaces import Delivery, IInputGate
+from tservice.sessions.interfaces import Claim, Delivery, IInputGate
 from tservice.sessions.record.requests import InputRequest, check_input
 from tservice.terminal.reports import is_report
 
@@ -151,6 +151,7 @@ class InputQueue:
         Its number stays taken: it may have been typed into the process that is gone.
         """
         self._doubts.clear()
+        self._before = None
         self._buffer.clear(self._target.session().id)
         if not self._idle:
             return
@@ -258,6 +259,7 @@ class InputQueue:
         self._target.judge(request.sender)
         entry = evolve(self._entry(request, kind, data, previous), buffered=buffered)
         context = self._context(
+            entry,
             unsure=unsure,
             wanted=wanted,
             submitting=partial(self._submitting, entry, request.submitting),
@@ -301,7 +303,7 @@ class InputQueue:
             raise
         self._journal.finish(entry)
         if not is_report(entry.data):
-            self._target.typed(entry.kind is not InputKind.RAW or b"\r" in entry.data)
+            self._target.typed()
         return given
 
     async def _give(
@@ -311,7 +313,8 @@ class InputQueue:
             await Typist(entry, context).type(resumed=resumed)
             return Given()
         prompter = Prompter(entry, context, context.composer)
-        self._before = Before(text=entry.data.decode("utf-8"), at=now_ms(self._clock))
+        self._before = None
+        self._doubts.pass_by()
         try:
             return await prompter.give(resumed=resumed)
         except NotSure as error:
@@ -387,6 +390,7 @@ class InputQueue:
     async def _finish_begun(self, entry: JournalEntry) -> None:
         try:
             context = self._context(
+                entry,
                 unsure=lambda: None,
                 wanted=lambda: True,
                 submitting=partial(self._submitting, entry, None),
@@ -402,6 +406,7 @@ class InputQueue:
 
     def _context(
         self,
+        entry: JournalEntry,
         *,
         unsure: Callable[[], None],
         wanted: Callable[[], bool],
@@ -413,19 +418,26 @@ class InputQueue:
             composer=self._target.composer(),
             asks=partial(self._gate.asks, self._target.session()),
             opened=partial(self._gate.opened, self._target.session()),
-            submitted=partial(self._gate.submitted, self._target.session()),
+            claim=partial(self._claim, entry),
             unsure=unsure,
             wanted=wanted,
             submitting=submitting,
             before=self._before,
         )
 
+    def _claim(self, entry: JournalEntry, caught_up: bool) -> Claim:
+        text = entry.data.decode("utf-8")
+        claim = self._gate.claim(self._target.session(), text, caught_up=caught_up)
+        self._before = Before(text=text, claim=claim)
+        return claim
+
     def _submitting(self, entry: JournalEntry, tell: Callable[[], None] | None) -> None:
         if tell is not None:
             tell()
-        prompt = entry.kind is not InputKind.RAW
-        if prompt or b"\r" in entry.data:
-            self._target.submitting(prompt)
+        if entry.kind is not InputKind.RAW:
+            self._target.submitting(entry.data.decode("utf-8"))
+        elif b"\r" in entry.data:
+            self._target.submitting(None)
 
     async def _press(self, key: str, sender: Identity | None) -> None:
         self._target.judge(sender)
@@ -434,7 +446,7 @@ class InputQueue:
             # A new line in a composer; a shell has none, and would print what comes of it.
             key = "Enter"
         if key == "Enter":
-            self._target.submitting(False)
+            self._target.submitting(None)
         try:
             await pane.send_key(key)
         except PaneGone as error:
@@ -443,7 +455,7 @@ class InputQueue:
             raise failed(UNSURE) from error
         except MuxError as error:
             raise failed(f"the key was not pressed: {error}") from error
-        self._target.typed(key == "Enter")
+        self._target.typed()
 
 
 async def _nothing() -> None:

@@ -18,8 +18,8 @@ class InputTarget:
     """A session as its input queue sees it; everything is asked afresh each time.
 
     @ivar composer: how its mode draws its composer; C{None} for shells.
-    @ivar submitting: told just before an Enter; true where it submits a prompt.
-    @ivar typed: told after an input was typed; true when it held an Enter.
+    @ivar submitting: told just before an Enter, with the prompt that it submits; C{None}: a key.
+    @ivar typed: told after an input was typed.
     @ivar entitled: whether somebody who was let through to type here still may.
     @ivar lost: told of how much that was kept was not typed, and why not.
     """
@@ -27,8 +27,8 @@ class InputTarget:
     session: Callable[[], Session]
     pane: Callable[[], IPane | None]
     composer: Callable[[], Composer | None]
-    typed: Callable[[bool], None]
-    submitting: Callable[[bool], None]
+    typed: Callable[[], None]
+    submitting: Callable[[str | None], None]
     entitled: Callable[[Identity], bool]
     lost: Callable[[int, str], None]
 

@@ -10,8 +10,8 @@ from tservice.mux.interface import Capture, MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.typist import TypingContext
 
-WIPES = 40
-"""Rows of a text that are taken away at most."""
+WIPES = 80
+"""How often the key is pressed at most: once for what stands in a row, once for its end."""
 WIPED = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds before each look for what a key took away."""
 
@@ -66,10 +66,13 @@ class Touch:
         @param meant: of the text as it stands there first.
         @raise Unanswered: the terminal does not say.
         """
-        wipe = self._composer.submission.wipe
+        wipe, caret = self._composer.submission.wipe, self._composer.submission.caret
         if wipe is None:
             return False
         for _ in range(WIPES):
+            # It takes away what stands before the caret, which may have been moved.
+            if caret is not None and await self.press(caret[1], meant) is None:
+                return False
             before = await self.press(wipe, meant)
             now = None if before is None else await self._changed(before)
             if now is None:
@@ -83,7 +86,7 @@ class Touch:
         for pause in WIPED:
             await sleep(self._context.clock, pause)
             now = await self.see()
-            if now is not None and now.draft.text != before.draft.text:
+            if now is not None and (now.draft.text, now.row) != (before.draft.text, before.row):
                 return now
         return None
 

@@ -18,6 +18,7 @@ from tservice.core.errors import failed
 from tservice.mux.interface import Capture, IPane, Mark, MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.composing import Composer
 from tservice.sessions.input.journal import InputKind, JournalEntry
+from tservice.sessions.interfaces import Claim
 
 PASTE_GAP = 0.15
 """Seconds between a paste and its Enter: with less, some agents take the Enter for text."""
@@ -39,10 +40,10 @@ class NotTyped(Exception):
 
 @frozen(kw_only=True)
 class Before:
-    """The prompt that was given before, and since when (Unix ms) it may have been submitted."""
+    """The prompt that was given before, as far as its Enter, and what its agent told of it."""
 
     text: str
-    at: int
+    claim: Claim
 
 
 @frozen(kw_only=True)
@@ -53,7 +54,8 @@ class TypingContext:
     @ivar asks: what an agent's screen asks for, beside what was typed, where Enter would be the
         answer.
     @ivar opened: what stands open on the screen once a command of the agent's own was given.
-    @ivar submitted: whether the agent told that a text was submitted since a moment (Unix ms).
+    @ivar claim: called just before the first Enter of a prompt, with whether the agent has read
+        all that was typed before: what it will have told of it.
     @ivar unsure: called when the pane did not say whether the input arrived, so that the caller
         need not wait any longer.
     @ivar wanted: whether what was not begun should be begun, once that is known again.
@@ -66,7 +68,7 @@ class TypingContext:
     composer: Composer | None
     asks: Callable[[Capture, str], str | None]
     opened: Callable[[Capture], str | None]
-    submitted: Callable[[str, int], Coroutine[Any, Any, bool | None]]
+    claim: Callable[[bool], Claim]
     unsure: Callable[[], None]
     wanted: Callable[[], bool]
     submitting: Callable[[], None] | None = None

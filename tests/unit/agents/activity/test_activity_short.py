@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tests.unit.agents.activity.kept import KeptByCodex
 from tests.unit.agents.rig import (
     BUSY_TITLE,
     COMPOSER,
@@ -12,7 +13,8 @@ from tests.unit.agents.rig import (
     SPINNER,
     AgentCase,
 )
-from tservice.agents.activity.pace import SILENCE
+from tservice.agents.activity.pace import ASKING, SILENCE
+from tservice.agents.activity.submits import UNANSWERED
 from tservice.sessions.input.prompting import SIGHTS
 from tservice.sessions.record.model import Session
 
@@ -34,7 +36,7 @@ class ShortCase(AgentCase):
         self.machine.events.clear()
         return session
 
-    def submit(self, session: Session, answer: Callable[[], None]) -> None:
+    def submit(self, session: Session, answer: Callable[[], None], text: str = "go") -> None:
         """A prompt whose Enter is answered at once; a composer that is not shown is waited for."""
         program = self.screen(session)
         received = program.received
@@ -45,19 +47,36 @@ class ShortCase(AgentCase):
                 answer()
 
         program.received = enter  # type: ignore[method-assign]
-        self.type(session, "go\r")
-        self.spend(0.3 if COMPOSER_ROW.search(program.shown) else sum(SIGHTS))
+        self.type(session, f"{text}\r")
+        # The completions of a command are given a moment to be drawn.
+        settling = 0.3 if text.startswith("/") else 0.0
+        self.spend(settling + (0.3 if COMPOSER_ROW.search(program.shown) else sum(SIGHTS)))
 
-    def prompt(self, session: Session, shown: str) -> None:
-        self.submit(session, lambda: self.show(session, shown))
+    def prompt(self, session: Session, shown: str, text: str = "go") -> None:
+        self.submit(session, lambda: self.show(session, shown), text)
+
+    def kept_by_codex(self) -> KeptByCodex:
+        """The conversation that Codex keeps, of which there is nothing yet."""
+        return KeptByCodex(self.machine.home, self.work, self.clock)
 
 
 class ExternalTests(ShortCase):
     """A CLI that nothing but its screen tells of."""
 
+    def answered_at_once(self) -> Session:
+        """Codex, whose turn began and ended between two looks."""
+        session, kept = self.at_rest("codex", CODEX), self.kept_by_codex()
+
+        def answer() -> None:
+            kept.prompted("go")
+            kept.answered("hello")
+            self.show(session, f"• hello\n\n{CODEX}")
+
+        self.submit(session, answer)
+        return session
+
     def test_a_turn_between_two_looks_is_a_turn(self) -> None:
-        session = self.at_rest("codex", CODEX)
-        self.prompt(session, f"• hello\n\n{CODEX}")
+        session = self.answered_at_once()
         self.assert_signals([])
         self.spend(SILENCE)
         self.assert_signals(["working", "stop", "idle"])
@@ -82,8 +101,7 @@ class ExternalTests(ShortCase):
 
     def test_switched_off_nothing_stops(self) -> None:
         self.change_settings(external_signals=False)
-        session = self.at_rest("codex", CODEX)
-        self.prompt(session, f"• hello\n\n{CODEX}")
+        self.answered_at_once()
         self.spend(SILENCE)
         self.assert_signals(["working", "idle"])
 
@@ -179,12 +197,101 @@ class TitleTests(ShortCase):
         self.assert_signals(["working", "stop", "idle"])
 
 
+class SlowTests(ShortCase):
+    """A screen that rests behind an Enter is that of a slow agent, until its answer is there."""
+
+    def begun(self) -> tuple[Session, KeptByCodex]:
+        """Codex, stopped for half of the time: its composer let go of the prompt, no more."""
+        session, kept = self.at_rest("codex", CODEX), self.kept_by_codex()
+
+        def enter() -> None:
+            kept.prompted("go")
+            self.show(session, CODEX)
+
+        self.submit(session, enter)
+        return session, kept
+
+    def test_a_turn_that_is_seen_late(self) -> None:
+        """Codex, slowed, showed nothing for 2.8 s behind its Enter."""
+        session, kept = self.begun()
+        self.spend(2.8)
+        self.assert_signals([])
+        self.show(session, CODEX_BUSY, "⠂ work")
+        self.spend(1)
+        self.assert_signals(["working"])
+        kept.answered("hello")
+        self.show(session, f"• hello\n\n{CODEX}", "work")
+        self.spend(20)
+        self.assert_signals(["stop", "idle"])
+
+    def test_an_answer_that_comes_late(self) -> None:
+        _, kept = self.begun()
+        self.spend(5)
+        self.assert_signals([])
+        kept.answered("hello")
+        self.spend(ASKING)
+        self.assert_signals(["working", "stop", "idle"])
+        self.spend(20)
+        self.assert_signals([])
+
+    def test_a_turn_that_failed(self) -> None:
+        _, kept = self.begun()
+        kept.failed("stub says 500")
+        self.spend(SILENCE)
+        self.assert_signals(["working", "stop", "idle"])
+
+    def test_the_answer_of_before_is_none(self) -> None:
+        session, kept = self.begun()
+        kept.answered("hello")
+        self.spend(SILENCE + 1)
+        self.assert_signals(["working", "stop", "idle"])
+        self.prompt(session, CODEX)
+        self.spend(5)
+        self.assert_signals([])
+
+    def test_nobody_waits_for_ever(self) -> None:
+        self.begun()
+        self.spend(UNANSWERED - 1)
+        self.assert_signals([])
+        self.spend(1)
+        self.assert_signals(["working", "stop", "idle"])
+
+    def test_a_draft_is_looked_at_no_longer(self) -> None:
+        session = self.at_rest("codex", CODEX)
+        self.prompt(session, CODEX_DRAFT)
+        self.spend(UNANSWERED + ASKING)
+        last = self.looked_at(session)
+        self.spend(60)
+        self.assertEqual(last, self.looked_at(session))
+
+    def looked_at(self, session: Session) -> int:
+        watch = self.agents.agents.watch_of(session.id)
+        assert watch is not None
+        assert watch.last is not None
+        return watch.last.at
+
+    def test_a_command_has_no_answer(self) -> None:
+        session = self.at_rest("codex", CODEX)
+        self.prompt(session, f"• status\n\n{CODEX}", "/status")
+        self.spend(SILENCE)
+        self.assert_signals(["working", "stop", "idle"])
+
+    def test_a_prompt_of_the_primary_whose_hook_is_late(self) -> None:
+        session = self.at_rest("primary", COMPOSER)
+        self.prompt(session, COMPOSER)
+        self.spend(5)
+        self.assert_signals([])
+        self.hook(session, "prompt_submitted")
+        self.hook(session, "stop")
+        self.assert_signals(["working", "stop", "idle"])
+
+
 class LocalCommandTests(ShortCase):
     """Of an agent with hooks a turn is told by them: what else was submitted ends by C{idle}."""
 
     def test_a_command_that_is_no_turn(self) -> None:
         session = self.at_rest("primary", COMPOSER)
-        self.prompt(session, f"  ⎿  Not enough messages to compact.\n{COMPOSER}")
+        self.prompt(session, f"  ⎿  Not enough messages to compact.\n{COMPOSER}", "/compact")
         self.spend(SILENCE)
         self.assert_signals(["idle"])
         self.spend(20)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 from tests.unit.agents.rig import COMPOSER, NO_TRUST, PERMISSION, RULE, TRUST, AgentCase
+from tservice.agents.activity.gate import SETTLE_UNTOLD
 from tservice.agents.activity.trust import KEYS
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
@@ -47,6 +48,41 @@ OPENCODE = """  ┃
   ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀
    /home/me/work                                                       1.2K  ctrl+p commands"""
 OPENCODE_READING = OPENCODE.replace("      1.2K", "tab agents")
+GEMINI = f"""
+                                                                            ? for shortcuts
+{"─" * 100}
+ Shift+Tab to accept edits
+{"▄" * 100}
+ >   Type your message or @path/to/file
+{"▀" * 100}
+ workspace (/directory)                     sandbox                                  /model
+ ~/work                                     no sandbox                                 Auto"""
+GEMINI_HEAD = """
+ ▝▜▄     Gemini CLI v0.61.0
+   ▝▜▄
+  ▗▟▀    Authenticated with gemini-api-key /auth
+ ▝▀
+
+
+Tips for getting started:
+1. Create GEMINI.md files to customize your interactions
+2. /help for more information
+3. Ask coding questions, edit code or run commands
+4. Be specific for the best results
+"""
+GEMINI_SAID = f"""{"▄" * 100}
+ > SAY: first words
+{"▀" * 100}
+✦ first words
+"""
+GEMINI_RESUMING = f"""{GEMINI_HEAD}{GEMINI_SAID}
+⠋ Resuming session...
+
+                                                                            ? for shortcuts
+{"─" * 100}
+ Shift+Tab to accept edits
+ workspace (/directory)                     sandbox                                  /model
+ ~/work                                     no sandbox                                 Auto"""
 CODEX_TRUST = """  Trust this folder? Codex can read, edit, and run files here.
 
 › 1. Trust and continue
@@ -275,6 +311,38 @@ class GateTests(AgentCase):
         self.spend(30)
         self.assertFalse(self.prompted(session))
         self.show(session, OPENCODE)
+        self.spend(10)
+        self.assertTrue(self.prompted(session))
+        done.addErrback(lambda why: None)
+
+    def test_a_conversation_that_is_not_taken_up_yet(self) -> None:
+        """Gemini CLI, resumed on a busy machine: a composer alone for 2.8 s, then beside its first
+        words, then none; it drops what is typed there."""
+        session = self.agent(mode="gemini", resume_session_id="01109a00-754f")
+        done = self.prompt(session)
+        for shown, seconds in ((GEMINI, 10), (GEMINI_HEAD + GEMINI, 2), (GEMINI_RESUMING, 2)):
+            self.show(session, shown)
+            self.spend(seconds)
+        self.show(session, GEMINI_HEAD + GEMINI_SAID + GEMINI)
+        self.spend(SETTLE_UNTOLD - 0.1)
+        self.assertFalse(self.prompted(session))
+        self.spend(10)
+        self.assertTrue(self.prompted(session))
+        done.addErrback(lambda why: None)
+
+    def test_a_conversation_that_ends_in_a_long_answer(self) -> None:
+        session = self.agent(mode="gemini", resume_session_id="01109a00-754f")
+        done = self.prompt(session)
+        self.show(session, "\n".join(f"  row {number}" for number in range(30)) + GEMINI)
+        self.spend(10)
+        self.assertTrue(self.prompted(session))
+        done.addErrback(lambda why: None)
+
+    def test_without_a_conversation_a_bare_composer_will_do(self) -> None:
+        """Its first words may be switched off."""
+        session = self.agent(mode="gemini")
+        done = self.prompt(session)
+        self.show(session, GEMINI)
         self.spend(10)
         self.assertTrue(self.prompted(session))
         done.addErrback(lambda why: None)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 from pathlib import Path
 from time import monotonic
+from unittest import mock
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.heldport import HeldPort
 from tests.unit.agents.shells import SECRET, SHELLS, Loopback, run, self_signed, tools
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
+from tservice.agents.hooks import command as commands
+from tservice.agents.hooks import statusline
 from tservice.agents.hooks.command import BOUND, hook_command, is_own_hook
 from tservice.agents.hooks.statusline import OWN_LINE, is_own_status, status_command
 from tservice.agents.model import HookEvent
@@ -44,9 +47,17 @@ class HookTests(ShellCase):
     command = hook_command(HookEvent.STOP)
 
     def fire(self, shell: str = "sh", given: bytes = b"{}", **env: str) -> float:
-        """Run it; how long the agent waited.  It must be silent and succeed."""
+        """Run it; how long the agent waited.  It must be silent and succeed.
+
+        What came of it is there then: only of a service that stands still it is not waited for.
+        """
+        with mock.patch.object(commands, "PATIENCE", PATIENCE):
+            patient = hook_command(HookEvent.STOP)
+        return self.fired(patient, shell, given, **env)
+
+    def fired(self, command: str, shell: str, given: bytes, **env: str) -> float:
         began = monotonic()
-        done = run(shell, self.command, given, {**self.env, **env})
+        done = run(shell, command, given, {**self.env, **env})
         self.assertEqual((0, b"", b""), (done.returncode, done.stdout, done.stderr))
         return monotonic() - began
 
@@ -119,15 +130,16 @@ class HookTests(ShellCase):
         self.assertEqual([], self.server.posted)
 
     def test_a_service_that_is_down(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as taken:
-            port = taken.getsockname()[1]
-        self.assertLess(self.fire(SERVICE_API_URL=f"http://127.0.0.1:{port}"), BOUND / 2)
+        held = HeldPort()
+        self.addCleanup(held.close)
+        self.assertLess(self.fire(SERVICE_API_URL=f"http://127.0.0.1:{held.number}"), BOUND / 2)
 
     def test_a_service_that_stands_still(self) -> None:
         """The agent goes on; the event arrives when the service does."""
         self.server.hold.clear()
-        self.assertLess(self.fire(given=b'{"late":1}'), BOUND / 2)
+        self.assertLess(self.fired(self.command, "sh", b'{"late":1}'), BOUND / 2)
         self.assertEqual([], self.server.posted)
+        self.assertTrue(self.server.begun.wait(PATIENCE), "nothing was sent")
         self.server.close()
         self.assertEqual({"late": 1}, json.loads(self.server.posted[0].body)["data"])
         self.server = Loopback()
@@ -174,11 +186,12 @@ class StatusTests(ShellCase):
     """L{status_command}."""
 
     def show(
-        self, own: str | None, shell: str = "sh", seconds: float = OWN_LINE, **env: str
+        self, own: str | None, shell: str = "sh", seconds: float = PATIENCE, **env: str
     ) -> bytes:
-        done = run(
-            shell, status_command(own, seconds), json.dumps(PAYLOAD).encode(), {**self.env, **env}
-        )
+        """What the footer gets, however long this machine takes over it."""
+        with mock.patch.object(statusline, "BOUND", PATIENCE):
+            command = status_command(own, seconds)
+        done = run(shell, command, json.dumps(PAYLOAD).encode(), {**self.env, **env})
         self.assertEqual((0, b""), (done.returncode, done.stderr))
         return done.stdout
 
@@ -209,14 +222,14 @@ class StatusTests(ShellCase):
 
     def test_a_users_line_that_hangs(self) -> None:
         began = monotonic()
-        self.assertEqual(b"a\n", self.show("echo a; exec sleep 25", seconds=0.5))
+        self.assertEqual(b"a\n", self.show("echo a; exec sleep 25", seconds=2))
         self.assertLess(monotonic() - began, 20)
         self.assertEqual({"sessionId": "11111111-2222", "data": PAYLOAD}, self.posted())
 
     def test_a_users_line_that_hangs_where_there_is_no_timeout(self) -> None:
         began = monotonic()
         path = tools(self.folder / "bin", ["sh", "curl", "cat", "sleep"])
-        self.assertEqual(b"a\n", self.show("echo a; exec sleep 25", seconds=0.5, PATH=path))
+        self.assertEqual(b"a\n", self.show("echo a; exec sleep 25", seconds=2, PATH=path))
         self.assertLess(monotonic() - began, 20)
         self.assertIsNone(shutil.which("timeout", path=path))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from attrs import evolve
 from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import here, places_of
@@ -16,11 +17,13 @@ from tests.unit.agents.rig import at_once
 from tests.unit.agents.transcripts.samples import RECORDED, database
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.proofs import EARLY_MS, HEARD, Proofs
+from tservice.agents.transcripts.proofs import DISORDER_MS, Proofs
+from tservice.sessions.interfaces import Claim, Told
 from tservice.sessions.record.model import NameSource, Session
 
 NOW = 1_800_000_000_000
 STAMP = "2027-01-15T08:00:01.000Z"
+QUEUED = {"type": "queue-operation", "operation": "enqueue", "timestamp": STAMP}
 TOOL = "RUN: echo x > made.txt"
 EARLIER = "2027-01-15T07:59:00.000Z"
 
@@ -35,7 +38,9 @@ class ProofTests(SynchronousTestCase):
         self.folder.mkdir(parents=True)
         self.path = self.folder / "c1.jsonl"
         homes = Homes(own=files, places=places_of(here()))
-        self.proofs = Proofs(homes, lambda session_id: str(self.path), at_once)
+        self.clock = Clock()
+        self.clock.advance(NOW / 1000)
+        self.proofs = Proofs(self.clock, homes, lambda session_id: str(self.path), at_once)
         self.session = Session(
             id="s",
             mode="primary",
@@ -46,72 +51,135 @@ class ProofTests(SynchronousTestCase):
             last_activity_at=NOW,
         )
 
-    def asked(self, text: str, since: int = NOW) -> bool | None:
-        found = self.proofs.submitted(self.session, text, since)
-        return self.successResultOf(Deferred.fromCoroutine(found))
+    def enter(self, text: str) -> Claim:
+        return self.proofs.claim(self.session, text, caught_up=True)
+
+    def told(self, claim: Claim) -> Told:
+        return self.successResultOf(Deferred.fromCoroutine(claim.told()))
+
+    def asked(self, text: str) -> Told:
+        """Of a prompt whose Enter was pressed at NOW."""
+        return self.told(self.enter(text))
 
     def write(self, *entries: Mapping[str, object]) -> None:
         self.path.write_text("".join(json.dumps(each) + "\n" for each in entries))
 
     def test_a_hook_tells(self) -> None:
+        claim = self.enter("fix the test")
         self.proofs.heard("s", "fix  the\ttest", NOW)
-        self.assertTrue(self.asked("fix the test"))
+        self.assertIs(Told.SUBMITTED, self.told(claim))
         self.proofs.forget("s")
-        self.assertIsNone(self.asked("fix the test"))
+        self.proofs.heard("s", "fix the test", NOW)
+        self.assertIs(Told.NOTHING, self.asked("fix the test"))
 
     def test_so_it_does_of_a_paste_between_tags(self) -> None:
         """As Claude Code 2.1.330 hands a long one on."""
         tagged = '\n\n<pasted_content id="851a">\none\ntwo\n</pasted_content id="851a">\n'
+        claim = self.enter("one\ntwo")
         self.proofs.heard("s", tagged, NOW)
-        self.assertTrue(self.asked("one\ntwo"))
+        self.assertIs(Told.SUBMITTED, self.told(claim))
 
     def test_one_of_before_is_none(self) -> None:
-        self.proofs.heard("s", "again", NOW - 5000)
-        self.assertIsNone(self.asked("again"))
+        self.enter("again")
+        self.proofs.heard("s", "again", NOW)
+        self.clock.advance(0.2)
+        self.assertIs(Told.NOTHING, self.asked("again"))
 
     def test_what_is_no_text_is_passed_over(self) -> None:
+        claim = self.enter("x")
         for prompt in (None, 5, ["x"]):
             self.proofs.heard("s", prompt, NOW)
-        self.assertIsNone(self.asked("x"))
+        self.proofs.heard("unknown", "x", NOW)
+        self.assertIs(Told.NOTHING, self.told(claim))
 
-    def test_a_few_are_remembered(self) -> None:
-        for number in range(HEARD + 1):
-            self.proofs.heard("s", f"p{number}", NOW)
-        self.assertIsNone(self.asked("p0"))
-        self.assertTrue(self.asked("p1"))
+    def test_the_same_told_twice_is_one(self) -> None:
+        first, second = self.enter("x"), self.enter("x")
+        for _ in range(2):
+            self.proofs.heard("s", "x", NOW, "851a")
+        self.assertEqual([Told.UNCLEAR] * 2, [self.told(first), self.told(second)])
 
     def test_the_transcript_tells(self) -> None:
         said = {"type": "user", "timestamp": STAMP, "message": {"content": "hello\nthere"}}
-        queued = {"type": "queue-operation", "timestamp": STAMP, "content": "later"}
+        queued = QUEUED | {"content": "later"}
         answer = {"type": "assistant", "timestamp": STAMP, "message": {"content": "echo"}}
         self.write(said, queued, answer)
-        self.assertTrue(self.asked("hello there"))
-        self.assertTrue(self.asked("later"))
-        self.assertIs(False, self.asked("echo"))
-        self.assertIs(False, self.asked("hello"))
+        self.assertIs(Told.SUBMITTED, self.asked("hello there"))
+        self.assertIs(Told.SUBMITTED, self.asked("later"))
+        self.assertIs(Told.NOT_YET, self.asked("echo"))
+        self.assertIs(Told.NOT_YET, self.asked("hello"))
 
     def test_an_entry_of_before_is_none(self) -> None:
         self.write({"type": "user", "timestamp": EARLIER, "message": {"content": "hello"}})
-        self.assertIs(False, self.asked("hello"))
+        self.assertIs(Told.NOT_YET, self.asked("hello"))
+
+    def test_an_enter_of_before_a_restart(self) -> None:
+        self.write(QUEUED | {"content": "hello"})
+        self.clock.advance(60)
+        self.assertIs(Told.NOT_YET, self.asked("hello"))
+        self.session = evolve(self.session, last_submit_at=NOW)
+        self.assertIs(Told.SUBMITTED, self.asked("hello"))
+
+    def test_what_is_told_once_more_is_of_the_one_before(self) -> None:
+        """It is taken from the queue, or from there back to the composer, or was the last one."""
+        for more in (
+            {"type": "user", "promptSource": "queued", "message": {"content": "q"}},
+            {"type": "queue-operation", "operation": "popAll", "content": "q"},
+            {"type": "queue-operation", "operation": "remove", "content": "q"},
+            {"type": "attachment", "attachment": {"type": "queued_command", "prompt": "q"}},
+            {"type": "user", "isMeta": True, "message": {"content": "q"}},
+        ):
+            self.write(QUEUED | {"content": "q", "timestamp": EARLIER}, more | {"timestamp": STAMP})
+            self.assertIs(Told.NOT_YET, self.asked("q"), more)
+        self.write({"type": "last-prompt", "lastPrompt": "q"})
+        self.assertIs(Told.NOT_YET, self.asked("q"))
+
+    def test_a_line_behind_which_older_ones_stand_is_seen(self) -> None:
+        """Claude Code, stopped for a moment, wrote what it said before behind what it was given."""
+        first, *others = (QUEUED | {"content": text} for text in ("one", "two"))
+        older = {"type": "user", "timestamp": EARLIER, "message": {"content": "before"}}
+        self.write(first, *[older] * 3, *others)
+        self.assertIs(Told.SUBMITTED, self.asked("one"))
+        self.assertGreater(DISORDER_MS, 6200)
+
+    def test_nothing_is_looked_for_behind_what_is_too_old(self) -> None:
+        old = {"type": "user", "timestamp": "2027-01-15T07:58:00.000Z", "message": {"content": "o"}}
+        self.write(QUEUED | {"content": "one"}, old)
+        self.assertIs(Told.NOT_YET, self.asked("one"))
+
+    def answered(self, since: int = NOW) -> bool:
+        found = self.proofs.answered(self.session, since)
+        return self.successResultOf(Deferred.fromCoroutine(found))
+
+    def test_an_answer_or_a_failure_answers(self) -> None:
+        said = {"type": "user", "timestamp": STAMP, "message": {"content": "hello"}}
+        answer = {"type": "assistant", "timestamp": STAMP, "message": {"content": "echo"}}
+        self.assertFalse(self.answered())
+        self.write(answer | {"timestamp": EARLIER}, said)
+        self.assertFalse(self.answered())
+        self.write(said, answer)
+        self.assertTrue(self.answered())
+        self.assertFalse(self.answered(NOW + 1001), "one of before")
+        self.path.unlink()
+        self.assertFalse(self.answered())
 
     def test_broken_lines_are_passed_over(self) -> None:
         self.path.write_bytes(b'{"type": \xff\n[]\n{"timestamp": 5}\n')
-        self.assertIs(False, self.asked("hello"))
+        self.assertIs(Told.NOT_YET, self.asked("hello"))
 
     def test_nothing_is_known_without_a_transcript(self) -> None:
-        self.assertIsNone(self.asked("hello"))
+        self.assertIs(Told.NOTHING, self.asked("hello"))
         self.session = evolve(self.session, mode="gemini")
         self.write({"type": "user", "timestamp": STAMP, "message": {"content": "hello"}})
-        self.assertIsNone(self.asked("hello"))
+        self.assertIs(Told.NOTHING, self.asked("hello"))
 
 
 class KeptTests(SynchronousTestCase):
     """Gemini CLI, opencode, pi: what they kept was submitted, what they did not may have been."""
 
-    def proofs(self, mode: str, kept: Path, conversation: str) -> Callable[[str, int], bool | None]:
+    def proofs(self, mode: str, kept: Path, conversation: str) -> Callable[[str, int], Told]:
         """What is known of a text since a moment, of a session whose conversation is on disk."""
         homes = Homes(own=TranscriptFiles.of_home(kept), places=places_of(here()))
-        session = Session(
+        self.session = Session(
             id="s",
             mode=mode,
             name="s",
@@ -121,23 +189,38 @@ class KeptTests(SynchronousTestCase):
             last_activity_at=NOW,
             conversation_ids=(conversation,),
         )
-        proofs = Proofs(homes, lambda session_id: None, at_once)
+        clock = Clock()
+        self.known = Proofs(clock, homes, lambda session_id: None, at_once)
 
-        def asked(text: str, since: int) -> bool | None:
-            found = proofs.submitted(session, text, since)
-            return self.successResultOf(Deferred.fromCoroutine(found))
+        def asked(text: str, since: int) -> Told:
+            clock.rightNow = since / 1000
+            self.known.forget("s")
+            claim = self.known.claim(self.session, text, caught_up=True)
+            return self.successResultOf(Deferred.fromCoroutine(claim.told()))
 
         return asked
 
-    def judge(
-        self, asked: Callable[[str, int], bool | None], given: int, text: str, answer: str
-    ) -> None:
+    def answered(self, since: int) -> bool:
+        found = self.known.answered(self.session, since)
+        return self.successResultOf(Deferred.fromCoroutine(found))
+
+    def judge_answers(self, last: int) -> None:
+        """C{last}: when the last answer was written."""
+        self.assertTrue(self.known.keeps(self.session))
+        self.assertTrue(self.answered(0))
+        self.assertTrue(self.answered(last))
+        self.assertFalse(self.answered(last + 1), "one of before")
+        self.session = evolve(self.session, conversation_ids=("00000000-no-such",))
+        self.assertFalse(self.answered(0), "nobody knows")
+        self.assertFalse(self.known.keeps(evolve(self.session, mode="antigravity")))
+
+    def judge(self, asked: Callable[[str, int], Told], given: int, text: str, answer: str) -> None:
         """C{given}: when C{text} was given."""
-        self.assertIs(True, asked(f" {text}\n", given))
-        self.assertIsNone(asked(text, given + EARLY_MS + 1), "one of before")
-        self.assertIsNone(asked(text[:-1], 0), "a part of one")
-        self.assertIsNone(asked(answer, 0), "the agent's own words")
-        self.assertIsNone(asked("never said", 0))
+        self.assertIs(Told.SUBMITTED, asked(f" {text}\n", given))
+        self.assertIs(Told.NOTHING, asked(text, given + 1), "one of before")
+        self.assertIs(Told.NOTHING, asked(text[:-1], given), "a part of one")
+        self.assertIs(Told.NOTHING, asked(answer, given), "the agent's own words")
+        self.assertIs(Told.NOTHING, asked("never said", given))
 
     def test_gemini(self) -> None:
         home = Path(self.mktemp()).absolute()
@@ -148,6 +231,7 @@ class KeptTests(SynchronousTestCase):
         shutil.copy(RECORDED / "gemini-0.61.0.jsonl", folder / "chats" / name)
         asked = self.proofs("gemini", home, "01109a00-754f-449f-ab59-1c8641cb47ba")
         self.judge(asked, 1_795_329_923_953, TOOL, "last words")
+        self.judge_answers(1_795_329_931_257)
 
     def test_pi(self) -> None:
         home = Path(self.mktemp()).absolute()
@@ -156,9 +240,19 @@ class KeptTests(SynchronousTestCase):
         shutil.copy(RECORDED / "pi-0.73.1.jsonl", folder / "1_01a20200.jsonl")
         asked = self.proofs("pi", home, "01a20200-192b-70d8-9a51-c50e1d9f1882")
         self.judge(asked, 1_795_329_898_338, TOOL, "hello there")
+        self.judge_answers(1_795_329_905_605)
 
     def test_opencode(self) -> None:
         home = Path(self.mktemp()).absolute()
         database(home / ".local" / "share" / "opencode" / "opencode.db")
         asked = self.proofs("opencode", home, "ses_dfdff04dcffeRkFTm0FqI7aA1a")
         self.judge(asked, 1_795_329_952_763, "SAY: second", "second")
+        self.judge_answers(1_795_329_957_041)
+
+    def test_codex(self) -> None:
+        home = Path(self.mktemp()).absolute()
+        folder = home / ".codex" / "sessions" / "2026" / "11" / "20"
+        folder.mkdir(parents=True)
+        shutil.copy(RECORDED / "codex-0.169.0.jsonl", folder / "rollout-01a1f992.jsonl")
+        self.proofs("codex", home, "01a1f992-16a6-75d3-ab87-b7929ca8a4b1")
+        self.judge_answers(1_795_188_479_142)

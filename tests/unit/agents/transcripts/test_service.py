@@ -327,6 +327,14 @@ class ServiceTests(ApprovalCase):
         self.clock.pump([LOOK] * 2)
         self.assertEqual("before", self.successResultOf(asked)["text"])
 
+    def test_a_turn_that_failed_is_not_waited_for(self) -> None:
+        """Its end says that it has no answer."""
+        session = self.spoken(prompt("paint"), said("before"))
+        self.hook(session, "prompt_submitted", session_id=ID)
+        self.hook(session, "stop", session_id=ID, hook_event_name="StopFailure")
+        asked = Deferred.fromCoroutine(self.transcripts.last_response(session.id, whole=False))
+        self.assertEqual("before", self.successResultOf(asked)["text"])
+
     def test_no_transcript_yet(self) -> None:
         session = self.ready()
         path = f"/api/sessions/{session.id}/last-response?context=full"

@@ -10,8 +10,9 @@ from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import Capture, PaneSpec
 from tservice.mux.testing.multiplexer import EchoShell, FakeProgram
-from tservice.sessions.interfaces import Delivery, IInputGate
+from tservice.sessions.interfaces import Claim, Delivery, IInputGate
 from tservice.sessions.record.model import Session
+from tservice.sessions.service import Untold
 
 DONE, AGAIN = Delivery(delivered=True), Delivery(delivered=False, duplicate=True)
 
@@ -55,5 +56,5 @@ class HeldGate:
     def opened(self, session: Session, capture: Capture) -> str | None:
         return None
 
-    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
-        return None
+    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
+        return Untold()

@@ -4,71 +4,13 @@ from __future__ import annotations
 
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
-from zope.interface import implementer
 
-from tests.unit.sessions.agent import ComposerAgent, HomeAgent
-from tests.unit.sessions.rig import SessionCase
+from tests.unit.sessions.input.submitting import DONE, LONG, SubmissionCase
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.mux.interface import Capture, PaneSpec
-from tservice.mux.testing.multiplexer import FakeProgram
-from tservice.sessions.input.doubts import REMEMBERED
 from tservice.sessions.input.parking import is_retypable
-from tservice.sessions.input.prompting import LEAVING, NOT_SURE, PATIENCE, TAKING
+from tservice.sessions.input.prompting import LEAVING, NOT_SURE, STANDING, TAKING, UNSEEN
 from tservice.sessions.input.typist import PASTE_GAP
-from tservice.sessions.interfaces import Delivery, IInputGate
-from tservice.sessions.record.model import Session
-from tservice.sessions.service import OpenGate
-
-DONE = Delivery(delivered=True)
-AGAIN = Delivery(delivered=False, duplicate=True)
-LONG = 4 * (sum(LEAVING) + sum(PATIENCE)) + 10
-
-
-@implementer(IInputGate)
-class KnowingGate(OpenGate):
-    """Asks the agent itself what it was given."""
-
-    def __init__(self) -> None:
-        self.agent: ComposerAgent | None = None
-        self.tells: bool | None = True
-
-    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
-        if self.agent is None or self.tells is None:
-            return None
-        return text.strip() in map(str.strip, self.agent.prompts)
-
-    def opened(self, session: Session, capture: Capture) -> str | None:
-        return "picker" if b"1. Yes" in b"".join(capture.lines) else None
-
-
-class SubmissionCase(SessionCase):
-    """A running agent."""
-
-    mode = "primary"
-
-    def program(self, spec: PaneSpec) -> FakeProgram:
-        self.agent = ComposerAgent()
-        return self.agent
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.gate = self.machine.gate = KnowingGate()
-        self.machine.restart()
-        self.session = self.create(mode=self.mode, start=True)
-        self.gate.agent = self.agent
-        self.hosted = self.pane(self.session)
-
-    def send(self, text: str, seq: int = 1) -> Deferred[Delivery]:
-        return self.type(self.session, text, client_id="c", seq=seq)
-
-    def refused(self, answer: Deferred[Delivery]) -> str:
-        error: ServiceError = self.failureResultOf(answer, ServiceError).value
-        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
-        return error.message
-
-    @property
-    def enters(self) -> int:
-        return self.hosted.keys.count("Enter")
+from tservice.sessions.interfaces import Delivery
 
 
 class SubmissionTests(SubmissionCase):
@@ -104,6 +46,72 @@ class SubmissionTests(SubmissionCase):
         self.spend(1)
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 1), (self.agent.prompts, self.enters))
+
+    def test_nor_does_one_behind_its_enter(self) -> None:
+        """A prompt of before stands where the composer may be: Gemini CLI, stopped for 2 s."""
+        self.gate.tells = None
+        self.send("before\r")
+        self.spend(2)
+        self.agent.ends_line = True
+        received = self.agent.received
+
+        def enter(data: bytes) -> None:
+            self.agent.half_drawn = data == b"\r" and self.agent.ends_line
+            received(data)
+
+        self.agent.received = enter  # type: ignore[method-assign]
+        answer = self.send("hello there\r", 2)
+        self.spend(2)
+        self.assertNoResult(answer)
+        self.half_draw(False)
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual(["before", "hello there"], self.agent.prompts)
+
+    def test_a_caret_that_is_elsewhere_is_waited_for_only_so_long(self) -> None:
+        self.gate.tells = None
+        self.send("before\r")
+        self.spend(2)
+        received = self.agent.received
+
+        def enter(data: bytes) -> None:
+            received(data)
+            self.half_draw(data == b"\r")
+
+        self.agent.received = enter  # type: ignore[method-assign]
+        answer = self.send("hello there\r", 2)
+        self.spend(sum(STANDING) + 2)
+        self.assertEqual(DONE, self.successResultOf(answer))
+
+    def test_one_that_is_half_drawn_again_and_again_is_seen_in_between(self) -> None:
+        """Claude Code, stopped at random behind a paste of 64 KiB."""
+        self.agent.stands_still = True
+        answer = self.send("hello\r")
+        self.spend(0.5)
+        for _ in range(3):
+            self.half_draw(True)
+            self.spend(UNSEEN - 0.5)
+            self.half_draw(False)
+            self.spend(0.5)
+        self.assertEqual((["hello"], 0), (self.hosted.pastes, self.enters))
+        self.agent.go_on()
+        self.spend(1)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 1), (self.agent.prompts, self.enters))
+
+    def test_a_lost_enter_is_pressed_again_where_the_text_was_not_seen_before_it(self) -> None:
+        self.agent.deaf = 1
+        self.agent.stands_still = True
+        answer = self.send("hello\r")
+        self.spend(0.5)
+        self.half_draw(True)
+        self.spend(UNSEEN + 2)
+        self.assertEqual((["hello"], 1), (self.hosted.pastes, self.enters))
+        self.agent.half_drawn = False
+        self.agent.go_on()
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
     def half_draw(self, half: bool) -> None:
         self.agent.half_drawn = half
@@ -230,6 +238,18 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello there", "next"], ""), (self.agent.prompts, self.agent.text))
 
+    def test_so_is_one_before_which_the_caret_stands(self) -> None:
+        """A key that takes away what is before it takes nothing there."""
+        self.test_one_that_comes_back_later_is_no_draft()
+        self.agent.text = "next"
+        self.agent.received(b"\x1b[1~")
+        answer = self.send("last\r", 3)
+        self.spend(8)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual(
+            (["hello there", "next", "last"], ""), (self.agent.prompts, self.agent.text)
+        )
+
     def test_after_a_kill(self) -> None:
         self.agent.deaf = 1
         self.send("hello\r")
@@ -237,73 +257,6 @@ class SubmissionTests(SubmissionCase):
         self.machine.restart()
         self.spend(LONG)
         self.assertEqual(["hello"], self.agent.prompts)
-
-
-class DoubtTests(SubmissionCase):
-    """Prompts that nobody is sure of."""
-
-    def doubted(self, text: str = "hello\r", seq: int = 1) -> None:
-        self.agent.deaf = 1
-        self.agent.numb = True
-        answer = self.send(text, seq)
-        self.spend(LONG)
-        self.refused(answer)
-
-    def test_its_number_stays_taken(self) -> None:
-        self.doubted()
-        again = self.send("hello\r")
-        self.assertIn(NOT_SURE, self.refused(again))
-        self.assertEqual((["hello"], 1), (self.hosted.pastes, self.enters))
-        self.agent.received(b"\r")
-        self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
-
-    def test_it_is_a_draft_to_the_next_one(self) -> None:
-        self.doubted()
-        answer = self.send("next\r", 2)
-        self.spend(LONG)
-        self.assertEqual(DONE, self.successResultOf(answer))
-        self.assertEqual((["next"], "hello"), (self.agent.prompts, self.agent.text))
-
-    def test_no_more_than_a_few_are_remembered(self) -> None:
-        for seq in range(1, REMEMBERED + 2):
-            self.agent.clear()
-            self.agent.draw()
-            self.doubted(seq=seq)
-        self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r", 1)))
-        self.refused(self.send("hello\r", 2))
-
-    def test_a_process_that_is_gone_settles_it(self) -> None:
-        self.doubted()
-        self.hosted.exit(0)
-        self.run_now(self.sessions.start(self.session.id, granted=True))
-        self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
-
-
-class HomeTests(SubmissionCase):
-    """An agent whose first screen is another one than that of its conversation."""
-
-    mode = "opencode"
-
-    def program(self, spec: PaneSpec) -> FakeProgram:
-        self.agent = self.home = HomeAgent()
-        return self.agent
-
-    def test_a_prompt_waits_for_the_end_of_the_first_screen(self) -> None:
-        """opencode empties the composer there, and drops what is typed before it goes."""
-        self.gate.tells = None
-        first, second = self.send("hello\r"), self.send("next\r", 2)
-        self.spend(2)
-        self.assertNoResult(first)
-        self.assertEqual(["hello"], self.hosted.pastes)
-        self.home.leave_home()
-        self.spend(3)
-        self.assertEqual((DONE, DONE), (self.successResultOf(first), self.successResultOf(second)))
-        self.assertEqual((["hello", "next"], 2), (self.agent.prompts, self.enters))
-
-    def test_a_command_may_stay_there(self) -> None:
-        answer = self.send("/theme\r")
-        self.spend(3)
-        self.assertEqual(DONE, self.successResultOf(answer))
 
 
 class DraftTests(SubmissionCase):

@@ -1,0 +1,155 @@
+"""To which prompt belongs what an agent tells."""
+
+from __future__ import annotations
+
+from attrs import frozen
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tservice.agents.transcripts.ledger import KEPT, LATE_MS, Entry, Ledger
+from tservice.sessions.interfaces import Told
+
+NOW = 1_800_000_000_000
+
+
+class EqualTests(SynchronousTestCase):
+    """Two prompts that read the same, the second a second behind the first."""
+
+    def setUp(self) -> None:
+        self.ledger = Ledger()
+        self.first = self.enter(0)
+        self.second = self.enter(1000)
+
+    def enter(self, at: int, *, caught_up: bool = True) -> Entry:
+        return self.ledger.enter("go  on\n", NOW + at, caught_up=caught_up)
+
+    def heard(self, at: int, name: str | None = None) -> None:
+        self.ledger.heard("go on", NOW + at, name)
+
+    def by_hook(self) -> tuple[Told, Told]:
+        return self.ledger.told_by_hook(self.first), self.ledger.told_by_hook(self.second)
+
+    def written(self, *at: int, at_once: bool = True) -> tuple[Told, Told]:
+        told = [NOW + each for each in at]
+        first = self.ledger.told(self.first, told, at_once=at_once)
+        return first, self.ledger.told(self.second, told, at_once=at_once)
+
+    def test_what_was_told_of_the_first_is_not_of_the_second(self) -> None:
+        self.heard(10)
+        self.assertEqual((Told.SUBMITTED, Told.NOT_YET), self.by_hook())
+        self.assertEqual((Told.SUBMITTED, Told.NOT_YET), self.written(10))
+        self.assertEqual((Told.SUBMITTED, Told.NOT_YET), self.written(10, at_once=False))
+
+    def test_nor_is_a_late_one(self) -> None:
+        """Claude Code runs the hook of a prompt that waited when its turn begins."""
+        self.heard(1500)
+        self.assertEqual((Told.UNCLEAR, Told.UNCLEAR), self.by_hook())
+        self.heard(1501)
+        self.assertEqual((Told.SUBMITTED, Told.SUBMITTED), self.by_hook())
+
+    def test_the_same_told_again_is_one(self) -> None:
+        self.heard(10, "one")
+        self.heard(1500, "one")
+        self.assertEqual((Told.SUBMITTED, Told.NOT_YET), self.by_hook())
+
+    def test_who_writes_at_once_tells_them_apart_by_the_moment(self) -> None:
+        self.assertEqual((Told.NOT_YET, Told.SUBMITTED), self.written(1500))
+        self.assertEqual((Told.UNCLEAR, Told.UNCLEAR), self.written(1500, at_once=False))
+
+    def test_but_not_for_who_may_not_have_read_the_first(self) -> None:
+        self.ledger = Ledger()
+        self.first = self.enter(0)
+        self.second = self.enter(1000, caught_up=False)
+        self.assertEqual((Told.UNCLEAR, Told.UNCLEAR), self.written(1500))
+        self.assertEqual(NOW, self.ledger.beginning(self.second, at_once=True))
+
+    def test_what_is_read_for_one_prompt(self) -> None:
+        """Not the whole of a conversation, where the first is known to be over."""
+        self.assertEqual(NOW + 1000, self.ledger.beginning(self.second, at_once=True))
+        self.assertEqual(NOW, self.ledger.beginning(self.second))
+        self.assertEqual(NOW, self.ledger.beginning(self.first, at_once=True))
+
+    def test_a_prompt_waits_only_so_long(self) -> None:
+        third = self.enter(1000 + LATE_MS)
+        self.heard(1000 + LATE_MS)
+        self.assertIs(Told.SUBMITTED, self.ledger.told_by_hook(third))
+        self.assertEqual(third.since, self.ledger.beginning(third))
+
+    def test_another_text_proves_nothing(self) -> None:
+        self.ledger.heard("go", NOW + 1500)
+        self.assertEqual((Told.NOT_YET, Told.NOT_YET), self.by_hook())
+
+    def test_the_newest_are_remembered(self) -> None:
+        for number in range(KEPT):
+            self.ledger.enter(f"p{number}", NOW + 2000, caught_up=True)
+        self.heard(1500)
+        fresh = self.enter(1400)
+        self.assertIs(Told.SUBMITTED, self.ledger.told_by_hook(fresh), "of none that is forgotten")
+        for number in range(KEPT):
+            self.ledger.heard(f"p{number}", NOW + 2000)
+        self.assertIs(Told.NOT_YET, self.ledger.told_by_hook(fresh))
+
+
+@frozen
+class Given:
+    """A prompt as it went.
+
+    @ivar read: when the agent read its Enter, if it was not lost.
+    """
+
+    entry: Entry
+    read: int | None
+
+
+STEPS = st.tuples(
+    st.sampled_from("ab"),  # what it reads
+    st.booleans(),  # the agent has read what was typed before
+    st.booleans(),  # its Enter is lost
+    st.integers(1, 40),  # how long until the agent reads it
+    st.none() | st.integers(0, 90),  # how long then until its hook runs, if it does
+    st.booleans(),  # twice
+    st.booleans(),  # it is written down
+)
+
+
+class InterleavingTests(SynchronousTestCase):
+    """Equal prompts, of which an agent tells late, twice or never."""
+
+    @settings(max_examples=examples(300), deadline=None, database=None)
+    @given(st.lists(STEPS, max_size=8), st.booleans())
+    def test_nothing_is_told_of_two(
+        self, steps: list[tuple[str, bool, bool, int, int | None, bool, bool]], at_once: bool
+    ) -> None:
+        """What is told of a prompt for sure is true, and was told."""
+        ledger, now = Ledger(), NOW
+        hooks: list[tuple[int, str, str]] = []
+        wrote: list[tuple[int, str]] = []
+        prompts: list[tuple[str, Given]] = []
+        for number, (text, caught_up, lost, reading, hooked, twice, written) in enumerate(steps):
+            if caught_up:
+                now = max([now, *(each.read + 1 for _, each in prompts if each.read is not None)])
+            entry = ledger.enter(text, now, caught_up=caught_up)
+            read = None if lost else now + reading
+            prompts.append((text, Given(entry, read)))
+            if read is not None:
+                wrote += [(read if at_once else read + 7 * number, text)] * written
+                if hooked is not None:
+                    hooks += [(read + hooked, text, f"n{number}")] * (1 + twice)
+            now += 5
+        for at, text, name in sorted(hooks):
+            ledger.heard(text, at, name)
+        for stream in range(2):
+            sure = []
+            for text, each in prompts:
+                moments = [at for at, found in wrote if found == text]
+                told = (
+                    ledger.told_by_hook(each.entry)
+                    if stream
+                    else ledger.told(each.entry, moments, at_once=at_once)
+                )
+                sure += [text] if told is Told.SUBMITTED else []
+                self.assertFalse(told is Told.SUBMITTED and each.read is None, "it was lost")
+            known = {name for _, _, name in hooks} if stream else wrote
+            self.assertLessEqual(len(sure), len(known))

@@ -1,0 +1,82 @@
+"""A running agent, and an input gate that knows what it was given."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+from zope.interface import implementer
+
+from tests.unit.sessions.agent import ComposerAgent
+from tests.unit.sessions.rig import SessionCase
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.mux.interface import Capture, PaneSpec
+from tservice.mux.testing.multiplexer import FakeProgram
+from tservice.sessions.input.prompting import LEAVING, PATIENCE
+from tservice.sessions.interfaces import Claim, Delivery, IInputGate, Told
+from tservice.sessions.record.model import Session
+from tservice.sessions.service import OpenGate
+
+DONE = Delivery(delivered=True)
+AGAIN = Delivery(delivered=False, duplicate=True)
+LONG = 4 * (sum(LEAVING) + sum(PATIENCE)) + 10
+
+
+class AgentClaim:
+    """A prompt of which the agent itself is asked, which had some such before."""
+
+    def __init__(self, gate: KnowingGate, text: str) -> None:
+        self._gate, self._text = gate, text
+        self._before = self._count()
+
+    async def told(self) -> Told:
+        if not self._gate.tells or self._gate.agent is None:
+            return Told.NOTHING
+        return Told.SUBMITTED if self._count() > self._before else Told.NOT_YET
+
+    def _count(self) -> int:
+        agent = self._gate.agent
+        return 0 if agent is None else [*map(str.strip, agent.prompts)].count(self._text)
+
+
+@implementer(IInputGate)
+class KnowingGate(OpenGate):
+    """Asks the agent itself what it was given."""
+
+    def __init__(self) -> None:
+        self.agent: ComposerAgent | None = None
+        self.tells: bool | None = True
+
+    def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
+        return AgentClaim(self, text.strip())
+
+    def opened(self, session: Session, capture: Capture) -> str | None:
+        return "picker" if b"1. Yes" in b"".join(capture.lines) else None
+
+
+class SubmissionCase(SessionCase):
+    """A running agent."""
+
+    mode = "primary"
+
+    def program(self, spec: PaneSpec) -> FakeProgram:
+        self.agent = ComposerAgent()
+        return self.agent
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.gate = self.machine.gate = KnowingGate()
+        self.machine.restart()
+        self.session = self.create(mode=self.mode, start=True)
+        self.gate.agent = self.agent
+        self.hosted = self.pane(self.session)
+
+    def send(self, text: str, seq: int = 1) -> Deferred[Delivery]:
+        return self.type(self.session, text, client_id="c", seq=seq)
+
+    def refused(self, answer: Deferred[Delivery]) -> str:
+        error: ServiceError = self.failureResultOf(answer, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        return error.message
+
+    @property
+    def enters(self) -> int:
+        return self.hosted.keys.count("Enter")
