@@ -14,6 +14,7 @@ from tservice.cases.interfaces import CasePlace, WorktreeWish
 from tservice.cases.model import Case, CaseRow, Worktree, taken, worktree_name
 from tservice.cases.shown import case_answer
 from tservice.core.clock import now_ms
+from tservice.core.errors import failed
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
 from tservice.core.payloads import CaseGoneTold
@@ -31,13 +32,20 @@ class CaseWorktrees:
     async def add(self, name: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
         """See L{tservice.cases.interfaces.ICases.add_worktree}.
 
+        What works in a worktree works on this machine, and so does the git that makes it: nothing
+        that a container or a remote host has is made one.
+
         @raise ServiceError: 400 naming C{branch} or C{from}; 404: no such case; 409: there is such
-            a case or folder, or the branch is in use; 422: no repository, or git refuses.
+            a case or folder, or the branch is in use; 422: no repository, in a container or on
+            another machine, or git refuses.
         """
         check_ref(wish.branch, "branch")
         if wish.start is not None:
             check_ref(wish.start, "from")
         case = await self._catalogue.get(name, caller)
+        if case.container is not None or case.far is not None:
+            where = "in a container" if case.far is None else "on another machine"
+            raise failed(f"the case {case.name} is {where}: worktrees are made on this one alone")
         new = worktree_name(case.name, wish.branch)
         owner = self._desk.owner(caller)
         self._desk.refuse_reserved(owner, case.name)

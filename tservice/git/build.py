@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
+from typing import TypeVar
 
 from attrs import frozen
 
 from tservice.cases.interfaces import ICases
-from tservice.core.doors.inthread import in_place
+from tservice.core.doors.inthread import InThread, in_place
 from tservice.core.doors.programs import finder
 from tservice.core.places.place import Place
 from tservice.git.case_routes import CaseGitRoutes
@@ -28,6 +29,8 @@ from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import number
 from tservice.sessions.interfaces import ISessions
+
+_T = TypeVar("_T")
 
 
 def build_git(
@@ -66,8 +69,11 @@ def build_case_git(ground: Ground, *, git: GitReaders, cases: ICases) -> Feature
     return Feature(name="git of cases", service=workspaces, operations=operations)
 
 
-def build_git_work(ground: Ground) -> Feature[GitWork]:
-    """Clones and worktrees, by processes of their own; a stop ends those that run."""
+def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> Feature[GitWork]:
+    """Clones and worktrees, by processes of their own; a stop ends those that run.
+
+    @param containers: folders of container cases.
+    """
     runner = GitRunner(
         clock=ground.reactor,
         processes=ground.reactor,
@@ -76,7 +82,8 @@ def build_git_work(ground: Ground) -> Feature[GitWork]:
         find=finder(ground.doors.files),
     )
     children = Children(ground.reactor, ground.reactor, finder(ground.doors.files))
-    inside, inspector_of = in_place(ground.doors.files), partial(_inspector, ground, runner)
+    inside = in_place(ground.doors.files)
+    inspector_of = partial(_inspector, ground, runner, containers=containers)
     work = GitWork(
         cloner=Cloner(children=children, in_place=inside, redactor=ground.redactor),
         unsaved=UnsavedWork(inside, inspector_of),
@@ -92,33 +99,49 @@ def build_git_work(ground: Ground) -> Feature[GitWork]:
     )
 
 
-def _inspector(ground: Ground, runner: GitRunner, place: Place) -> Inspector:
+def _in_thread(ground: Ground, place: Place, owner: str | None) -> InThread:
+    """With the rights of C{place}, out of the share of C{owner}."""
+
+    def run(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
+        return ground.doors.files.run(partial(place.act, work), at=at, owner=owner)
+
+    return run
+
+
+def _inspector(
+    ground: Ground,
+    runner: GitRunner,
+    place: Place,
+    owner: str | None = None,
+    containers: ContainerWorkspaces = tuple,
+) -> Inspector:
     """Its looks at files, and git itself, have the rights of C{place}."""
     return Inspector(
         clock=ground.reactor,
         runner=runner,
-        in_thread=partial(in_place(ground.doors.files), place),
+        in_thread=_in_thread(ground, place, owner),
         environ=place.environment(),
         home=place.home,
         euid=place.user.uid,
         itself=actor_of(place),
+        containers=containers,
     )
 
 
 @frozen
 class _Readers:
-    """Makes a reader for each place."""
+    """Makes a reader for each place and account."""
 
     ground: Ground
     runner: GitRunner
     forbidden: Callable[[], Iterable[str]]
 
-    def of(self, place: Place) -> GitService:
-        """The reader of C{place}."""
+    def of(self, place: Place, owner: str | None) -> GitService:
+        """The reader of C{place} for C{owner}."""
         return GitService(
             clock=self.ground.reactor,
-            inspector=_inspector(self.ground, self.runner, place),
-            in_thread=partial(in_place(self.ground.doors.files), place),
+            inspector=_inspector(self.ground, self.runner, place, owner, self.forbidden),
+            in_thread=_in_thread(self.ground, place, owner),
             home=place.home,
             containers=self.forbidden,
         )

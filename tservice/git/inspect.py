@@ -21,7 +21,8 @@ from tservice.git.commits import (
     parse_commits,
     parse_count,
 )
-from tservice.git.locate import is_moved, recognise
+from tservice.git.interfaces import ContainerWorkspaces
+from tservice.git.locate import SearchBounds, is_moved, recognise
 from tservice.git.model import (
     DIFF_LIMIT,
     BranchHead,
@@ -60,6 +61,13 @@ _COMMITS_LIMIT = 4 * 1024 * 1024
 _COUNT_LIMIT = 100
 
 
+class Enclosed(GitError):
+    """A container shares the repository: what is in there could have git run it out here."""
+
+    def __init__(self) -> None:
+        super().__init__("the repository is in a container, and git is not run there from outside")
+
+
 @frozen(kw_only=True)
 class Inspection:
     """What all commands of one look at a repository have in common."""
@@ -84,11 +92,14 @@ class Inspector:
         home: Path,
         euid: int,
         itself: Actor | None = None,
+        containers: ContainerWorkspaces = tuple,
     ) -> None:
         """
         @param euid: who looks at files.
         @param itself: as whom git is started for that user's own repositories.
+        @param containers: git is run in nothing at or inside these folders.
         """
+        self._containers = containers
         self._itself = itself or Actor()
         self._clock = clock
         self._runner = runner
@@ -142,7 +153,8 @@ class Inspector:
         @raise GitError: it is not to be read, or cannot be.
         """
         try:
-            user, actor = await self._in_thread(lambda: self._admit(repository), repository.folder)
+            admit = partial(self._admit, repository, [*map(os.fsencode, self._containers())])
+            user, actor = await self._in_thread(admit, repository.folder)
         except OSError as error:
             raise GitError(f"the repository is gone: {error.strerror}") from None
         names = await self._runner.read(
@@ -167,8 +179,13 @@ class Inspector:
             overrides=overrides,
         )
 
-    def _admit(self, repository: Repository) -> tuple[UserSettings, Actor]:
+    def _admit(
+        self, repository: Repository, containers: Sequence[bytes]
+    ) -> tuple[UserSettings, Actor]:
         """What the file system says about reading C{repository} now; blocks."""
+        forbidden = frozenset(map(os.path.realpath, containers))
+        if SearchBounds(home=b"/", forbidden=forbidden).encloses(repository):
+            raise Enclosed
         if recognise(repository.root) != repository or is_moved(repository):
             raise GitError("the repository is not where it was")
         user = read_user_settings(self._home, self._environ)

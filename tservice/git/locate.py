@@ -44,9 +44,13 @@ class SearchBounds:
 
     def allow(self, repository: Repository, workspace: bytes) -> bool:
         """Whether that repository may be inspected for that workspace."""
-        if any(self.forbids(path) for path in _places(repository)):
+        if self.encloses(repository):
             return False
         return repository.root == workspace or not _within(self.home, repository.root)
+
+    def encloses(self, repository: Repository) -> bool:
+        """Whether a container shares any part of it."""
+        return any(self.forbids(path) for path in _places(repository))
 
     def forbids(self, folder: bytes) -> bool:
         """Whether C{folder} is at or inside a container's workspace."""

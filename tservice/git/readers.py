@@ -13,27 +13,29 @@ from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitService, GitWorkspace
 
 KEPT = 50
-"""Places whose lists and statuses are kept; the one asked least lately is forgotten first."""
+"""Readers whose lists and statuses are kept; the one asked least lately is forgotten first."""
+
+ServiceOf = Callable[[Place, str | None], GitService]
+"""A new service that reads with the rights of a place, for an account."""
 
 
 class GitReaders:
-    """One L{GitService} for each place, so that no cache tells one what another may read.
-
-    @param service_of: a new service that reads with the rights of a place.
+    """One L{GitService} for each place, so that no cache tells one what another may read, and for
+    each account, so that nobody waits behind what hangs for another.
     """
 
-    def __init__(self, service_of: Callable[[Place], GitService], places: Places) -> None:
+    def __init__(self, service_of: ServiceOf, places: Places) -> None:
         self._service_of = service_of
         self._places = places
-        self._own = service_of(places.recall(OWN))
-        self._others: OrderedDict[Place, GitService] = OrderedDict()
+        self._own = service_of(places.recall(OWN), None)
+        self._others: OrderedDict[tuple[Place, str | None], GitService] = OrderedDict()
 
     async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
         """See L{GitService.status}."""
         place = await self._place(workspace)
         if place.closed is not None:
             return self._own.unsupported(place.closed)
-        return await self._reader(place).status(workspace, options)
+        return await self._reader(place, workspace.owner).status(workspace, options)
 
     async def diff(
         self, workspace: GitWorkspace, repo: str, path: str, kind: ChangeKind, options: GitOptions
@@ -45,17 +47,18 @@ class GitReaders:
         place = await self._place(workspace)
         if place.closed is not None:
             raise invalid("id", f"no diffs of {place.closed} sessions")
-        return await self._reader(place).diff(workspace, repo, path, kind, options)
+        return await self._reader(place, workspace.owner).diff(workspace, repo, path, kind, options)
 
     async def _place(self, workspace: GitWorkspace) -> Place:
         await self._places.ask(workspace.place)
         return self._places.recall(workspace.place)
 
-    def _reader(self, place: Place) -> GitService:
-        if place.id == OWN:
+    def _reader(self, place: Place, owner: str | None) -> GitService:
+        if place.id == OWN and owner is None:
             return self._own
-        found = self._others.pop(place, None) or self._service_of(place)
-        self._others[place] = found
+        key = (place, owner)
+        found = self._others.pop(key, None) or self._service_of(place, owner)
+        self._others[key] = found
         while len(self._others) > KEPT:
             self._others.popitem(last=False)
         return found

@@ -48,10 +48,12 @@ class GitWorkspace:
 
     @ivar folder: as the session has it.
     @ivar place: with whose rights it is read, if at all.
+    @ivar owner: the account that it is read for; C{None}: there is one user.
     """
 
     folder: str
     place: PlaceId = OWN
+    owner: str | None = None
 
 
 @frozen

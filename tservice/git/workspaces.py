@@ -22,7 +22,7 @@ class SessionWorkspaces:
         @raise ServiceError: 404 for an unknown id.
         """
         session: Session = self._sessions.get(session_id)
-        return GitWorkspace(folder=session.working_dir, place=session.place)
+        return GitWorkspace(folder=session.working_dir, place=session.place, owner=session.owner)
 
     def of_containers(self) -> Iterable[str]:
         """The folders of all sessions in containers."""
@@ -48,4 +48,6 @@ class CaseWorkspaces:
         if caller.sessions is not None:
             await self._cases.reached(name, caller)
         case = await self._cases.case(name, caller)
-        return GitWorkspace(folder=case.path, place=case.place or caller.place)
+        return GitWorkspace(
+            folder=case.path, place=case.place or caller.place, owner=caller.username or None
+        )

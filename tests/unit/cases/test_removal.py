@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
 
 from tests.unit.cases.casecase import CaseCase
 from tests.unit.cases.rig import tree
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.cases import folders, trash
+from tservice.cases.interfaces import WorktreeWish
+from tservice.cases.model import Case, CaseContainer, CaseLocation
 from tservice.cases.trash import AT_ONCE, KEPT_MS, PAUSE
+from tservice.cases.worktrees import CaseWorktrees
 from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.places.place import PlaceId, PlaceKind
 
 HOUR = 3600.0
 
@@ -261,6 +266,21 @@ class WorktreeTests(CaseCase):
         before = self.state()
         self.assertEqual(422, self.refused("POST", "/one/worktree", {"branch": "b"})[0])
         self.assertEqual(before, self.state())
+
+    def test_of_what_is_not_on_this_machine(self) -> None:
+        """Git would run here: in what a container can change, or in a folder of the same name."""
+        inside = CaseContainer(host_id="box", engine="podman", name="c", workdir="/workspace")
+        far = PlaceId(kind=PlaceKind.REMOTE, name="box")
+        for case in (
+            Case(name="a", path="/w", location=CaseLocation.CONTAINER, container=inside),
+            Case(name="b", path="/w", location=CaseLocation.REMOTE, far=far),
+        ):
+            catalogue = SimpleNamespace(get=lambda name, caller, case=case: succeed(case))
+            worktrees = CaseWorktrees(cast(Any, None), cast(Any, catalogue), self.git)
+            over = Deferred.fromCoroutine(worktrees.add("x", WorktreeWish(branch="b"), ADMIN))
+            error = self.failureResultOf(over, ServiceError).value
+            self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertEqual([], self.git.orders)
 
     def test_removed(self) -> None:
         self.make()

@@ -27,6 +27,7 @@ from tservice.core.places.place import Place
 from tservice.git.changing import unsaved
 from tservice.git.changing.fence import clone_environment, clone_words, user_environment
 from tservice.git.changing.progress import LINE_LIMIT, ProgressReader, reason
+from tservice.git.changing.unsaved import UnsavedWork
 from tservice.git.changing.worktrees import GitWorktrees
 from tservice.git.inspect import Inspector
 from tservice.git.interfaces import CloneProgress, CloneSource, WorktreeOrder
@@ -198,9 +199,12 @@ class WorktreeTests(TestCase):
                 environ=environ,
                 home=self.folder,
                 euid=os.geteuid(),
+                containers=lambda: self.shared,
             )
 
+        self.shared: list[str] = []
         self.worktrees = GitWorktrees(in_its_thread, inspector)
+        self.unsaved = UnsavedWork(in_its_thread, inspector)
         self.git("init", "-q", "-b", "main", str(self.repository))
         self.git("-C", str(self.repository), "commit", "-q", "--allow-empty", "-m", "m")
 
@@ -244,6 +248,24 @@ class WorktreeTests(TestCase):
             self.assertIs(code, await self.refused(order), order)
             self.assertEqual(before, sorted(os.listdir(self.folder)))
             self.assertEqual(["main"], self.branches())
+
+    async def test_what_a_container_shares_is_left_to_it(self) -> None:
+        """Whoever is in there can have git run something, out here and as somebody else."""
+        await self.worktrees.add(self.order("w", "b"))
+        link = self.folder / "link"
+        link.symlink_to(self.folder)
+        for shared in (self.repository, self.repository / ".git", self.folder, link):
+            self.shared = [str(shared)]
+            self.assertIs(
+                ErrorCode.OPERATION_FAILED, await self.refused(self.order("x", "c")), shared
+            )
+            [said] = await self.unsaved.tell(str(self.folder / "w"), HERE)
+            self.assertIn("cannot be looked at: the repository is in a container", said)
+        self.shared = [str(self.repository)]
+        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE)
+        self.assertFalse((self.folder / "w").exists())
+        self.assertIn("b", self.branches())
+        self.assertTrue((self.repository / ".git/worktrees/w").is_dir(), "git was not run")
 
     async def test_taken_back(self) -> None:
         self.git("-C", str(self.repository), "branch", "there")

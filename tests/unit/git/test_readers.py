@@ -46,7 +46,7 @@ class ReadersTests(SynchronousTestCase):
         self.made: list[str] = []
         self.readers = GitReaders(self.make, self.world.places())
 
-    def make(self, place: Place) -> Any:
+    def make(self, place: Place, owner: str | None) -> Any:
         self.made.append(place.id.name)
         return Reader(place)
 
@@ -64,6 +64,13 @@ class ReadersTests(SynchronousTestCase):
         for os_user, by in ((None, ""), (ann, "ann"), (ben, "ben"), (ann, "ann")):
             self.assertEqual(by, self.by(os_user))
         self.assertEqual(["", "ann", "ben"], self.made)
+
+    def test_one_for_each_account(self) -> None:
+        """What hangs for one of them takes no turn of another."""
+        for owner in ("ann", "ben", "ann"):
+            asked = self.readers.status(GitWorkspace(folder="/w", owner=owner), GitOptions())
+            self.successResultOf(Deferred.fromCoroutine(asked))
+        self.assertEqual(3, len(self.made))
 
     def test_bound(self) -> None:
         """The one asked least lately is forgotten."""
@@ -101,7 +108,7 @@ class RightsTests(SynchronousTestCase):
         class NotActing:
             """The reactor's own thread keeps its rights."""
 
-            def run(this, work: Callable[[], Any], place: str = "", *, at: str = "") -> Any:
+            def run(this, work: Callable[[], Any], **told: str | None) -> Any:
                 self.assertIsNone(world.acting)
                 return succeed(work())
 

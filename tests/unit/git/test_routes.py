@@ -220,5 +220,5 @@ class CaseTests(SynchronousTestCase):
         answer = self.successResultOf(begin(operation.handler(cast(Call, call))))
         assert isinstance(answer, GitStatusAnswer)
         self.assertEqual("not-a-repo", answer.state)
-        workspace = GitWorkspace(folder="/cases/shop", place=ann.place)
+        workspace = GitWorkspace(folder="/cases/shop", place=ann.place, owner="ann")
         self.assertEqual([("shop", ann), (workspace, True)], asked)

@@ -14,7 +14,7 @@ from tservice.core.disk import trouble
 from tservice.core.doors.inthread import InPlace
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
 from tservice.core.places.place import Place
-from tservice.git.inspect import Inspection, Inspector
+from tservice.git.inspect import Enclosed, Inspection, Inspector
 from tservice.git.interfaces import WorktreeOrder
 from tservice.git.locate import recognise
 from tservice.git.model import Repository
@@ -48,7 +48,10 @@ class GitWorktrees:
 
     async def add(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
         """Make one; what it returns takes it back."""
-        shop = await self._open(order.folder, order.place)
+        try:
+            shop = await self._open(order.folder, order.place)
+        except Enclosed as error:
+            raise _refused(error) from None
         if shop is None:
             raise failed(f"{order.folder} is no git repository")
         try:
@@ -71,9 +74,16 @@ class GitWorktrees:
     async def remove(self, path: str, repository: str, place: Place) -> None:
         """Remove one; its branch stays."""
         found = await self._in_place(place, partial(_recognised, path), path)
-        shop = await self._open(repository, place)
         if found is not None and found.control == found.common:
             return  # somebody made a repository of its own there
+        try:
+            shop = await self._open(repository, place)
+        except Enclosed:
+            # What is left of it in there is for the git of the container.
+            if found is not None:
+                work = partial(shutil.rmtree, path, ignore_errors=True)
+                await self._in_place(place, work, path)
+            return
         if shop is None:
             if found is not None:
                 raise failed(f"the repository of this worktree is not at {repository} any more")
@@ -94,6 +104,8 @@ class GitWorktrees:
         inspector = self._inspector_of(place)
         try:
             visit = await inspector.visit(repository, SECONDS)
+        except Enclosed:
+            raise
         except GitError as error:
             raise _refused(error) from None
         return _Shop(inspector=inspector, visit=visit, place=place)
