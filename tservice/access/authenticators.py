@@ -76,7 +76,7 @@ class BasicAuthenticator:
         self._cookies, self._accounts = cookies, accounts
 
     async def authenticate(self, visit: Visit) -> Verdict:
-        shown = parse_basic(visit.header("authorization") or "")
+        shown = self._shown(visit)
         if shown is None:
             return None
         username, password = shown
@@ -99,8 +99,22 @@ class BasicAuthenticator:
             key_wanted=paged,
         )
 
+    def _shown(self, visit: Visit) -> tuple[str, str] | None:
+        """The name and password of a request, unless a link of somebody else's put them there."""
+        shown = None if visit.led else parse_basic(visit.header("authorization") or "")
+        if shown is None or fits_page(self._cookies, visit, shown[0]):
+            return shown
+        return None
+
     def again(self, identity: Identity) -> Identity | None:
         return _signed_in(self._cookies, self._accounts, identity)
+
+
+def fits_page(cookies: CookieSessions, visit: Visit, username: str) -> bool:
+    """Whether a password that a browser sends by itself may let its page in as C{username}: not
+    while the page has the key of another's live session, for a browser keeps what any link says."""
+    owner = None if visit.key is None else cookies.owner_of_key(visit.key)
+    return owner is None or owner == username
 
 
 def _signed_in(cookies: CookieSessions, accounts: IAccounts, identity: Identity) -> Identity | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from hmac import compare_digest
 
 from attrs import evolve
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
@@ -132,6 +133,14 @@ class CookieSessions:
         """The live sessions whose cookies a request shows, rightly or not, with their cookies."""
         found = [(token, self.find(token)) for token in visit.cookies(COOKIE)]
         return [(token, session) for token, session in found if session is not None]
+
+    def owner_of_key(self, key: str) -> str | None:
+        """Whose live session a page's key is of, whatever cookie is shown beside it."""
+        hashed, now = digest(key), now_ms(self._clock)
+        for session in self._sessions.values():
+            if session.key_hash is not None and compare_digest(session.key_hash, hashed):
+                return session.username if session.expires_at > now else None
+        return None
 
     def seconds_left(self, session: CookieSession) -> int:
         """Until a session ends, unless there is another request."""

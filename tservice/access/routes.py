@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from pydantic import Field
 
-from tservice.access.authenticators import parse_basic
+from tservice.access.authenticators import fits_page, parse_basic
 from tservice.access.cookies import CookieSessions
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import clear_cookie, set_cookie
@@ -87,6 +87,8 @@ class AccessRoutes:
             everybody = self._me(Identity(username=self._username, admin=True))
             return LoginAnswer(**everybody.model_dump(), key=None)
         method, username, password = _shown(call)
+        if method == "basic" and not fits_page(self._cookies, _visit(call), username):
+            raise unauthorized(challenge=False)
         try:
             identity = await check_password_of(
                 self._accounts, self._failures, username, password, call.address

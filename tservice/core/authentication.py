@@ -27,6 +27,8 @@ class Visit:
     @ivar cors: the foreign origin that may read the answer, if one is allowed to.
     @ivar page: whether only a file of the browser UI is asked for: it holds nothing of anybody's.
     @ivar key: what a page shows beside its cookie, right or wrong; C{None}: no page asks.
+    @ivar led: whether a browser says that a page of another origin, which is not allowed to ask,
+        led it here: by a link, a form, a frame.
     @ivar base: the base path that the caller knows the service under.
     @ivar header: the last value of a request header, or C{None}.
     @ivar cookies: the values of a cookie: other paths, and programs on other ports, set more.
@@ -42,6 +44,7 @@ class Visit:
     cookies: Callable[[str], Sequence[str]]
     page: bool = False
     key: str | None = None
+    led: bool = False
     base: str = ""
     preflight: bool = False
     cors: str | None = None

@@ -32,7 +32,7 @@ class Audience(Enum):
 
 
 _EVERYONE, _ADMINS, _PERSON = Audience.EVERYONE, Audience.ADMINS, Audience.PERSON
-_CASES = (Audience.OWNER, Scope.SESSIONS_READ)
+_CASES, _CRON = (Audience.OWNER, Scope.SESSIONS_READ), (Audience.OWNER, Scope.CRON)
 
 
 class EventName(StrEnum):
@@ -126,10 +126,12 @@ class EventName(StrEnum):
     APPROVAL_PENDING = "approval:pending", told.ApprovalTold, "something waits for a person"
     APPROVAL_UPDATED = "approval:updated", told.ApprovalTold, "what waits looks different"
     APPROVAL_RESOLVED = "approval:resolved", told.ResolvedTold, "it waits no more"
-    CRON_JOBS_CHANGED = "cron:jobsChanged", told.JobsTold, "jobs were made, changed or deleted"
-    CRON_JOB_DELETED = "cron:jobDeleted", told.Happened, "one is gone, and its runs"
-    CRON_RUN_CREATED = "cron:runCreated", told.RunTold, "a run began, or was skipped"
-    CRON_RUN_UPDATED = "cron:runUpdated", told.RunTold, "a run came further"
+    CRON_JOBS_CHANGED = (
+        "cron:jobsChanged", told.JobsTold, "jobs were made, changed or deleted", *_CRON
+    )  # fmt: skip
+    CRON_JOB_DELETED = "cron:jobDeleted", told.Happened, "one is gone, and its runs", *_CRON
+    CRON_RUN_CREATED = "cron:runCreated", told.RunTold, "a run began, or was skipped", *_CRON
+    CRON_RUN_UPDATED = "cron:runUpdated", told.RunTold, "a run came further", *_CRON
     CASE_CREATED = "case:created", told.CaseTold, "it was made, or cloned", *_CASES
     CASE_LINKED = "case:linked", told.CaseTold, "a folder or a worktree is a case now", *_CASES
     CASE_DELETED = "case:deleted", told.CaseGoneTold, "it is no case any more", *_CASES

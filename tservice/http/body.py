@@ -219,7 +219,7 @@ def _name_half(data: Any, path: tuple[str, ...]) -> None:
     elif isinstance(data, dict):
         for name, value in data.items():
             _name_half(name, (*path, legible(name)))
-            _name_half(value, (*path, name))
+            _name_half(value, (*path, legible(name)))
 
 
 def _is_text(text: str) -> bool:

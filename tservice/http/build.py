@@ -71,7 +71,7 @@ def build_site(
     metrics = Metrics()
     for measure in contents.measures:
         metrics.measure(measure)
-    docs = ApiDocs(__version__, ground.config.base_path)
+    docs = ApiDocs(__version__, ground.doors.files, ground.config.base_path)
     table = [*contents.operations, *metrics.operations(), *docs.operations()]
     docs.cover(table)
     base = ground.config.base_path

@@ -85,13 +85,25 @@ def from_script(visit: Visit) -> bool:
     return visit.key is not None or (visit.header("sec-fetch-mode") or "navigate") != "navigate"
 
 
+def _may_challenge(visit: Visit) -> bool:
+    """Whether a browser may be asked for a password: by no link of another page, which could bring
+    a name and password along that the browser keeps, and sends with all that our page asks."""
+    return not (visit.led or from_script(visit))
+
+
 def _started_elsewhere(visit: Visit) -> bool:
     """Whether a browser says that a page of another origin asks the API, if only to read.
 
-    That page cannot see the answer, but where no password is asked for it could hold streams and
-    waits open, or have a child started.  Following a link is no such thing.
+    That page cannot see the answer, but where no password is asked for, or the browser knows it, it
+    could hold streams and waits open, or have a child started.  Following a link is no such thing.
     """
-    return _named_foreign(visit) and paths.is_called(visit.path) and from_script(visit)
+    return _named_foreign(visit) and paths.is_called(visit.path) and not _followed(visit)
+
+
+def _followed(visit: Visit) -> bool:
+    """Whether a person goes there: not a frame, nor a page that is fetched in case of a click."""
+    held = (visit.header("sec-fetch-dest") or "document") != "document"
+    return not (from_script(visit) or held or visit.header("sec-purpose"))
 
 
 def _named_foreign(visit: Visit) -> bool:
@@ -178,7 +190,8 @@ class Gate:
         host = hosts.parse_host(came.host or "")
         assert host is not None, "screened"  # noqa: S101
         scheme = came.scheme or ("https" if visit.secure else None)
-        return self._judge_origin(visit, _all(request, "origin"), host, scheme)
+        judged = self._judge_origin(visit, _all(request, "origin"), host, scheme)
+        return evolve(judged, led=judged.cors is None and _named_foreign(judged))
 
     def screen_host(self, request: Request, method: str, path: str | None) -> Visit:
         """Judge Host alone.
@@ -292,7 +305,7 @@ class Gate:
             return too_many(wait)
         if wrong is not None and not wrong.challenge:
             return unauthorized(wrong.text, challenge=False)
-        return unauthorized(challenge=not from_script(visit))
+        return unauthorized(challenge=_may_challenge(visit))
 
     def authorize(
         self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
@@ -330,7 +343,7 @@ class Gate:
             return
         now = self._now(who)
         if now is None:
-            raise unauthorized(challenge=not from_script(visit))
+            raise unauthorized(challenge=_may_challenge(visit))
         session = path["id"] if operation.access is Access.OWNER else None
         if session is not None and self._owner_of(session) is not None:
             self._judge_owner(now, operation, session)

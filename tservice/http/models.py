@@ -21,7 +21,12 @@ class Body(BaseModel):
     """A request body: unknown fields and loose types are refused."""
 
     model_config = ConfigDict(
-        strict=True, extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=False
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        populate_by_name=False,
+        defer_build=True,
     )
 
 
@@ -29,7 +34,11 @@ class Query(BaseModel):
     """A query string: unknown parameters are ignored, values are parsed from text."""
 
     model_config = ConfigDict(
-        extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=False
+        extra="ignore",
+        frozen=True,
+        alias_generator=to_camel,
+        populate_by_name=False,
+        defer_build=True,
     )
 
 

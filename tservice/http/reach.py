@@ -181,8 +181,8 @@ _WATCHING: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.EVENTS,
-        "Hears what happens to sessions, their text included; of settings and of what is the"
-        " admins' with those scopes as well, and of codes with no token.",
+        "Hears what happens to sessions, their text included; of cases, jobs, settings and of what"
+        " is the admins' with the scopes that read these as well, and of codes with no token.",
         "GET /api/events",
     ),
     **all_of(
@@ -344,8 +344,8 @@ _SERVICE: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.ADMIN,
-        "Where sessions of everybody send what they work on, and the key that goes there: a key"
-        " that is kept goes to a new address too, but is never shown.",
+        "Where sessions of everybody send what they work on, and the key that goes there: one that"
+        " is kept is never shown, and no token takes it to another address.",
         """
         POST /api/model-endpoints
         PUT /api/model-endpoints/{id}

@@ -118,6 +118,7 @@ def _has(data: Any, step: int | str) -> bool:
 
 def legible(name: str, limit: int = 64) -> str:
     """A caller's own word, short and clean enough for an error text."""
-    clean = name.encode("utf-8", "backslashreplace").decode()
+    # A name may be as long as a body: no more of it is looked at than is shown.
+    clean = name[: limit + 1].encode("utf-8", "backslashreplace").decode()
     printable = "".join(c if c.isprintable() else "?" for c in clean)
     return printable if len(printable) <= limit else printable[: limit - 3] + "..."

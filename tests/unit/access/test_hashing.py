@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
-from zope.interface import implementer
 
 from tests.unit.access.accountcase import cheap
+from tests.unit.heldthreads import HeldThreads
 from tservice.access.hashing import MAX_AROUND, MAX_TOTAL, MAX_WAITING, Crowded, FairQueue
-from tservice.core.doors.threads import SIZE, IThreads
-
-
-@implementer(IThreads)
-class HeldThreads:
-    """Work runs when the test says so."""
-
-    def __init__(self) -> None:
-        self.begun: list[tuple[Callable[[], Any], Deferred[Any]]] = []
-
-    def run(self, work: Callable[[], Any], *, at: str = "") -> Deferred[Any]:
-        done: Deferred[Any] = Deferred()
-        self.begun.append((work, done))
-        return done
-
-    def finish(self) -> Any:
-        work, done = self.begun.pop(0)
-        result = work()
-        done.callback(result)
-        return result
+from tservice.core.doors.threads import SIZE
 
 
 class TurnTests(SynchronousTestCase):

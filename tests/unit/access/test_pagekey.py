@@ -179,6 +179,21 @@ class BasicTests(GateCase):
         for other in ({}, {"Accept-Language": "de"}, page):
             self.assertNotIn("x-service-key", self.ask({**basic(), **other}).headers)
 
+    def test_what_a_browser_sends_makes_no_page_another_s(self) -> None:
+        """It keeps the name and password of any link, and the cookie may be another's by now."""
+        bob = self.cookies.open("bob", "login", "127.0.0.1", "")
+        tossed = cookie(self.ask({**basic(), "Accept-Language": "de"}))
+        key = {"X-Service-Key": str(bob.key)}
+        for shown in (key, {**key, **tossed}, {**key, "Cookie": f"service_session={bob.token}"}):
+            self.assertBare(401, "Unauthorized", self.ask({**shown, **basic()}))
+            answer = self.ask({**shown, **basic()}, "/api/login", "POST")
+            self.assertBare(401, "Unauthorized", answer)
+        form = {"username": "admin", "password": "right"}
+        self.assertEqual(200, self.ask({**key, **basic()}, "/api/login", "POST", form).status)
+        # The key of a session that is over stands for nobody.
+        self.cookies.revoke(lambda session: session.id == bob.id)
+        self.assertEqual(200, self.ask({**key, **basic()}).status)
+
     def test_a_login_by_it(self) -> None:
         found = self.ask(basic(), "/api/login", "POST")
         self.assertEqual(200, self.ask(self.page(found)).status)

@@ -37,11 +37,12 @@ class EventNameTests(SynchronousTestCase):
     def test_what_wants_a_scope_of_its_own(self) -> None:
         scopes = {name: name.scope for name in EventName if name.scope is not None}
         cases = {name: Scope.SESSIONS_READ for name in EventName if name.startswith("case:")}
+        jobs = {name: Scope.CRON for name in EventName if name.startswith("cron:")}
         others = {
             EventName.SETTINGS_CHANGED: Scope.SETTINGS,
             EventName.MODEL_ENDPOINTS_CHANGED: Scope.SESSIONS_READ,
         }
-        self.assertEqual({**others, **cases}, scopes)
+        self.assertEqual({**others, **cases, **jobs}, scopes)
 
     def test_only_the_terminal_is_bulky(self) -> None:
         self.assertEqual([EventName.SESSION_TERMINAL], [name for name in EventName if name.bulky])

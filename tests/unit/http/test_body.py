@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated, Any, Literal
 from unittest.mock import patch
 
@@ -257,6 +258,29 @@ def taking(model: type[Body], path: str) -> Operation:
 
 class PropertyTests(SynchronousTestCase):
     """Nothing that a caller can send is a server error."""
+
+    def test_a_name_as_long_as_a_body(self) -> None:
+        """No step is taken for each of its characters, and little of it is told back."""
+        name, steps = "k" * 900_000, 0
+
+        def count(frame: object, event: str, given: object) -> None:
+            nonlocal steps
+            steps += 1
+
+        for text in (
+            f'{{"{name}": 1}}',
+            f'{{"{name}": 1, "{name}": 1}}',
+            f'{{"{name}": "\\ud800"}}',
+        ):
+            sys.setprofile(count)
+            try:
+                error = self.assertRaises(
+                    ServiceError, read_body, text.encode(), "", Sample, optional=False
+                )
+            finally:
+                sys.setprofile(None)
+            self.assertLess(len(error.message), 300)
+            self.assertLess(steps, 20_000)
 
     def setUp(self) -> None:
         self.api = Api([taking(Sample, "/api/a"), taking(Loose, "/api/b"), taking(Inner, "/api/c")])

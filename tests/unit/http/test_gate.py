@@ -91,16 +91,37 @@ class OrderTests(GateCase):
         for site in ("same-origin", "none"):
             browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", **basic()}
             self.assertEqual(200, self.ask(browser, method="POST").status)
-        link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", **basic()}
-        self.assertEqual(200, self.ask(link).status)
+
+    def test_a_page_elsewhere_shows_no_password_and_asks_for_none(self) -> None:
+        """A link may hold a name and password, which the browser then sends with all it asks."""
+        for site in ("cross-site", "same-site"):
+            link = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
+            for shown in ({}, basic(), *[basic(password="wrong")] * CAP):
+                for path in ("/api/who", "/nope"):
+                    answer = self.ask({**link, **shown}, path)
+                    self.assertBare(401, "Unauthorized", answer)
+                    self.assertNotIn("www-authenticate", answer.headers)
+        typed = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+        self.assertIn("www-authenticate", self.ask(typed).headers)
+        self.assertEqual(200, self.ask({**typed, **basic()}).status)
 
     def test_a_page_elsewhere_starts_no_reading(self) -> None:
         """It could not see the answer, but would cost us a child, a stream, or a held wait."""
         for site in ("cross-site", "same-site"):
             browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", **basic()}
             self.assertBare(403, "Forbidden: cross-site request blocked", self.ask(browser))
-            self.assertEqual(200, self.ask({**browser, "Sec-Fetch-Mode": "navigate"}).status)
-            self.assertEqual(200, self.ask(browser, "/").status)
+            followed = {**browser, "Sec-Fetch-Mode": "navigate"}
+            self.assertBare(401, "Unauthorized", self.ask(followed))
+            self.assertBare(401, "Unauthorized", self.ask(browser, "/"))
+            for name, value in (
+                ("Sec-Fetch-Dest", "iframe"),
+                ("Sec-Fetch-Dest", "object"),
+                ("Sec-Purpose", "prefetch;prerender"),
+            ):
+                held = {**browser, "Sec-Fetch-Mode": "navigate", name: value}
+                self.assertBare(403, "Forbidden: cross-site request blocked", self.ask(held))
+            link = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+            self.assertBare(401, "Unauthorized", self.ask({**browser, **link}))
         for site in ("same-origin", "none"):
             browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "cors", **basic()}
             self.assertEqual(200, self.ask(browser).status)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from hpack import Encoder
+from hpack import Decoder, Encoder
 from hyperframe import frame
 from twisted.internet.task import Clock
 from twisted.logger import formatEvent, globalLogPublisher
@@ -13,8 +14,13 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.http.driver import Api, MemoryTransport
 from tests.unit.http.sample import Handlers
 from tests.unit.http.tls import TLSTransport
-from tservice.http.connections.frameguard import BURST, HEADER_BYTES, HEADER_LIST_BYTES
-from tservice.http.connections.negotiate import RESETS
+from tservice.http.connections.frameguard import (
+    BURST,
+    HEADER_BYTES,
+    HEADER_LIST_BYTES,
+    SETTINGS,
+)
+from tservice.http.connections.negotiate import RESETS, TABLE_BYTES
 from tservice.http.site import IDLE_SECONDS
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -158,6 +164,29 @@ class FloodTests(Hostile):
         self.assertFalse(self.transport.aborted)
         self.assertEqual([], self.flushLoggedErrors())
 
+    def test_settings_that_are_none(self) -> None:
+        """The library keeps the value of each of 65,536 numbers, known or not."""
+        for at in range(16, 20 * SETTINGS, SETTINGS // 2):
+            unknown = dict.fromkeys(range(at, at + SETTINGS // 2), 1)
+            self.connection.send(frame.SettingsFrame(0, settings=unknown).serialize())
+        self.assertTrue(len(self.patient.conn.remote_settings) <= 2 * SETTINGS)
+        self.assertCut("too many settings")
+
+    def test_settings_in_one_frame(self) -> None:
+        most = dict.fromkeys(range(16, 16 + SETTINGS), 1)
+        self.connection.send(frame.SettingsFrame(0, settings={**most, 9999: 1}).serialize())
+        self.assertNotIn(9999, self.patient.conn.remote_settings)
+        self.assertCut("too many settings")
+
+    def test_some_settings_that_nobody_knows(self) -> None:
+        """Browsers send such numbers, so that servers stay used to them."""
+        for number in range(0x0A0A, 0xFFFF, 0x1010):
+            self.connection.send(frame.SettingsFrame(0, settings={number: 7}).serialize())
+        self.connection.send(self.request(1, "END_STREAM"))
+        self.settle()
+        self.assertFalse(self.transport.aborted)
+        self.assertIn(b"\0\0\0\1", self.transport.value())
+
     def test_resets(self) -> None:
         for number in range(RESETS + 10):
             stream = 2 * number + 1
@@ -202,6 +231,16 @@ class BreachTests(Hostile):
                 self.connection.send(each)
                 self.assertCut("")
 
+    def test_connect(self) -> None:
+        """It names no path (RFC 9113, section 8.5)."""
+        fields = [(":method", "CONNECT"), (":authority", "localhost:22")]
+        for flags in (["END_HEADERS"], ["END_HEADERS", "END_STREAM"]):
+            with self.subTest(flags):
+                self.setUp()
+                sent = frame.HeadersFrame(1, data=self.encoder.encode(fields), flags=flags)
+                self.connection.send(sent.serialize())
+                self.assertCut("no path")
+
     def test_a_vast_frame_is_not_awaited(self) -> None:
         self.connection.send(b"\xff\xff\xff\x00\x00\x00\x00\x00\x01")
         self.assertCut("a frame of more than")
@@ -220,6 +259,35 @@ class BreachTests(Hostile):
         sent = frame.HeadersFrame(1, data=bomb, flags=["END_HEADERS", "END_STREAM"])
         self.connection.send(sent.serialize())
         self.assertCut("")
+
+    def test_a_table_of_any_size_for_our_answers(self) -> None:
+        """Every header of an answer is looked for in it, from one end to the other."""
+        for size in (2**32 - 1, 0, 2**20, 100, 2**24):
+            settings = {frame.SettingsFrame.HEADER_TABLE_SIZE: size}
+            self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
+        self.assertEqual(TABLE_BYTES, self.patient.conn.encoder.header_table_size)
+        for number in range(3):
+            self.connection.send(self.request(2 * number + 1, "END_STREAM"))
+        self.settle()
+        decoder = Decoder()
+        heads = [list(decoder.decode(sent.data)) for sent in self.heads()]
+        self.assertEqual([(":status", "200")] * 3, [head[0] for head in heads])
+
+    def test_a_table_of_many_sizes(self) -> None:
+        for number in range(100):
+            settings = {frame.SettingsFrame.HEADER_TABLE_SIZE: number % 2 * 1_000}
+            self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
+        self.assertEqual([0, 1_000], self.patient.conn.encoder.table_size_changes)
+
+    def heads(self) -> Iterator[frame.HeadersFrame]:
+        """Those of the answers."""
+        data = self.transport.value()
+        while data:
+            found, length = frame.Frame.parse_frame_header(memoryview(data[:9]))
+            found.parse_body(memoryview(data[9 : 9 + length]))
+            data = data[9 + length :]
+            if isinstance(found, frame.HeadersFrame):
+                yield found
 
     def fields(self) -> list[tuple[str, str]]:
         return [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "x")]

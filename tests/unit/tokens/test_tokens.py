@@ -15,7 +15,7 @@ from tservice.access.interfaces import IAccounts
 from tservice.core.authentication import IAuthenticator
 from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ServiceError
-from tservice.core.events import Audience, Event
+from tservice.core.events import Audience, Event, EventName
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 from tservice.http.operations import Access, Operation, Style
@@ -189,6 +189,17 @@ class BoundTests(TokenCase):
             (root, event(None, Audience.ADMINS), False),
         ):
             self.assertEqual(want, wants(one, who, None), one)
+
+    def test_jobs_are_told_to_who_may_read_them(self) -> None:
+        """What they hold is in no session before they run."""
+        told = [name for name in EventName if name.startswith("cron:")]
+        self.assertEqual(4, len(told))
+        for scopes, want in (([Scope.EVENTS], False), ([Scope.EVENTS, Scope.CRON], True)):
+            self.make(*scopes)
+            who = self.made.narrow(ANN)
+            for name in told:
+                self.assertEqual(want, wants(happened(name, owner="ann"), who, None), name)
+        self.assertTrue(all(wants(happened(name, owner="ann"), ANN, None) for name in told))
 
 
 def evolved(who: Identity) -> Identity:

@@ -22,6 +22,17 @@ class InThread(Protocol):
         """
 
 
+class InOwnThread(Protocol):
+    """As L{InThread}, for a session's folder."""
+
+    def __call__(self, work: Callable[[], _T], at: str, owner: str | None, /) -> Awaitable[_T]:
+        """Run C{work} in a thread.
+
+        @param at: as L{InThread} has it.
+        @param owner: the account whose folder it is (L{IThreads}).
+        """
+
+
 class InPlace(Protocol):
     """As L{InThread}, with the rights that sessions have in a place."""
 
@@ -32,11 +43,11 @@ class InPlace(Protocol):
         """
 
 
-def in_thread(threads: IThreads) -> InThread:
+def in_own_thread(threads: IThreads) -> InOwnThread:
     """Through one door."""
 
-    def run(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
-        return threads.run(work, at=at)
+    def run(work: Callable[[], _T], at: str, owner: str | None, /) -> Awaitable[_T]:
+        return threads.run(work, at=at, owner=owner)
 
     return run
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet._resolver import GAIResolver
-from twisted.internet.interfaces import IHostnameResolver
+from twisted.internet.interfaces import (
+    IAddress,
+    IHostnameResolver,
+    IHostResolution,
+    IResolutionReceiver,
+)
 from twisted.python.failure import Failure
+from zope.interface import implementer
 
 from tservice.core.doors.threads import Door
 from tservice.core.errors import ServiceError
@@ -23,19 +29,54 @@ class _Pool:
     """As much of a thread pool as the resolver asks for."""
 
     door: Door
+    place: str
 
     def callInThreadWithCallback(
         self, told: Callable[[bool, Any], object], work: Callable[..., Any], *args: Any, **kw: Any
     ) -> None:
-        found = self.door.run(lambda: work(*args, **kw), PLACE)
+        found = self.door.run(lambda: work(*args, **kw), self.place)
         found.addCallbacks(lambda it: told(True, it), lambda why: told(False, _unknown(why)))
 
 
-def door_resolver(reactor: Any, door: Door) -> IHostnameResolver:
-    """A resolver that asks the system through C{door}; what does not answer is not found."""
-    pool: Any = _Pool(door)
-    resolver: IHostnameResolver = GAIResolver(reactor, lambda: pool)
-    return resolver
+@implementer(IHostnameResolver)
+@frozen
+class DoorResolver:
+    """Asks the system through a door; what does not answer is not found.
+
+    @ivar reactor: that the answers come back to.
+    @ivar place: whose share of the door is used.
+    @ivar ask: the system's own.
+    """
+
+    reactor: Any
+    door: Door
+    place: str = PLACE
+    ask: Callable[..., Any] = socket.getaddrinfo
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: IResolutionReceiver,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type[IAddress]] | None = None,
+        transportSemantics: str = "TCP",
+    ) -> IHostResolution:
+        """See L{IHostnameResolver}."""
+        pool: Any = _Pool(self.door, self.place)
+        resolver = GAIResolver(self.reactor, lambda: pool, self.ask)
+        return resolver.resolveHostName(
+            resolutionReceiver, hostName, portNumber, addressTypes, transportSemantics
+        )
+
+
+def asked_by(resolver: IHostnameResolver, owner: str | None) -> IHostnameResolver:
+    """C{resolver} for names that an account chose, which take nothing of the share of others.
+
+    @param owner: C{None}: whoever runs the service chose them.
+    """
+    if owner is None or not isinstance(resolver, DoorResolver):
+        return resolver
+    return evolve(resolver, place=f"{PLACE} of {owner}")
 
 
 def _unknown(why: Failure) -> Failure:

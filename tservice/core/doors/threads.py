@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 class IThreads(Interface):
     """Runs work beside the reactor."""
 
-    def run(work: Callable[[], Any], *, at: str = "") -> Deferred[Any]:
+    def run(work: Callable[[], Any], *, at: str = "", owner: str | None = None) -> Deferred[Any]:
         """The result of C{work}, which must touch nothing that the reactor's thread uses.
 
         The Deferred may fail with a L{ServiceError}: 429: too much waits; 422: it took too long,
@@ -39,6 +39,8 @@ class IThreads(Interface):
 
         @param at: the folder of a user that it touches.  While work there is given up and hangs,
             no more is sent after it; and it has a share of its own.
+        @param owner: the account whose folder it is, among several: all of an account's folders
+            have one share, or many that hang would take every thread.
         """
 
 
@@ -49,7 +51,7 @@ class DoorBounds:
     @ivar threads: pieces of work at a time, not counting those that were given up.
     @ivar stuck: threads of given-up work that are replaced; beyond, they count as busy.
     @ivar share: threads that one place may have, given up or not.
-    @ivar queue: pieces that wait; one more is refused with 429.
+    @ivar queue: pieces that wait, of one place half of them; one more is refused with 429.
     @ivar seconds: that a piece waits at most, and then runs at most; C{None}: for ever.
     """
 
@@ -114,10 +116,12 @@ class Door(Service):
         seconds: float | None = None,
         *,
         at: str = "",
+        owner: str | None = None,
     ) -> Deferred[_T]:
         """See L{IThreads}.
 
-        @param place: who asks; none has more than its share of the threads.
+        @param place: who asks; none has more than its share of the threads.  C{owner}, else C{at}
+            where it is left out.
         @param seconds: in place of the door's own bound.
         """
         if self._closed:
@@ -125,11 +129,12 @@ class Door(Service):
         if at and any(job.given_up and job.at == at for job in self._begun):
             self.refused += 1
             return fail(silent(at))
-        if len(self._waiting) >= self._bounds.queue:
+        whose = place or owner or at
+        if self._is_crowded(whose):
             self.refused += 1
             return fail(self._crowded())
         limit = seconds or self._bounds.seconds
-        job = _Job(work, place or at, at, limit, Deferred(lambda _: self._drop(job)))
+        job = _Job(work, whose, at, limit, Deferred(lambda _: self._drop(job)))
         self._set_timer(job)
         self._waiting.append(job)
         self._next()
@@ -174,6 +179,12 @@ class Door(Service):
         stuck = sum(job.given_up for job in self._begun)
         replaced = min(stuck, self._bounds.stuck)
         return len(self._begun) - replaced < self._bounds.threads
+
+    def _is_crowded(self, place: str) -> bool:
+        most, share = self._bounds.queue, self._bounds.share
+        if len(self._waiting) >= most:
+            return True
+        return share is not None and sum(job.place == place for job in self._waiting) >= most // 2
 
     def _may(self, place: str) -> bool:
         share = self._bounds.share
@@ -260,7 +271,7 @@ def silent(at: str) -> ServiceError:
 
 HASHING = DoorBounds(threads=SIZE, queue=1024)
 """Who waits for a hash is bounded where hashes are asked for, place by place."""
-NAMES = DoorBounds(threads=6, stuck=10, share=4, queue=128, seconds=10.0)
+NAMES = DoorBounds(threads=10, stuck=6, share=4, queue=128, seconds=10.0)
 FILES = DoorBounds(threads=6, stuck=10, share=4, queue=256, seconds=30.0)
 """No place can have all threads, not even for as long as it takes to give its work up."""
 
@@ -298,6 +309,7 @@ class NoThreads:
         seconds: float | None = None,
         *,
         at: str = "",
+        owner: str | None = None,
     ) -> Deferred[_T]:
         """See L{IThreads}."""
         return succeed(work())

@@ -67,6 +67,14 @@ class EgressPolicy:
             if any(form.version == net.version and form in net for net in self.networks):
                 raise EgressRefused(self.rule)
 
+    def admits(self, address: Address) -> bool:
+        """Whether L{check_address} refuses nothing."""
+        try:
+            self.check_address(address)
+        except EgressRefused:
+            return False
+        return True
+
     def stricter(
         self, *networks: str, rule: str, within: tuple[str, ...] = ("0.0.0.0/0", "::/0")
     ) -> EgressPolicy:

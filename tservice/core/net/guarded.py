@@ -30,7 +30,7 @@ from twisted.internet.interfaces import (
 from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
 from zope.interface import implementer
 
-from tservice.core.net.egress import EgressPolicy, read_address, read_host
+from tservice.core.net.egress import EgressPolicy, EgressRefused, read_address, read_host
 
 
 @implementer(IStreamClientEndpoint)
@@ -49,14 +49,19 @@ class GuardedEndpoint:
         policy: EgressPolicy,
         resolver: IHostnameResolver,
         meter: Meter | None = None,
+        narrowed: EgressPolicy | None = None,
     ) -> None:
-        """@param meter: bounds what the connection receives."""
+        """
+        @param meter: bounds what the connection receives.
+        @param narrowed: addresses that do not pass this as well are left out.
+        """
         self._reactor = reactor
         self._host = host
         self._port = port
         self._policy = policy
         self._resolver = resolver
         self._meter = meter
+        self._narrowed = narrowed
 
     def connect(self, protocolFactory: IProtocolFactory) -> Deferred[Any]:
         """Resolve, check, connect.
@@ -70,6 +75,8 @@ class GuardedEndpoint:
         addresses = await self._addresses()
         for address in addresses:
             self._policy.check_address(read_address(address.host))
+        if self._narrowed is not None:
+            addresses = _within(addresses, self._narrowed)
         only = _CheckedReactor(self._reactor, _Answered(addresses))
         # The happy-eyeballs dance over addresses that are already known.
         endpoint = HostnameEndpoint(only, self._host, self._port)
@@ -88,6 +95,14 @@ class GuardedEndpoint:
         if not found:
             raise DNSLookupError
         return found
+
+
+def _within(addresses: Sequence[Any], policy: EgressPolicy) -> list[Any]:
+    """@raise EgressRefused: none passes."""
+    found = [each for each in addresses if policy.admits(read_address(each.host))]
+    if not found:
+        raise EgressRefused(policy.rule)
+    return found
 
 
 def _resolve(resolver: IHostnameResolver, name: str, port: int) -> Deferred[list[Any]]:

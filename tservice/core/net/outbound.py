@@ -27,6 +27,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer, IPolicyForHTTPS, IResponse
 from zope.interface import implementer
 
+from tservice.core.doors.resolving import asked_by
 from tservice.core.net.egress import GUARDED, EgressPolicy, EgressRefused, parse_target
 from tservice.core.net.guarded import GuardedEndpoint, Meter
 
@@ -79,6 +80,7 @@ class OutboundRequest:
     @ivar url: checked again here; see L{parse_target}.
     @ivar body_limit: bytes of the answer's body that are wanted; more is a network error.
         C{None}: the status is all that counts, and the connection ends behind the head.
+    @ivar asker: the account that chose C{url}; C{None}: whoever runs the service did.
     """
 
     url: str = field(repr=False)
@@ -86,6 +88,7 @@ class OutboundRequest:
     headers: Mapping[str, str] = field(factory=dict)
     body: bytes | None = field(default=None, repr=False)
     body_limit: int | None = None
+    asker: str | None = None
 
 
 class Outbound:
@@ -129,7 +132,7 @@ class Outbound:
     async def _send(self, request: OutboundRequest) -> OutboundReply:
         target = parse_target(request.url, self._policy)
         meter = Meter(HEAD_LIMIT + (request.body_limit or 0))
-        endpoints = _Endpoints(self._connector(meter), self._tls)
+        endpoints = _Endpoints(self._connector(meter, request.asker), self._tls)
         agent = Agent.usingEndpointFactory(self._reactor, endpoints)
         headers = Headers({name: [value] for name, value in request.headers.items()})
         try:
@@ -140,8 +143,8 @@ class Outbound:
         finally:
             meter.abort()
 
-    def _connector(self, meter: Meter) -> Callable[[str, int], GuardedEndpoint]:
-        resolver = self._resolver or self._reactor.nameResolver
+    def _connector(self, meter: Meter, asker: str | None) -> Callable[[str, int], GuardedEndpoint]:
+        resolver = asked_by(self._resolver or self._reactor.nameResolver, asker)
 
         def connector(host: str, port: int) -> GuardedEndpoint:
             return GuardedEndpoint(

@@ -21,6 +21,10 @@ HEADER_LIST_BYTES = 16 * 1024
 SMALL_BYTES = 1024
 """Of a body's piece, padding included, that is so small that it counts as bringing nothing on."""
 
+SETTINGS = 64
+"""Settings of a client, in one frame and in all: the library keeps what nobody knows as well, and
+goes through all of them with each further frame of settings."""
+
 BURST = 2_000
 """Frames at once that bring no request on."""
 
@@ -29,7 +33,8 @@ RATE = 1_000
 
 _PREFACE = 24
 _HEAD = 9
-_DATA, _HEADERS, _PUSH, _CONTINUATION = 0x0, 0x1, 0x5, 0x9
+_SETTING = 6
+_DATA, _HEADERS, _SETTINGS, _PUSH, _CONTINUATION = 0x0, 0x1, 0x4, 0x5, 0x9
 
 
 class TooMuch(Exception):
@@ -72,6 +77,8 @@ class FrameGuard:
     def _judge(self, kind: int, length: int) -> None:
         if length > FRAME_BYTES:
             raise TooMuch(f"a frame of more than {FRAME_BYTES} bytes")
+        if kind == _SETTINGS and length > SETTINGS * _SETTING:
+            raise TooMuch("too many settings in one frame")
         if kind in (_HEADERS, _PUSH, _CONTINUATION):
             self._block = length if kind != _CONTINUATION else self._block + length
             if self._block > HEADER_BYTES:

@@ -7,6 +7,8 @@ from typing import Any
 
 from h2.errors import ErrorCodes
 from h2.events import DataReceived, PriorityUpdated, RequestReceived, StreamEnded, StreamReset
+from h2.exceptions import ProtocolError
+from hpack import Encoder
 from priority import PriorityTree
 from twisted.internet.interfaces import IDelayedCall
 from twisted.internet.protocol import Protocol, connectionDone
@@ -14,11 +16,20 @@ from twisted.python.failure import Failure
 from twisted.web._http2 import H2Connection
 
 from tservice.http.connections.channel import Channel
-from tservice.http.connections.frameguard import HEADER_LIST_BYTES, FrameGuard, TooMuch
+from tservice.http.connections.frameguard import (
+    HEADER_LIST_BYTES,
+    SETTINGS,
+    FrameGuard,
+    TooMuch,
+)
 from tservice.http.connections.parts import ConnectionServer
 
 RESETS = 200
 """Requests that a client may take back at once; beyond that L{Patient} allows 33 a second."""
+
+TABLE_BYTES = 4096
+"""Of the table that the heads of answers are packed with, whatever the client allows: each of their
+fields is looked for in all of it."""
 
 FAREWELL_SECONDS = 1.0
 """After a breach: time for the client to read why, before the connection is cut."""
@@ -42,6 +53,22 @@ class _Tree(PriorityTree):  # type: ignore[misc]
             self.block(stream)
 
 
+class _Packer(Encoder):
+    """Packs heads with a table that no client makes large."""
+
+    @property
+    def header_table_size(self) -> int:
+        return self.header_table.maxsize
+
+    @header_table_size.setter
+    def header_table_size(self, value: int) -> None:
+        self.header_table.maxsize = min(value, TABLE_BYTES)
+        if self.header_table.resized:
+            told = [*self.table_size_changes, self.header_table.maxsize]
+            # The client has to hear of the least and of the last one (RFC 7541, section 4.2).
+            self.table_size_changes = [min(told), told[-1]] if min(told) < told[-1] else told[-1:]
+
+
 class Patient(H2Connection):
     """An HTTP/2 connection: idle only while no answer is under way, and within bounds.
 
@@ -56,6 +83,7 @@ class Patient(H2Connection):
 
     def __init__(self, reactor: Any) -> None:
         super().__init__(reactor)
+        self.conn.encoder = _Packer()
         self.conn.decoder.max_header_list_size = HEADER_LIST_BYTES
         self.priority = _Tree(self._may_send)
         self._guard = FrameGuard(reactor.seconds)
@@ -85,6 +113,8 @@ class Patient(H2Connection):
                 super().dataReceived(piece)
                 if self._is_over():
                     return
+                if len(self.conn.remote_settings) > SETTINGS:
+                    raise TooMuch("too many settings")
         except TooMuch as error:
             self.conn.close_connection(ErrorCodes.ENHANCE_YOUR_CALM)
             self._terminate(Failure(error))
@@ -116,6 +146,11 @@ class Patient(H2Connection):
             self._over.cancel()
 
     def _requestReceived(self, event: RequestReceived) -> None:
+        if all(name != b":path" for name, _ in event.headers):
+            # CONNECT (RFC 9113, section 8.5): nothing here is a proxy.
+            self.conn.close_connection(ErrorCodes.PROTOCOL_ERROR)
+            self._terminate(Failure(ProtocolError("a request with no path")))
+            return
         super()._requestReceived(event)
         self.streams[event.stream_id]._request.hold_head(_weight(event.headers))
 

@@ -6,10 +6,15 @@ The page holds no script and asks nobody else for anything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
+from attrs import frozen
+from twisted.python.failure import Failure
 from twisted.web.template import Tag, flattenString, tags
 
+from tservice.core.doors.threads import IThreads
+from tservice.core.flight import Flight
 from tservice.http.docs.openapi import Schema, document
 from tservice.http.envelope import dump
 from tservice.http.operations import Access, Call, Operation, Reply, Style
@@ -35,32 +40,54 @@ td:first-child { overflow-wrap: normal; }
 """
 
 
+@frozen(kw_only=True)
+class Made:
+    """The document and its page."""
+
+    json: bytes
+    page: bytes
+
+
 class ApiDocs:
     """The document of a table that it is itself part of."""
 
-    def __init__(self, version: str, base: str = "") -> None:
-        """@param base: the path that a reverse proxy put the service at."""
-        self._version, self._base = version, base
+    def __init__(self, version: str, threads: IThreads, base: str = "") -> None:
+        """
+        @param threads: where the document is made, which takes some hundred milliseconds.
+        @param base: the path that a reverse proxy put the service at.
+        """
+        self._version, self._threads, self._base = version, threads, base
         self._operations: Sequence[Operation] = ()
-        self._json: bytes | None = None
-        self._page: bytes | None = None
+        self._made: Flight[Made] | None = None
 
     def cover(self, operations: Sequence[Operation]) -> None:
         """Describe this table; the document is made when it is first asked for."""
-        self._operations, self._json, self._page = tuple(operations), None, None
+        self._operations, self._made = tuple(operations), None
 
     async def openapi(self, call: Call) -> object:
         """The OpenAPI 3.1 document."""
-        if self._json is None:
-            self._json = dump(document(self._operations, self._version, self._base))
-        return Reply(content=self._json, headers=ASK_AGAIN)
+        made = await self._make()
+        return Reply(content=made.json, headers=ASK_AGAIN)
 
     async def page(self, call: Call) -> object:
         """The same for people."""
-        if self._page is None:
-            found = page(document(self._operations, self._version, self._base))
-            self._page = b"<!doctype html>\n" + await flattenString(None, found)
-        return Reply(content=self._page, content_type="text/html; charset=utf-8", headers=ASK_AGAIN)
+        made = await self._make()
+        return Reply(content=made.page, content_type="text/html; charset=utf-8", headers=ASK_AGAIN)
+
+    async def _make(self) -> Made:
+        """Once, whoever asks meanwhile; where that was refused, whoever asks next tries again."""
+        made = self._made = self._made or Flight(self._in_thread())
+        try:
+            return await made.join()
+        except Exception:
+            if self._made is made:
+                self._made = None
+            raise
+
+    async def _in_thread(self) -> Made:
+        work = partial(make, self._operations, self._version, self._base)
+        made: Made = await self._threads.run(work)
+        return made
 
     async def stylesheet(self, call: Call) -> object:
         """How the page looks."""
@@ -86,6 +113,17 @@ def _operation(path: str, handler: Any, summary: str, media_type: str) -> Operat
         style=Style.RAW,
         media_type=media_type,
     )
+
+
+def make(operations: Sequence[Operation], version: str, base: str) -> Made:
+    """The document of these operations, and its page."""
+    found = document(operations, version, base)
+    shown: list[bytes | Failure] = []
+    # Nothing in it waits for anything, so it is done by the time that this returns.
+    flattenString(None, page(found)).addBoth(shown.append)
+    if isinstance(shown[0], Failure):
+        shown[0].raiseException()
+    return Made(json=dump(found), page=b"<!doctype html>\n" + shown[0])
 
 
 def page(found: Schema) -> Tag:

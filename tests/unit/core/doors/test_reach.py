@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IResolutionReceiver
 from twisted.trial.unittest import SynchronousTestCase
@@ -18,7 +19,7 @@ from tests.unit.core.doors.held import PATIENCE, Held, ThreadClock
 from tests.unit.osuserworld import OsUserWorld
 from tservice.core.doors.directory import REMEMBERED, Directory
 from tservice.core.doors.reach import PROBE_SECONDS, DoorReach
-from tservice.core.doors.resolving import door_resolver
+from tservice.core.doors.resolving import DoorResolver, asked_by
 from tservice.core.doors.threads import NAMES, Door, DoorBounds
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
@@ -179,7 +180,7 @@ class ResolverTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = ThreadClock()
         self.door = Door(self.clock, "names", "the directory", NAMES)
-        self.resolver = door_resolver(self.clock, self.door)
+        self.resolver = DoorResolver(self.clock, self.door)
 
     def test_an_address(self) -> None:
         receiver = Receiver()
@@ -191,7 +192,7 @@ class ResolverTests(SynchronousTestCase):
 
     def test_a_name_server_that_is_gone(self) -> None:
         held = Held()
-        self.patch(self.resolver, "_getaddrinfo", lambda *_: held())
+        self.resolver = evolve(self.resolver, ask=lambda *_: held())
         receivers = [Receiver() for _ in range(6)]
         for receiver in receivers:
             self.resolver.resolveHostName(receiver, "example.invalid", 80)
@@ -205,3 +206,22 @@ class ResolverTests(SynchronousTestCase):
         while not all(receiver.complete for receiver in receivers):
             self.clock.hear()
         self.assertEqual([], [found for receiver in receivers for found in receiver.found])
+
+    def test_slow_names_of_an_account(self) -> None:
+        """They take nothing of others, nor of what whoever runs the service has chosen."""
+        held = Held()
+        slow = asked_by(evolve(self.resolver, ask=lambda *_: held()), "ann")
+        receivers = [Receiver() for _ in range(8)]
+        for receiver in receivers:
+            slow.resolveHostName(receiver, "example.invalid", 80)
+        self.assertEqual((4, 4), (self.door.state.busy, self.door.state.queued))
+        for owner in ("bob", None):
+            found = Receiver()
+            asked_by(self.resolver, owner).resolveHostName(found, "127.0.0.1", 80)
+            while not found.complete:
+                self.clock.hear()
+            self.assertEqual(1, len(found.found))
+        self.clock.advance(NAMES.seconds or 0)
+        held.free.set()
+        while not all(receiver.complete for receiver in receivers):
+            self.clock.hear()

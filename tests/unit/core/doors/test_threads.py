@@ -39,10 +39,12 @@ class DoorCase(SynchronousTestCase):
         for call in self.clock.getDelayedCalls():
             call.cancel()
 
-    def hold(self, place: str = "", *, at: str = "") -> tuple[Held, Deferred[str]]:
+    def hold(
+        self, place: str = "", *, at: str = "", owner: str | None = None
+    ) -> tuple[Held, Deferred[str]]:
         held = Held()
         self.held.append(held)
-        self.dones.append(self.door.run(held, place, at=at))
+        self.dones.append(self.door.run(held, place, at=at, owner=owner))
         return held, self.dones[-1]
 
     def refusal(self, done: Deferred[Any]) -> ErrorCode:
@@ -76,9 +78,9 @@ class RunTests(DoorCase):
         self.assertFalse(second[1].called)
 
     def test_a_full_queue_refuses(self) -> None:
-        for _ in range(5):
-            self.hold("a")
-        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(self.hold("b")[1]))
+        for name in "abcde":
+            self.hold(name)
+        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(self.hold("f")[1]))
         self.assertEqual(
             (2, 3, 1), (self.door.state.busy, self.door.state.queued, self.door.refused)
         )
@@ -139,6 +141,24 @@ class StuckTests(DoorCase):
         held.free.set()
         self.clock.hear()
         self.assertEqual("done", self.successResultOf(done))
+
+    def test_an_account_s_folders_have_one_share(self) -> None:
+        for number in range(4):
+            self.hold(at=f"/dead{number}", owner="ann")
+            self.clock.advance(5)
+        self.assertEqual(SMALL.share, self.door.state.threads)
+        held, done = self.hold(at="/well", owner="bob")
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def test_nobody_has_the_whole_queue(self) -> None:
+        for _ in range(SMALL.threads + SMALL.queue // 2):
+            self.hold(at="/slow", owner="ann")
+        _, refused = self.hold(at="/slow", owner="ann")
+        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(refused))
+        _, waits = self.hold(at="/well", owner="bob")
+        self.assertNoResult(waits)
 
     def test_a_folder_that_answers_again(self) -> None:
         held, _ = self.hold(at="/dead")

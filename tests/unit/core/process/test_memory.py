@@ -6,7 +6,7 @@ import gc
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.process.memory import settle
+from tservice.core.process.memory import settle, uncollected
 
 
 class SettleTests(SynchronousTestCase):
@@ -18,3 +18,16 @@ class SettleTests(SynchronousTestCase):
         settle()
         self.assertLess(len(gc.get_objects()), before / 10)
         self.assertGreater(gc.get_freeze_count(), before / 2)
+
+
+class UncollectedTests(SynchronousTestCase):
+    """L{uncollected}."""
+
+    def test_what_is_made_meanwhile_is_never_walked_through(self) -> None:
+        self.addCleanup(gc.unfreeze)
+        with uncollected():
+            self.assertFalse(gc.isenabled())
+            made: list[list[int]] = [[] for _ in range(1000)]
+        self.assertTrue(gc.isenabled())
+        walked = {id(each) for each in gc.get_objects()}
+        self.assertFalse(walked & {id(each) for each in made})

@@ -7,16 +7,19 @@ from html.parser import HTMLParser
 from typing import Any
 
 import jsonschema_rs
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.heldthreads import HeldThreads
 from tests.unit.http.driver import Api
 from tests.unit.http.sample import Handlers, operation
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import MemoryCookieStore
 from tservice.access.failures import Failures
 from tservice.access.routes import AccessRoutes
-from tservice.core.errors import ErrorCode
+from tservice.core.doors.threads import NoThreads
+from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
 from tservice.http.docs.openapi import document, operation_id
@@ -41,7 +44,7 @@ def whole_table() -> tuple[list[Operation], ApiDocs, Metrics]:
     """Everything that this layer itself serves, and the samples."""
     clock = Clock()
     cookies = CookieSessions(MemoryCookieStore(), clock, lambda size: b"x" * size)
-    docs, metrics = ApiDocs("1.2.3"), Metrics()
+    docs, metrics = ApiDocs("1.2.3", NoThreads()), Metrics()
     table = [
         *AccessRoutes(cookies, None, Failures(clock), "admin", False).operations(),
         *EventStreams(EventHub(), clock, "b", status).operations(),
@@ -182,11 +185,33 @@ class PageTests(SynchronousTestCase):
             self.assertTrue(not href.startswith("#") or href[1:] in ids, href)
 
     def test_text_is_escaped(self) -> None:
-        docs = ApiDocs("<b>")
+        docs = ApiDocs("<b>", NoThreads())
         docs.cover([operation("GET", "/x", None, summary="<script>alert(1)</script>")])
         page = Api(docs.operations()).get("/api/docs").content
         self.assertNotIn(b"<script>", page)
         self.assertNotIn(b"<b>", page)
+
+    def test_it_is_made_once_in_a_thread(self) -> None:
+        """Whoever asks meanwhile waits for the same; what was refused is asked for again."""
+        threads = HeldThreads()
+        docs = ApiDocs("1", threads)
+        docs.cover([operation("GET", "/x", None)])
+        call: Any = None
+
+        def ask() -> list[Deferred[object]]:
+            return [Deferred.fromCoroutine(each(call)) for each in (docs.openapi, docs.page)]
+
+        asked = [*ask(), *ask()]
+        self.assertEqual(1, len(threads.begun))
+        threads.refuse(failed("too much waits"))
+        for each in asked:
+            self.failureResultOf(each, ServiceError)
+        asked = [*ask(), *ask()]
+        self.assertEqual(1, len(threads.begun))
+        threads.finish()
+        for each in (*asked, *ask()):
+            self.successResultOf(each)
+        self.assertEqual([], threads.begun)
 
     def test_stylesheet(self) -> None:
         answer = self.api.get("/api/docs.css")

@@ -260,6 +260,7 @@ class ClosingTests(SocketCase):
     def test_too_large_in_pieces_and_too_large_unpacked(self) -> None:
         connection = self.open()
         connection.send(masked(BINARY, b"x" * MAX_MESSAGE, first=0) + masked(0, b"x"))
+        self.clock.advance(0)
         self.assertEqual(1009, self.got(connection)[0].code)
         bomb = zlib.compressobj(wbits=-15)
         packed = (bomb.compress(b"x" * 50_000_000) + bomb.flush(zlib.Z_SYNC_FLUSH))[:-4]
