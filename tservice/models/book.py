@@ -86,12 +86,15 @@ class EndpointBook:
         await self._change(added)
         return made
 
-    async def change(self, endpoint_id: str, patch: Mapping[str, Any]) -> Endpoint:
+    async def change(
+        self, endpoint_id: str, patch: Mapping[str, Any], *, by_token: bool = False
+    ) -> Endpoint:
         """Change the fields in C{patch}.
 
-        @raise ServiceError: 404; else as L{add}.
+        @param by_token: see L{patched}.
+        @raise ServiceError: 403, 404; else as L{add}.
         """
-        await self._edit(endpoint_id, lambda endpoint: patched(endpoint, patch))
+        await self._edit(endpoint_id, lambda endpoint: patched(endpoint, patch, by_token=by_token))
         return self.get(endpoint_id)
 
     async def learned(self, endpoint_id: str, models: tuple[Model, ...], at: int) -> Endpoint:

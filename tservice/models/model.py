@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 from pydantic import SecretStr
 
-from tservice.core.errors import invalid
+from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.core.net.egress import EgressRefused, parse_target
 
 SETTING = "customModelEndpointsEnabled"
@@ -79,12 +79,17 @@ class Endpoint:
         return next(found, None)
 
 
-def patched(endpoint: Endpoint, patch: Mapping[str, Any]) -> Endpoint:
+def patched(endpoint: Endpoint, patch: Mapping[str, Any], *, by_token: bool = False) -> Endpoint:
     """C{endpoint} with the fields in C{patch}, checked.
 
-    @raise ServiceError: 400 naming the field.
+    @param by_token: a token changes it, which may not have a key sent to where it listens.
+    @raise ServiceError: 400 naming the field; 403 for such a token.
     """
     changed: Endpoint = evolve(endpoint, **patch)
+    if by_token and endpoint.key and "api_key" not in patch and changed.root != endpoint.root:
+        raise ServiceError(
+            ErrorCode.FORBIDDEN, "No token may take the key to another baseUrl: give apiKey as well"
+        )
     if not changed.label.strip() or not changed.label.isprintable():
         raise invalid("label", "must be one line of text")
     try:

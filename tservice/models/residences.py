@@ -43,7 +43,7 @@ class Residences:
         folder = self._folder(session.id, place)
         self._known[session.id] = session.place
         work = partial(homes.put, folder, injection, session.working_dir)
-        await self._threads.run(partial(place.act, work), at=str(folder))
+        await self._threads.run(partial(place.act, work), at=str(folder), owner=session.owner)
         return folder
 
     def remove(self, session_id: str) -> None:

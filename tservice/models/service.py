@@ -121,9 +121,12 @@ class ModelService:
         """A new endpoint; see L{EndpointBook.add}."""
         return endpoint_answer(await self._book.add(fields))
 
-    async def change(self, endpoint_id: str, patch: Mapping[str, Any]) -> EndpointAnswer:
+    async def change(
+        self, endpoint_id: str, patch: Mapping[str, Any], caller: Identity
+    ) -> EndpointAnswer:
         """Change one; see L{EndpointBook.change}."""
-        return endpoint_answer(await self._book.change(endpoint_id, patch))
+        by_token = caller.token is not None
+        return endpoint_answer(await self._book.change(endpoint_id, patch, by_token=by_token))
 
     async def remove(self, endpoint_id: str) -> None:
         """Take one out.

@@ -157,7 +157,7 @@ class WebViews:
         view = self._parts.store.find(view_id)
         return None if view is None else view.url
 
-    async def probe(self, url: str) -> ProbeAnswer:
+    async def probe(self, url: str, caller: Identity) -> ProbeAnswer:
         """Whether something answers there.
 
         @raise ServiceError: 400: the address is refused.
@@ -165,7 +165,8 @@ class WebViews:
         target = self._check(url)
         policy = self._parts.guard.policy(target.port)
         try:
-            reply = await self._parts.outbound(policy).send(OutboundRequest(url=url))
+            asked = OutboundRequest(url=url, asker=caller.username)
+            reply = await self._parts.outbound(policy).send(asked)
         except OutboundError as error:
             return ProbeAnswer(ok=False, error=error.fault.value)
         return ProbeAnswer(ok=True, status=reply.status)

@@ -16,6 +16,7 @@ _SAVE = (
     " name = excluded.name, url = excluded.url, icon = excluded.icon,"
     " last_opened_at = excluded.last_opened_at"
 )
+_FORGET = "DELETE FROM webviews WHERE owner = ?"
 
 
 class WebViewStore:
@@ -53,7 +54,10 @@ class WebViewStore:
         self._database.execute("DELETE FROM webviews WHERE id = ?", (view_id,))
 
     def forget_strangers(self, known: Callable[[str], bool]) -> None:
-        """Forget what belongs to nobody any more: the next one of that name must not have it."""
+        """Forget what belongs to nobody any more: the next one of that name must not have it.
+
+        A full disk does so later, and before it takes an account: a start must not need room.
+        """
         for row in self._database.query("SELECT DISTINCT owner FROM webviews"):
             if not known(row["owner"]):
-                self._database.execute("DELETE FROM webviews WHERE owner = ?", (row["owner"],))
+                self._database.later(("webviews of", row["owner"]), _FORGET, (row["owner"],))

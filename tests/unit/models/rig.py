@@ -113,4 +113,4 @@ class ModelCase(SessionCase):
         self.assertIn(word, text)
 
 
-__all__ = ["KEY", "URL", "ModelCase", "Server", "begin"]
+__all__ = ["ADMIN", "KEY", "URL", "ModelCase", "Server", "begin"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from attrs import evolve
 from twisted.internet.defer import Deferred
 
 from tests.told import wire
-from tests.unit.models.rig import KEY, URL, ModelCase, begin
+from tests.unit.models.rig import ADMIN, KEY, URL, ModelCase, begin
 from tservice.core.events import Audience
 from tservice.http.operations import Access
 from tservice.models.configfile import FILE_NAME
@@ -49,6 +50,20 @@ class EndpointTests(ModelCase):
         self.assertEqual({}, self.api.request("DELETE", f"{PATH}/{made['id']}").data)
         self.assertEqual([], self.kept())
         self.assert_error(404, made["id"], self.put(made, label="x"))
+
+    def test_no_token_has_the_key_sent_elsewhere(self) -> None:
+        made, elsewhere = self.endpoint(), "http://127.0.0.1:9999"
+        self.gate.identity = evolve(ADMIN, method="token", token="t", scopes=frozenset({"admin"}))
+        self.assert_error(403, "baseUrl", self.put(made, baseUrl=elsewhere))
+        self.assert_error(403, "baseUrl", self.put(made, baseUrl=f"{URL}/other", label="there"))
+        self.assertEqual((URL, KEY), (self.kept()[0]["baseUrl"], self.kept()[0]["apiKey"]))
+        self.assertTrue(
+            self.put(made, baseUrl=f"{URL}/v1", label="x").data["endpoint"]["apiKeySet"]
+        )
+        self.put(made, baseUrl=elsewhere, apiKey="another-key-0123456789")
+        self.assertEqual("another-key-0123456789", self.kept()[0]["apiKey"])
+        self.gate.identity = ADMIN
+        self.assertEqual(URL, self.put(made, baseUrl=URL).data["endpoint"]["baseUrl"])
 
     def test_the_key_is_nowhere_else(self) -> None:
         made = self.endpoint()

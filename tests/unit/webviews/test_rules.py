@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from twisted.internet.address import IPv4Address
+from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.protocol import Protocol
 from twisted.internet.task import Clock
+from twisted.internet.testing import MemoryReactorClock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.core.net.resolvers import ScriptedResolver
 from tests.unit.http.driver import MemoryTransport
 from tservice.core.net.egress import EgressRefused
 from tservice.http.envelope import Refusal
 from tservice.webviews.model import referred, resource_of, word_of
+from tservice.webviews.pinning import MOST, Pin, Pins
 from tservice.webviews.rewriting import (
     PIECE,
     REWRITTEN,
@@ -230,11 +234,11 @@ class OwnTests(SynchronousTestCase):
                 protocol.makeConnection(transport)
                 return succeed(protocol)
 
-        self.patch(Upstream, "_endpoint", lambda upstream, target: Endpoint())
+        self.patch(Upstream, "_endpoint", lambda *asked: Endpoint())
         guard = Guard(own_ports=lambda: [8770])
         upstream = Upstream(reactor=Clock(), guard=guard)
         target = guard.target(f"http://192.168.1.5:{port}/")
-        return Deferred.fromCoroutine(upstream.connect(target, Protocol)), transport
+        return Deferred.fromCoroutine(upstream.connect(target, Protocol, "ann", Pin())), transport
 
     def test_it_is_hung_up_on(self) -> None:
         made, transport = self.connect("192.168.1.5", 8770)
@@ -247,6 +251,55 @@ class OwnTests(SynchronousTestCase):
             made, transport = self.connect(near, port)
             self.assertIsInstance(self.successResultOf(made), Protocol)
             self.assertFalse(transport.aborted)
+
+
+class PinTests(SynchronousTestCase):
+    """A name that leads elsewhere while its page is open."""
+
+    def led(self, *answers: Sequence[str]) -> list[str | None]:
+        """Where one capability's connections went, one after another; C{None}: nowhere."""
+        reactor: Any = MemoryReactorClock()
+        reactor.nameResolver = ScriptedResolver({"evil.example": answers})
+        guard, pin = Guard(own_ports=list), Pin()
+        target = guard.target("http://evil.example:9200/")
+        upstream = Upstream(reactor=reactor, guard=guard)
+        return [self.connect(reactor, upstream.connect(target, Protocol, "ann", pin))
+                for _ in answers]  # fmt: skip
+
+    def connect(self, reactor: Any, made: Coroutine[Any, Any, Any]) -> str | None:
+        reactor.tcpClients.clear()
+        done = Deferred.fromCoroutine(made)
+        reactor.advance(1)
+        if not reactor.tcpClients:
+            self.assertEqual(502, self.failureResultOf(done, Refusal).value.response.status)
+            return None
+        host, port, factory, *_ = reactor.tcpClients[0]
+        kind = IPv6Address if ":" in host else IPv4Address
+        transport = MemoryTransport(host)
+        transport.peerAddr, transport.hostAddr = (kind("TCP", each, port) for each in (host, "::2"))
+        factory.buildProtocol(None).makeConnection(transport)
+        self.successResultOf(done)
+        return str(host)
+
+    def test_no_further_in(self) -> None:
+        public, near, here = "93.184.216.34", "10.1.2.3", "127.0.0.1"
+        self.assertEqual([public, None, None], self.led([public], [here], [near]))
+        self.assertEqual([near, None, public], self.led([near], [here], [public]))
+        self.assertEqual([here, near, public], self.led([here], [near], [public]))
+
+    def test_what_it_has_beside_that_is_left_out(self) -> None:
+        public, near = "2606:2800::1", "10.1.2.3"
+        self.assertEqual([public, public], self.led([public, near], [near, public]))
+
+    def test_each_capability_begins_anew(self) -> None:
+        pins = Pins()
+        first = pins.of("a")
+        first.reached("93.184.216.34")
+        self.assertIs(first, pins.of("a"))
+        self.assertIsNone(pins.of("b").narrowed)
+        for number in range(MOST):
+            pins.of(str(number))
+        self.assertIsNone(pins.of("a").narrowed)
 
 
 class HandshakeTests(SynchronousTestCase):

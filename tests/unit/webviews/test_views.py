@@ -42,7 +42,9 @@ class ViewTests(SynchronousTestCase):
     def connected(self) -> None:
         """Have targets that can be connected to: they say what a test has them say."""
 
-        async def connect(upstream: Upstream, target: object, protocol: Callable[[], Any]) -> Any:
+        async def connect(
+            upstream: Upstream, target: object, protocol: Callable[[], Any], *rest: object
+        ) -> Any:
             made = protocol()
             made.makeConnection(MemoryTransport())
             self.targets.append(made)

@@ -150,6 +150,8 @@ class Entrance:
             ancestors=self._doorway.ancestors(visit.host),
             wanted=visit.header("sec-fetch-dest"),
             jar=self._relay.jars.of(word),
+            pin=self._relay.pins.of(word),
+            owner=found.username,
             apart=self._doorway.apart,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.defer import CancelledError
 from twisted.web._newclient import Request as UpstreamRequest
 from twisted.web.http_headers import Headers
@@ -19,6 +19,7 @@ from tservice.http.transfer.outgoing import Outgoing
 from tservice.webviews import inside, rewriting
 from tservice.webviews.jar import Jar, Jars
 from tservice.webviews.model import HTML_BYTES
+from tservice.webviews.pinning import Pin, Pins
 from tservice.webviews.rewriting import REWRITTEN, Pairs
 from tservice.webviews.routes.asking import Asking
 from tservice.webviews.routes.bodies import Download, Upload
@@ -42,6 +43,8 @@ class Passage:
     @ivar ancestors: who may hold the answer in a frame.
     @ivar wanted: what the browser asks it for (C{Sec-Fetch-Dest}).
     @ivar jar: cookies that the target has set.
+    @ivar pin: how far in the target's name may lead.
+    @ivar owner: the account whose tab it is.
     @ivar apart: it came to the listener of web tabs, where nobody signs in.
     """
 
@@ -51,6 +54,8 @@ class Passage:
     ancestors: Sequence[str]
     wanted: str | None
     jar: Jar
+    pin: Pin
+    owner: str
     apart: bool
 
     @property
@@ -70,12 +75,14 @@ class Relay:
 
     @ivar cookies: names of the service's own.
     @ivar jars: the targets' cookies.
+    @ivar pins: how far in their names may lead.
     """
 
     upstream: Upstream
     guard: Guard
     cookies: frozenset[str]
     jars: Jars
+    pins: Pins = field(factory=Pins)
 
     async def pass_on(self, call: Call, passage: Passage) -> None:
         """Ask the target, and answer with what it says, as it comes.
@@ -88,7 +95,7 @@ class Relay:
             return
         if method in REFUSED:
             raise bare(400, "Bad Request: not with this method")
-        connection = await self.upstream.connect(passage.target, Asking)
+        connection = await self.upstream.connect(passage.target, Asking, passage.owner, passage.pin)
         try:
             response = await self._ask(connection, call, passage)
             await self._answer(call, passage, response)

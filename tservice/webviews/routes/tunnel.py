@@ -109,7 +109,7 @@ async def splice(call: Call, passage: Passage, upstream: Upstream, cookies: froz
     key = call.header("sec-websocket-key") or ""
     if not request.can_upgrade or request.method != b"GET" or not key.isascii():
         raise bare(400, "Bad Request: no WebSocket handshake")
-    far = await upstream.connect(passage.target, Far)
+    far = await upstream.connect(passage.target, Far, passage.owner, passage.pin)
     try:
         far.transport.write(handshake(call, passage, key, cookies))
         far.head.addTimeout(HEAD_SECONDS, upstream.reactor)

@@ -11,9 +11,11 @@ from twisted.internet.interfaces import IStreamClientEndpoint
 from twisted.internet.protocol import Factory, Protocol
 from twisted.web.client import BrowserLikePolicyForHTTPS
 
+from tservice.core.doors.resolving import asked_by
 from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.core.net.guarded import GuardedEndpoint
 from tservice.http.envelope import bare
+from tservice.webviews.pinning import Pin
 from tservice.webviews.service import Guard
 
 CONNECT_SECONDS = 10.0
@@ -39,14 +41,18 @@ class Upstream:
         except EgressRefused as refused:
             raise bare(502, f"Bad Gateway: the address {refused}") from None
 
-    async def connect(self, target: EgressTarget, protocol: type[Protocol]) -> Any:
+    async def connect(
+        self, target: EgressTarget, protocol: type[Protocol], owner: str, pin: Pin
+    ) -> Any:
         """Connect.
 
+        @param owner: the account whose tab it is.
+        @param pin: of the capability.
         @raise Refusal: bare 502.
         """
         factory = Factory.forProtocol(protocol)
         factory.noisy = False
-        made: Deferred[Any] = self._endpoint(target).connect(factory)
+        made: Deferred[Any] = self._endpoint(target, owner, pin).connect(factory)
         made.addTimeout(CONNECT_SECONDS, self.reactor)
         try:
             found = await made
@@ -59,6 +65,7 @@ class Upstream:
         if self._is_own(found.transport, target):
             found.transport.abortConnection()
             raise bare(502, "Bad Gateway: the address must not be this service itself")
+        pin.reached(found.transport.getPeer().host)
         return found
 
     def _is_own(self, transport: Any, target: EgressTarget) -> bool:
@@ -70,13 +77,14 @@ class Upstream:
         same = getattr(near, "host", None) == getattr(far, "host", "")
         return same and target.port in self.guard.own_ports()
 
-    def _endpoint(self, target: EgressTarget) -> IStreamClientEndpoint:
+    def _endpoint(self, target: EgressTarget, owner: str, pin: Pin) -> IStreamClientEndpoint:
         guarded: IStreamClientEndpoint = GuardedEndpoint(
             self.reactor,
             target.host,
             target.port,
             policy=self.guard.policy(target.port),
-            resolver=self.reactor.nameResolver,
+            resolver=asked_by(self.reactor.nameResolver, owner),
+            narrowed=pin.narrowed,
         )
         if target.scheme == "http":
             return guarded

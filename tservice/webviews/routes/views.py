@@ -113,7 +113,7 @@ class WebViewRoutes:
 
     async def probe(self, call: Call) -> ProbeAnswer:
         """Ask there."""
-        return await self._views.probe(call.body.url)
+        return await self._views.probe(call.body.url, call.identity)
 
     async def open(self, call: Call) -> OpenedWebView:
         """Mint a capability."""
