@@ -39,6 +39,8 @@ from tservice.core.events import EventHub
 from tservice.core.logs.lines import FaultCount, LineObserver
 from tservice.core.logs.redact import Redactor
 from tservice.core.scopes import Scope
+from tservice.mind.model import Intent
+from tservice.mind.store import IntentStore
 from tservice.notify.configfile import ConfigFile
 from tservice.notify.model import Result, Urgency, Webhook, WebhookMessage
 from tservice.notify.outbox import OUTBOX_LIMIT, Outbox
@@ -49,6 +51,8 @@ from tservice.store.database import Database
 from tservice.store.debts import AGAIN_SECONDS
 from tservice.tokens.service import TokenService
 from tservice.tokens.store import TokenStore
+from tservice.webviews.model import WebView
+from tservice.webviews.store import WebViewStore
 
 KEY = b"k" * 32
 STEPS = ("tempfile.mkstemp", "open", "sync", "Path.replace")
@@ -286,6 +290,21 @@ class OutboxTests(DiskCase):
         found = outbox.next(())
         assert found is not None
         self.assertEqual(7, found.due_at)
+
+
+class StrangersTests(DiskCase):
+    def test_what_is_nobody_s_any_more(self) -> None:
+        """It goes at a start, which must not need room."""
+        views, intents = WebViewStore(self.database), IntentStore(self.database)
+        views.save(WebView(id="1", owner="ann", name="a", url="http://a/", icon=None, created_at=1))
+        intents.save(Intent(key="a", owner="ann", working_dir="/a", updated_at=1))
+        self.fill()
+        views.forget_strangers(lambda name: False)
+        intents.forget_strangers(lambda name: False)
+        self.assertEqual(1, len(WebViewStore(self.afresh()).of("ann")))
+        self.make_room()
+        self.assertEqual([], WebViewStore(self.afresh()).of("ann"))
+        self.assertIsNone(IntentStore(self.afresh()).load("a"))
 
 
 class InboxTests(DiskCase):

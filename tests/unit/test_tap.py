@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import io
+import sqlite3
+import sys
 from pathlib import Path
+from typing import Any
 
+from twisted.application.service import Service
+from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.config.model import Config
+from tservice.core.disk import FULL, NotKept
 from tservice.core.errors import StartError
+from tservice.core.logs.redact import Redactor
+from tservice.ground.program import Program
 from tservice.tap import Options
+from tservice.tap.root import Root
 
 
 class OptionsTests(SynchronousTestCase):
@@ -57,3 +67,49 @@ class OptionsTests(SynchronousTestCase):
 
     def test_the_password_comes_from_elsewhere(self) -> None:
         self.assertEqual("x", self.parse(SERVICE_PASSWORD="x").password)
+
+
+class RootTests(SynchronousTestCase):
+    """A start that comes to nothing says why, in one line."""
+
+    def said(self, error: Exception) -> str:
+        data = Path(self.mktemp()).absolute()
+        config = Config(data_dir=data)
+        program = Program(
+            reactor=Clock(), config=config, environ={}, home=data, redactor=Redactor()
+        )
+
+        def assemble(*given: object) -> None:
+            raise error
+
+        logs: Any = Service()
+        root = Root(program, logs, assemble)
+        self.addCleanup(root.stopService)
+        printed = io.StringIO()
+        self.patch(sys, "__stderr__", printed)
+        raised = self.assertRaises(StartError, root.startService)
+        self.assertEqual(f"{raised}\n", printed.getvalue())
+        return str(raised).replace(str(data), "DATA")
+
+    def test_a_refusal(self) -> None:
+        self.assertEqual("tservice: no", self.said(StartError("no")))
+        self.assertEqual([], self.flushLoggedErrors())
+
+    def test_a_full_disk(self) -> None:
+        for error in (NotKept(FULL), OSError(28, "No space left on device")):
+            self.assertEqual(
+                f"tservice: cannot start: {FULL}: mend that for DATA, and start it again",
+                self.said(error),
+            )
+            self.assertEqual(1, len(self.flushLoggedErrors(type(error))))
+
+    def test_a_store_that_fails(self) -> None:
+        said = self.said(sqlite3.OperationalError("no such table: x"))
+        want = "tservice: cannot start: database DATA/tservice.db: no such table: x"
+        self.assertEqual(f"{want}; the log has more", said)
+        self.assertEqual(1, len(self.flushLoggedErrors(sqlite3.OperationalError)))
+
+    def test_anything_else_is_not_quoted(self) -> None:
+        said = self.said(ValueError("hunter2"))
+        self.assertEqual("tservice: cannot start: ValueError; the log has more", said)
+        self.assertEqual(1, len(self.flushLoggedErrors(ValueError)))

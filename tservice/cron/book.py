@@ -75,12 +75,17 @@ class JobBook:
         self._use(jobs)
 
     def delete(self, job: Job) -> None:
-        """Forget a job and its runs."""
+        """Forget a job and its runs.
+
+        @raise NotKept: the disk does not take it.
+        """
         self.store.delete(job.id)
-        del self._jobs[job.id]
-        told = Happened(id=job.id, at=now_ms(self._clock))
-        self._publish(EventName.CRON_JOB_DELETED, told, job.owner)
-        self._tell_jobs([job])
+        self._gone(job)
+
+    def drop(self, job: Job) -> None:
+        """As L{delete}, for a job that is nobody's any more: that needs no room."""
+        self.store.drop(job.id)
+        self._gone(job)
 
     def made(self, run: Run) -> None:
         """Tell of a new run."""
@@ -113,6 +118,12 @@ class JobBook:
         return run
 
     # -- telling
+
+    def _gone(self, job: Job) -> None:
+        del self._jobs[job.id]
+        told = Happened(id=job.id, at=now_ms(self._clock))
+        self._publish(EventName.CRON_JOB_DELETED, told, job.owner)
+        self._tell_jobs([job])
 
     def _use(self, jobs: Iterable[Job]) -> None:
         for job in jobs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os.path
-import unicodedata
+import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
@@ -294,11 +294,13 @@ def check_paths(definition: Definition) -> Definition:
     return evolve(definition, prompt_file_path=plain)
 
 
+_NO_LINE = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f-\\x9f\\u2028\\u2029]")
+"""Unicode's Cc, Zl and Zp: 100,000 characters that are asked one by one take 10 ms."""
+
+
 def is_line(text: str) -> bool:
     """Whether a text is one line without control characters; TAB counts as text."""
-    return all(
-        char == "\t" or unicodedata.category(char) not in ("Cc", "Zl", "Zp") for char in text
-    )
+    return _NO_LINE.search(text) is None
 
 
 def due_key(job_id: str, planned: int) -> str:

@@ -64,7 +64,8 @@ class JobRules:
         if definition.case_name is not None:
             return await self._in_case(definition, definition.case_name, owner)
         folder = await self.folder(definition.working_dir, owner)
-        await self.files.run(partial(self._check_place, Path(folder)), at=folder)
+        check = partial(self._check_place, Path(folder))
+        await self.files.run(check, at=folder, owner=owner.username)
         return check_paths(evolve(definition, working_dir=folder))
 
     async def _in_case(self, definition: Definition, name: str, owner: Identity) -> Definition:
@@ -74,7 +75,8 @@ class JobRules:
             if found.prompt_mode is PromptMode.FILE:
                 raise invalid("promptMode", "file: those of another machine are not read")
             return found
-        await self.files.run(partial(self._check_place, Path(case.path)), at=case.path)
+        check = partial(self._check_place, Path(case.path))
+        await self.files.run(check, at=case.path, owner=owner.username)
         return found
 
     def check_grant(self, definition: Definition, owner: Identity) -> None:

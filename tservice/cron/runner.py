@@ -247,7 +247,9 @@ class Runner:
             await places.ask(owner.place)
             place = places.of(owner)
             work = partial(place.act, read)
-            text = await self._tools.threads.run(work, at=definition.working_dir)
+            text = await self._tools.threads.run(
+                work, at=definition.working_dir, owner=owner.username
+            )
         return RunDelivery(
             text=text,
             typed=definition.input_mode is InputMode.TYPED,

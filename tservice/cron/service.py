@@ -187,7 +187,9 @@ class CronService:
 
         @raise ServiceError: 404.
         """
-        self._delete(self._book.get(job_id, caller))
+        job = self._book.get(job_id, caller)
+        self._book.delete(job)
+        self._ended(job)
 
     async def run_now(self, job_id: str, caller: Identity) -> tuple[Run, int]:
         """Run a job now, enabled or not; its schedule stays as it is.
@@ -247,8 +249,7 @@ class CronService:
         self._deps.scheduler.arm()
         return job
 
-    def _delete(self, job: Job) -> None:
-        self._book.delete(job)
+    def _ended(self, job: Job) -> None:
         self._deps.runner.forget(job.id)
         self._deps.scheduler.arm()
 
@@ -263,7 +264,8 @@ class CronService:
         for job in self._book.every():
             if job.owner is not None and not self._deps.known(job.owner):
                 self._log.info("cron: job {id} of {owner} is gone", id=job.id, owner=job.owner)
-                self._delete(job)
+                self._book.drop(job)
+                self._ended(job)
 
 
 def _is_enabling(definition: Definition, before: Definition | None) -> bool:

@@ -42,6 +42,7 @@ def _upsert(table: str, names: Iterable[str]) -> str:
 
 _SAVE_JOB = _upsert("cron_jobs", _JOB)
 _SAVE_RUN = _upsert("cron_runs", _RUN)
+_DELETE = "DELETE FROM cron_jobs WHERE id = ?"
 _TRIM = """
     DELETE FROM cron_runs WHERE seq <= (
         SELECT seq FROM cron_runs ORDER BY seq DESC LIMIT 1 OFFSET ?
@@ -82,8 +83,15 @@ class CronStore:
                 self._database.later(("cron run", run.id), _SAVE_RUN, _run_row(run))
 
     def delete(self, job_id: str) -> None:
-        """Forget a job and its runs."""
-        self._database.execute("DELETE FROM cron_jobs WHERE id = ?", (job_id,))
+        """Forget a job and its runs.
+
+        @raise NotKept: the disk does not take it.
+        """
+        self._database.execute(_DELETE, (job_id,))
+
+    def drop(self, job_id: str) -> None:
+        """As L{delete}, for a job that is nobody's any more: a full disk does so later."""
+        self._database.later(("cron job", job_id), _DELETE, (job_id,))
 
     def runs(self, job_id: str | None = None) -> list[Run]:
         """The runs of one job, or of all, newest first."""

@@ -117,4 +117,9 @@ class _Found:
 
 def workspace(session: Session) -> Workspace:
     """Where a session works, in the words of this feature."""
-    return Workspace(session_id=session.id, folder=session.working_dir, place=session.place)
+    return Workspace(
+        session_id=session.id,
+        folder=session.working_dir,
+        place=session.place,
+        owner=session.owner,
+    )

@@ -77,11 +77,13 @@ class Workspace:
     @ivar session_id: whose bounds hold.
     @ivar folder: as the session has it.
     @ivar place: with whose rights everything is done.
+    @ivar owner: the account whose it is; C{None}: there is one user, or it is the service's.
     """
 
     session_id: str
     folder: str
     place: PlaceId = OWN
+    owner: str | None = None
 
 
 def is_secret(name: str, *, reveal: bool = False) -> bool:

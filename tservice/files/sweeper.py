@@ -38,6 +38,10 @@ class _Spot:
         return cls(workspace.folder, workspace.place)
 
 
+SHARED = "the sweep"
+"""In place of an account, as none is called: folders of nobody any more have one share."""
+
+
 class Sweeper:
     """Sweeps once an hour, also where no session is any more.
 
@@ -92,7 +96,7 @@ class Sweeper:
         now, gone = self._clock.seconds(), 0
         present = {_Spot.of(each): each for each in self._workspaces()}
         remembered = {
-            each: Workspace(session_id="sweep", folder=each.folder, place=each.place)
+            each: Workspace(session_id="sweep", folder=each.folder, place=each.place, owner=SHARED)
             for each in self._known
             if each not in present
         }

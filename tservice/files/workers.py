@@ -29,7 +29,9 @@ _T = TypeVar("_T")
 class Files(Protocol):
     """The door for files (L{tservice.core.doors.threads.Door})."""
 
-    def run(self, work: Callable[[], _T], place: str = ..., *, at: str = ...) -> Deferred[_T]: ...
+    def run(
+        self, work: Callable[[], _T], place: str = ..., *, at: str = ..., owner: str | None = ...
+    ) -> Deferred[_T]: ...
 
 
 @frozen
@@ -50,7 +52,7 @@ class Workers:
         if not place.near:
             reason = place.closed or place.id.kind.value
             raise invalid("id", f"{reason}: files of the session cannot be reached yet")
-        return Worker(self.files, place, workspace.folder)
+        return Worker(self.files, place, workspace.folder, workspace.owner)
 
 
 @frozen
@@ -58,11 +60,13 @@ class Worker:
     """Works in one place, in one workspace: what hangs there holds up nobody else.
 
     @ivar folder: the workspace's.
+    @ivar owner: the account whose it is.
     """
 
     files: Files
     place: Place
     folder: str
+    owner: str | None
 
     def run(self, work: Callable[[], _T]) -> Awaitable[_T]:
         """Do C{work}.
@@ -70,7 +74,8 @@ class Worker:
         Fails with a L{ServiceError} for what an C{OSError} means to a caller, and where the door
         lets nothing in.
         """
-        return self.files.run(partial(self.place.act, partial(_told, work)), at=self.folder)
+        acting = partial(self.place.act, partial(_told, work))
+        return self.files.run(acting, at=self.folder, owner=self.owner)
 
 
 def _told(work: Callable[[], _T]) -> _T:

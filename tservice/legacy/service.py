@@ -153,7 +153,7 @@ class TimedRuns:
         except ServiceError:
             # Nothing came of it, and the caller hears why.
             self._runs.pop(run.id, None)
-            self._parts.store.delete(run.id)
+            self._parts.store.drop(run.id)
             raise
         return self._has(run, session)
 
@@ -214,7 +214,7 @@ class TimedRuns:
             self._forget(run)
 
     def _forget(self, run: TimedRun) -> None:
-        self._parts.store.delete(run.id)
+        self._parts.store.drop(run.id)
         self._runs.pop(run.id, None)
         self._parts.driver.drop(run.id)
 

@@ -45,12 +45,11 @@ class TimedRunStore:
         except NotKept:
             self._database.later(("timed run", run.id), _SAVE, _row(run))
 
-    def delete(self, run_id: str) -> None:
-        """Forget one.
-
-        @raise NotKept: the disk does not take it.
-        """
-        self._database.execute("DELETE FROM timed_runs WHERE id = ?", (run_id,))
+    def drop(self, run_id: str) -> None:
+        """Forget one; a full disk does so later, for no start and no run must need room for it."""
+        self._database.later(
+            ("timed run", run_id), "DELETE FROM timed_runs WHERE id = ?", (run_id,)
+        )
 
 
 def _row(run: TimedRun) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class Intents:
         await self._places.ask(session.place)
         look = partial(os.path.realpath, session.working_dir)
         work = partial(self._places.recall(session.place).act, look)
-        folder = await self._threads.run(work, at=session.working_dir)
+        folder = await self._threads.run(work, at=session.working_dir, owner=session.owner)
         return key_of(session.owner, folder), folder
 
     async def _fresh(self, session_id: str) -> Intent:

@@ -173,7 +173,7 @@ class Mind:
 
     async def _ask(self, session: Session, place: Place, text: str) -> tuple[Suggestion, ...]:
         look = partial(self._clis.program, session.mode, session.env_overrides, place)
-        program = await self._threads.run(look, at=str(place.home))
+        program = await self._threads.run(look, at=str(place.home), owner=session.owner)
         argv = command(program.path, session.mode, self._settings.get().read_my_mind_model)
         env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}
         asked = await self._stand(place, Asked(argv=argv, env=env))

@@ -25,6 +25,7 @@ _TRIM = """
         SELECT key FROM intents ORDER BY updated_at DESC, key LIMIT -1 OFFSET ?
     )
 """
+_FORGET = "DELETE FROM intents WHERE owner = ?"
 
 
 class IntentStore:
@@ -59,11 +60,14 @@ class IntentStore:
         return self._database.execute("DELETE FROM intents WHERE key = ?", (key,)) > 0
 
     def forget_strangers(self, known: Callable[[str], bool]) -> None:
-        """Forget what belongs to nobody any more: the next one of that name must not have it."""
+        """Forget what belongs to nobody any more: the next one of that name must not have it.
+
+        A full disk does so later, and before it takes an account: a start must not need room.
+        """
         rows = self._database.query("SELECT DISTINCT owner FROM intents WHERE owner IS NOT NULL")
         for row in rows:
             if not known(row["owner"]):
-                self._database.execute("DELETE FROM intents WHERE owner = ?", (row["owner"],))
+                self._database.later(("intents of", row["owner"]), _FORGET, (row["owner"],))
 
 
 def _row(intent: Intent) -> tuple[object, ...]:

@@ -190,7 +190,11 @@ class PushService(Service):
         seal = partial(self._key.seal, job.subscription, job.note, self._clock.seconds())
         sealed = await self._threads.run(seal)
         request = OutboundRequest(
-            url=job.subscription.endpoint, method="POST", headers=sealed.headers, body=sealed.body
+            url=job.subscription.endpoint,
+            method="POST",
+            headers=sealed.headers,
+            body=sealed.body,
+            asker=job.subscription.owner or None,
         )
         try:
             reply = await self._send(request)

@@ -153,6 +153,7 @@ class Chain:
         """
         self._database, self._key, self._file, self._most = database, key, head_file, most
         self.fault: str | None = None
+        self._refused = False
         self._head = self._recover()
         self._remove_let_go()
 
@@ -191,8 +192,11 @@ class Chain:
         except OSError as error:
             if trouble(error) is None:
                 raise
-            self._log.error("{file}: {error}", file=self._file.name, error=error.strerror)
+            if not self._refused:
+                self._log.error("{file}: {error}", file=self._file.name, error=error.strerror)
+            self._refused = True
             return False
+        self._refused = False
         return True
 
     def _recover(self) -> ChainHead:

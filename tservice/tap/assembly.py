@@ -86,7 +86,7 @@ class Trunk:
         boxes = add(build_containers(ground, sessions=late))
         mux = add(build_mux(ground, {**hosts.setups, **boxes.setups}))
         inside = add(build_agents(ground, clis=clis, sessions=late))
-        agents, work = inside.agents, add(build_git_work(ground))
+        agents, work = inside.agents, add(build_git_work(ground, boxes.service.folders))
         cases = add(build_cases(
             ground, git=work, hooks=inside.workspace_hooks, sessions=late, containers=boxes.service
         ))  # fmt: skip

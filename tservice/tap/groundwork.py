@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tservice.clis.lookup import BinaryLookup
 from tservice.core.doors.reach import DoorReach
-from tservice.core.doors.resolving import door_resolver
+from tservice.core.doors.resolving import DoorResolver
 from tservice.core.doors.threads import Doors
 from tservice.core.errors import StartError
 from tservice.core.events import EventHub
@@ -68,7 +68,7 @@ def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) ->
     """The threads; names of hosts and users are looked up in theirs from now on."""
     doors = Doors(program.reactor)
     doors.setServiceParent(stack)
-    program.reactor.installNameResolver(door_resolver(program.reactor, doors.names))
+    program.reactor.installNameResolver(DoorResolver(program.reactor, doors.names))
     os_users.directory.use(doors.names)
     return doors
 

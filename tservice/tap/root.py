@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -11,6 +12,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.components import Componentized
 
+from tservice.core.config.model import Config
+from tservice.core.disk import trouble
 from tservice.core.errors import StartError
 from tservice.core.logs.twistd import LogService
 from tservice.core.net.listening import Listener
@@ -26,6 +29,8 @@ Assembler = Callable[[Program, ServiceStack], None]
 
 class Root(ServiceStack):
     """The top of the tree.  What needs the data folder is made once that is locked."""
+
+    _log = Logger()
 
     def __init__(self, program: Program, logs: LogService, assemble: Assembler) -> None:
         super().__init__(program.reactor)
@@ -47,9 +52,10 @@ class Root(ServiceStack):
             super().startService()
             self._assemble(self._program, self)
         except StartError as error:
-            # sys.stderr is the log by now.
-            print(error, file=sys.__stderr__, flush=True)
-            raise
+            raise _told(error, self._program.config) from None
+        except Exception as error:
+            self._log.failure("the service cannot be put together")
+            raise _told(error, self._program.config) from error
 
 
 class Startup(Service):
@@ -94,12 +100,31 @@ class Startup(Service):
         except CancelledError:
             # It is stopped before it has begun.
             return
-        except Exception:
+        except Exception as error:
             # Without its sessions it must not answer: somebody would start them again.
             self._log.failure("the sessions could not be taken up")
+            _told(error, self._program.config)
             self._give_up()
             return
         settle()
         self._listener.open()
         urls = ", ".join(self._listener.urls(self._program.config.base_path))
         self._log.info("ready at {urls}", urls=urls, event="ready")
+
+
+def _told(error: Exception, config: Config) -> StartError:
+    """Why there is no start, which is on stderr by now; but for the disk, the log has more."""
+    why = error if isinstance(error, StartError) else StartError(_reason(error, config))
+    # sys.stderr is the log by now.
+    print(why, file=sys.__stderr__, flush=True)
+    return why
+
+
+def _reason(error: Exception, config: Config) -> str:
+    if (found := trouble(error)) is not None:
+        return f"cannot start: {found}: mend that for {config.data_dir}, and start it again"
+    if isinstance(error, sqlite3.Error):
+        path = config.data_dir / "tservice.db"
+        return f"cannot start: database {path}: {error}; the log has more"
+    # Its text might hold a secret.
+    return f"cannot start: {type(error).__name__}; the log has more"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import unicodedata
 from typing import Any
+from unittest import mock
 
 from attrs import evolve
 from hypothesis import given
@@ -11,8 +14,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import happened
 from tests.unit.cron.rig import CronCase
-from tests.unit.sessions.rig import ADMIN
+from tests.unit.sessions.rig import ADMIN, begin
 from tservice.core.clock import now_ms
+from tservice.core.disk import FULL, NotKept
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.cron.model import (
@@ -26,6 +30,7 @@ from tservice.cron.model import (
     ScheduleType,
     define,
     flat,
+    is_line,
 )
 from tservice.cron.store import CronStore
 
@@ -327,11 +332,32 @@ class OwnerTests(JobCase):
         self.accounts["ann"] = ANN
         self.assertRaises(ServiceError, self.cron.job, job.id, ANN)
 
+    def test_they_go_on_a_full_disk_too(self) -> None:
+        """At a start, which must not need room."""
+        job = self.of_ann()
+        database = self.machine.database
+        self.successResultOf(begin(self.cron.stop()))
+        del self.accounts["ann"]
+        with mock.patch.object(database, "execute", side_effect=NotKept(FULL)):
+            self.cron.start()
+        self.assertEqual([], self.cron.jobs(ROOT))
+        self.assertIn(job.id, [kept.id for kept in CronStore(database).jobs()])
+        database.debts.pay()
+        self.assertEqual([], CronStore(database).jobs())
+
     def test_agents_of_others_do_not_count(self) -> None:
         job = self.of_ann(concurrency_policy=Concurrency.SKIP)
         self.create(BOB, working_dir=self.place("bob"), start=True)
         self.spend(610)
         self.assertEqual(["prompt_sent"], self.statuses(job))
+
+
+class LineTests(SynchronousTestCase):
+    def test_every_character(self) -> None:
+        refused = {char for char in map(chr, range(sys.maxunicode + 1)) if not is_line(f"a{char}b")}
+        kinds = ("Cc", "Zl", "Zp")
+        told = {char for char in map(chr, range(0x3000)) if unicodedata.category(char) in kinds}
+        self.assertEqual(told - {"\t"}, refused)
 
 
 class MergeTests(SynchronousTestCase):

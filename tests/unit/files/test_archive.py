@@ -175,7 +175,7 @@ class HandleTests(WorkspaceCase):
         self.assertTrue(closed.wait(PATIENCE))
         self.assertIsNot(threading.main_thread(), closers[0])
 
-    def crowded(self, work: Any, place: str = "", *, at: str = "") -> Deferred[Any]:
+    def crowded(self, work: Any, place: str = "", **told: str | None) -> Deferred[Any]:
         made: Deferred[Any] = Deferred()
         made.errback(failed("too much waits"))
         return made

@@ -25,7 +25,14 @@ class AtOnce:
     def __init__(self) -> None:
         self.places: list[str] = []
 
-    def run(self, work: Callable[[], _T], place: str = "", *, at: str = "") -> Deferred[_T]:
+    def run(
+        self,
+        work: Callable[[], _T],
+        place: str = "",
+        *,
+        at: str = "",
+        owner: str | None = None,
+    ) -> Deferred[_T]:
         self.places.append(at)
         return maybeDeferred(work)
 
@@ -46,7 +53,7 @@ class WorkspaceCase(SynchronousTestCase):
         self.door = AtOnce()
         place = here(self.above)
         self.workers = Workers(self.door, places_of(place))
-        self.worker = Worker(self.door, place, str(self.folder))
+        self.worker = Worker(self.door, place, str(self.folder), None)
         self.workspace = Workspace(session_id="s1", folder=str(self.folder))
 
     @property

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.rig import COMPOSER, PERMISSION, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
+from tservice.core.disk import FULL, NotKept
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.legacy.build import build_timed_runs
@@ -25,6 +27,7 @@ from tservice.legacy.model import (
     span,
     too_many,
 )
+from tservice.legacy.store import TimedRunStore
 from tservice.sessions.interfaces import Session
 
 
@@ -228,6 +231,19 @@ class TimedRunTests(AgentCase):
         self.assertEqual(ErrorCode.OPERATION_FAILED, self.failureResultOf(began).value.code)
         self.runs.end(made.id, ADMIN)
         self.make()
+
+    def test_one_that_is_nobody_s_any_more_needs_no_room_to_go(self) -> None:
+        self.successResultOf(begin(self.runs.stop()))
+        self.boot(multiuser=True)
+        self.make()
+        database = self.machine.database
+        self.successResultOf(begin(self.runs.stop()))
+        with mock.patch.object(database, "execute", side_effect=NotKept(FULL)):
+            self.boot(multiuser=True)
+        self.assertEqual([], self.runs.runs(ADMIN))
+        self.assertEqual(1, len(TimedRunStore(database).load()))
+        database.debts.pay()
+        self.assertEqual([], TimedRunStore(database).load())
 
     def test_one_account_leaves_room_for_others(self) -> None:
         self.successResultOf(begin(self.runs.stop()))

@@ -10,13 +10,12 @@ from unittest.mock import patch
 from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
-from zope.interface import implementer
 
 from tests.ground import FixedSettings, NoDoors, lay_ground
 from tests.told import wire
+from tests.unit.heldthreads import HeldThreads
 from tests.unit.http.driver import Api, head, parse
 from tservice.clis.build import build_clis
-from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ServiceError
 from tservice.core.events import Audience, Event
 from tservice.core.identity import Identity
@@ -28,23 +27,6 @@ from tservice.settings.model import read_settings
 
 ONE = {"mcpServers": {"one": {"command": "run", "env": {"KEY": "s3cr3t"}}}}
 PATH = "/api/mcp-sync"
-
-
-@implementer(IThreads)
-class HeldThreads:
-    """Work that a test lets go on."""
-
-    def __init__(self) -> None:
-        self.held: list[tuple[Any, Deferred[Any]]] = []
-
-    def run(self, work: Any, *, at: str = "") -> Deferred[Any]:
-        done: Deferred[Any] = Deferred()
-        self.held.append((work, done))
-        return done
-
-    def let_go(self) -> None:
-        work, done = self.held.pop(0)
-        done.callback(work())
 
 
 class RouteCase(SynchronousTestCase):
@@ -155,12 +137,12 @@ class TimeTests(RouteCase):
         self.begin(doors=NoDoors(files=threads))
         first = self.post()
         self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
-        threads.let_go()
+        threads.finish()
         self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
-        threads.let_go()
+        threads.finish()
         self.assertTrue(parse(first.value()).data["applied"])
         self.post()
-        self.assertEqual(1, len(threads.held))
+        self.assertEqual(1, len(threads.begun))
 
     def test_looks_are_shared(self) -> None:
         threads = HeldThreads()
@@ -168,9 +150,9 @@ class TimeTests(RouteCase):
         asked = [self.api.connect() for _ in range(5)]
         for connection in asked:
             connection.send(head("GET", PATH, {}))
-        self.assertEqual(1, len(threads.held))
+        self.assertEqual(1, len(threads.begun))
         asked[0].lose()
-        threads.let_go()
+        threads.finish()
         for connection in asked[1:]:
             self.assertFalse(parse(connection.value()).data["applied"])
 
@@ -182,18 +164,18 @@ class TimeTests(RouteCase):
         self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
         assert isinstance(stopped, Deferred)
         self.assertNoResult(stopped)
-        threads.let_go()
+        threads.finish()
         self.successResultOf(stopped)
 
     def test_a_stop_waits_for_what_is_being_written(self) -> None:
         threads = HeldThreads()
         self.begin(doors=NoDoors(files=threads))
         self.post()
-        threads.let_go()
+        threads.finish()
         stopped = self.mcp.close()
         assert isinstance(stopped, Deferred)
         self.assertNoResult(stopped)
-        threads.let_go()
+        threads.finish()
         self.successResultOf(stopped)
         self.assertTrue(self.written())
 

@@ -279,6 +279,7 @@ def _cron(world: World) -> Sequence[Step]:
         Step(name="run", do=lambda: store.save([ran], [run]), needs="made"),
         Step(name="done", do=lambda: store.note([ran], [done]), owed=True, needs="run"),
         Step(name="removed", do=lambda: store.delete("2")),
+        Step(name="dropped", do=lambda: store.drop("1"), owed=True, needs="made"),
     ]
 
 
@@ -347,7 +348,12 @@ def _intents(world: World) -> Sequence[Step]:
         Step(name="another", do=lambda: store.save(other)),
         Step(name="noted", do=lambda: store.note(evolve(own, goals="ship")), owed=True),
         Step(name="deleted", do=lambda: store.delete("b"), needs="another"),
-        Step(name="strangers", do=lambda: store.forget_strangers(lambda name: False), needs="kept"),
+        Step(
+            name="strangers",
+            do=lambda: store.forget_strangers(lambda name: False),
+            owed=True,
+            needs="kept",
+        ),
     ]
 
 
@@ -366,7 +372,7 @@ def _timed_runs(world: World) -> Sequence[Step]:
         Step(name="begun", do=lambda: store.save(one)),
         Step(name="another", do=lambda: store.save(evolve(one, id="2"))),
         Step(name="noted", do=lambda: store.note(evolve(one, turns=1, logs=("a",))), owed=True),
-        Step(name="gone", do=lambda: store.delete("2"), needs="another"),
+        Step(name="gone", do=lambda: store.drop("2"), owed=True, needs="another"),
     ]
 
 
@@ -378,7 +384,12 @@ def _webviews(world: World) -> Sequence[Step]:
         Step(name="another", do=lambda: store.save(evolve(one, id="2", owner="bob"))),
         Step(name="opened", do=lambda: store.note(evolve(one, last_opened_at=5)), owed=True),
         Step(name="deleted", do=lambda: store.delete("2"), needs="another"),
-        Step(name="strangers", do=lambda: store.forget_strangers(lambda name: False), needs="kept"),
+        Step(
+            name="strangers",
+            do=lambda: store.forget_strangers(lambda name: False),
+            owed=True,
+            needs="kept",
+        ),
     ]
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from hypothesis import HealthCheck, given
 from hypothesis import settings as tuned
 from hypothesis import strategies as st
+from twisted.logger import formatEvent, globalLogPublisher
 from twisted.trial.unittest import SynchronousTestCase
 
+from tservice.store import chain
 from tservice.store.chain import (
     COLUMNS,
     BrokenHead,
@@ -128,6 +132,21 @@ class HeadTests(ChainCase):
         self.assertRaises(BrokenHead, read_head, self.head, KEY)
         self.head.unlink()
         self.assertRaises(BrokenHead, read_head, self.head, KEY)
+
+    def test_a_disk_that_takes_none_is_told_once(self) -> None:
+        """Each row asks for one, and the log may be on that disk."""
+        logged: list[Any] = []
+        observer: Any = logged.append
+        globalLogPublisher.addObserver(observer)
+        self.addCleanup(globalLogPublisher.removeObserver, observer)
+        full = OSError(errno.ENOSPC, "No space left on device")
+        for _ in range(2):
+            with mock.patch.object(chain, "write_head", side_effect=full):
+                self.append(20)
+            self.append(1)
+            self.assertEqual(self.chain.newest, read_head(self.head, KEY).newest.seq)
+        told = [formatEvent(event) for event in logged]
+        self.assertEqual([f"{self.head.name}: No space left on device"] * 2, told)
 
     def test_odd_content(self) -> None:
         for content in ("", "[]", "{}", json.dumps({"anchor": [1], "newest": 3, "mac": "zz"})):
