@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser import gitscene
 from tests.browser.harness import PHONE, BrowserCase, Terminal
@@ -73,6 +73,24 @@ class PickerTests(BrowserCase):
         content = page.locator(".new-session .dialog-content")
         self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"))
         self.works_in(page, folder / "made-here")
+
+    def test_what_is_made_stands_in_the_folder_that_was_entered_last(self) -> None:
+        page = self.open()
+        page.get_by_test_id("way-browse").click()
+        page.get_by_test_id("browse-folder").filter(has_text="plain").click()
+        page.get_by_test_id("browse-folder").filter(has_text="deep").click()
+        expect(page.get_by_text("No folders in here.")).to_be_visible()
+        unanswered: list[Route] = []
+        page.route("**/api/cases/browse*", lambda route: unanswered.append(route))
+        page.get_by_test_id("browse-up").click()
+        page.get_by_test_id("browse-new").click()
+        page.get_by_test_id("inline-field").fill("made-early")
+        page.get_by_test_id("inline-submit").click()
+        expect(self.place(page, "made-early")).to_have_attribute("aria-pressed", "true")
+        self.assertTrue(unanswered)
+        for each in unanswered:
+            each.continue_()
+        self.works_in(page, self.service.home / "plain" / "made-early")
 
     def test_a_case_is_made_and_a_taken_name_is_told(self) -> None:
         page = self.open()

@@ -21,7 +21,7 @@ INKED = """canvas => {
 
 
 class FilesTests(BrowserCase):
-    expected = (r"the server responded with a status of 40[039]",)
+    expected: tuple[str, ...] = (r"the server responded with a status of 40[039]",)
     service: Daemon
     folder: Path
 
@@ -78,6 +78,18 @@ class FilesTests(BrowserCase):
         expect(page.get_by_test_id("file-refused")).to_be_visible()
         page.get_by_test_id("file-reveal").click()
         expect(self.text(page)).to_contain_text("s3cr3t")
+
+    def test_a_folder_that_is_gone(self) -> None:
+        """Is told; nothing goes on reading."""
+        self.expected = (*self.expected, "the server responded with a status of 404")
+        gone = self.service.home / "gone"
+        gone.mkdir()
+        session = self.session(self.service, workingDir=str(gone))
+        gone.rmdir()
+        page = self.page(f"{self.service.url}/?session={session}&page=files")
+        expect(page.get_by_test_id("files-problem")).not_to_be_empty()
+        expect(page.get_by_text("Reading…")).to_have_count(0)
+        self.service.request("DELETE", f"/api/sessions/{session}").data()
 
     def test_what_is_no_text(self) -> None:
         page = self.open()

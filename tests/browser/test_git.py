@@ -50,6 +50,7 @@ class BadgeTests(GitCase):
     def test_there_is_none_without_a_repository(self) -> None:
         page = self.changes(self.at(self.service.home))
         expect(page.get_by_test_id("git-none")).to_contain_text("no git repository")
+        expect(page.get_by_text("Choose a file to see")).to_be_hidden()
         expect(page.get_by_test_id("git-chip")).to_have_count(0)
 
 

@@ -119,7 +119,7 @@ class KeyboardTests(BrowserCase):
             ("Control+Shift+Slash", "page-help"),
             ("Alt+Shift+S", "page-settings"),
             ("Alt+Shift+N", "new-session"),
-            ("Alt+Shift+R", "ask"),
+            ("Alt+Shift+R", "rename"),
             ("Alt+Shift+H", "history"),
             ("Control+Shift+F", "search"),
         ):

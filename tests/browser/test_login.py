@@ -6,6 +6,7 @@ from playwright.sync_api import Page, Response
 
 from tests.browser.harness import BrowserCase, start_new, until
 
+SHARED = "caches.has('tservice-shared /')"
 PASSWORD = "correct horse"
 
 
@@ -42,12 +43,14 @@ class LoginTests(BrowserCase):
         self.sign_in(page, PASSWORD)
         page.get_by_test_id("empty-new").click()
         start_new(page).run("echo in-$((1 + 0))").wait("in-1")
+        page.evaluate("caches.open('tservice-shared /')")
         page.keyboard.press("Alt+Shift+S")
         # Signed out, the page begins anew.
         with page.expect_event("load"):
             page.get_by_test_id("sign-out").click()
         page.get_by_test_id("login").wait_for()
         self.assertEqual(0, page.get_by_test_id("terminal").count())
+        until(page, "what was shared gone", lambda: page.evaluate(SHARED) is False)
         page.reload()
         page.get_by_test_id("login").wait_for()
         self.assertEqual([], self.asked)

@@ -6,7 +6,7 @@ import base64
 import os
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from playwright.sync_api import Page, expect
 
@@ -79,6 +79,19 @@ class TossedCookieTests(OriginCase):
             self.fill_in(self.root, "root", PASSWORD)
             expect(self.root.get_by_test_id("empty")).to_be_visible()
             self.assertEqual("root", self.signed_in_as(self.root))
+
+    def test_a_link_with_a_password_signs_nobody_over(self) -> None:
+        """A browser keeps the name and password of a link that was followed, and sends them on."""
+        other = self.root.context.new_page()
+        other.goto(self.thief.url)
+        netloc, password = urlsplit(self.running.url).netloc, quote(PASSWORD)
+        link = f"http://bob:{password}@{netloc}/api/me"
+        other.evaluate("link => { location.href = link }", link)
+        expect(other.locator("body")).to_have_text("Unauthorized")
+        other.close()
+        self.root.reload()
+        expect(self.root.get_by_test_id("empty")).to_be_visible()
+        self.assertEqual("root", self.signed_in_as(self.root))
 
     def signed_in_as(self, page: Page) -> str:
         [name] = [entry for entry in self.entries(page) if entry.startswith("Sign out")]

@@ -15,7 +15,8 @@ TOO_WIDE = """() => [...document.querySelectorAll("body *")]
 
 SIDES = """buttons => buttons.map((each) => {
   const { width, height } = each.getBoundingClientRect();
-  return [each.innerHTML, each.dataset.arrow, Math.min(width, height)];
+  // Thousandths of a pixel come of moving things about.
+  return [each.innerHTML, each.dataset.arrow, Math.round(100 * Math.min(width, height)) / 100];
 })"""
 
 
@@ -126,6 +127,16 @@ class PhoneTests(BrowserCase):
         until(page, "the session", partial(self.shows, Terminal(page), other))
         Terminal(page).ready()
         expect(page.locator(".current-name")).to_have_text("two")
+        # Its name is written where it stands.
+        page.get_by_test_id("current").tap()
+        page.get_by_role("button", name="Actions for two").tap()
+        page.get_by_role("menuitem", name="Rename").tap()
+        field = page.get_by_test_id("drawer").get_by_test_id("rename")
+        expect(field).to_be_focused()
+        page.keyboard.type("another")
+        page.keyboard.press("Enter")
+        expect(page.locator(".current-name")).to_have_text("another")
+        page.get_by_test_id("drawer").wait_for()
 
     def test_every_target_is_large_enough_for_a_finger(self) -> None:
         """44 pixels, on the page and in its list; Up and Down share the height of a key."""

@@ -13,7 +13,7 @@ import { StatusDot } from "../sessions/StatusDot.tsx";
 import { Tabs } from "../sessions/Tabs.tsx";
 import { sidebarShown, toggleSidebar } from "../sidebar/state.ts";
 import { activeSession, sessionList } from "../store/state.ts";
-import { searchOpen } from "../terminal/current.ts";
+import { searchOpen } from "../terminal/panels.ts";
 import { Brand } from "../ui/Brand.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";

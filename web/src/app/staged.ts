@@ -1,7 +1,7 @@
 /** What stands in the place of the terminals: a page, a history or a new session, one over the other. */
 import { computed, signal } from "@preact/signals";
 import { newSessionOpen } from "../sessions/newsession.ts";
-import { historyOpen } from "../terminal/current.ts";
+import { historyOpen } from "../terminal/panels.ts";
 import { findPage, openPage } from "./registry.ts";
 
 /** Where a window has room for nothing beside what is read, they stand over everything instead. */

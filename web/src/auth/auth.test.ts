@@ -19,6 +19,8 @@ const place = { replace: vi.fn(), hash: "", pathname: "/prefix/", search: "?sess
 const past = { state: null, replaceState: vi.fn() };
 vi.stubGlobal("history", past);
 vi.stubGlobal("location", place);
+const caches = { delete: vi.fn(async () => true) };
+vi.stubGlobal("caches", caches);
 vi.stubGlobal("document", { baseURI: "https://h/prefix/?page=settings" });
 vi.mock("../api/calls.ts", () => service);
 vi.mock("./calls.ts", () => service);
@@ -176,6 +178,7 @@ describe("leaving", () => {
     expect([pageKey(), keyProtocols()]).toEqual(["none", []]);
     expect([me.value, state.signedOut.value, state.wasEnded.value]).toEqual([undefined, true, false]);
     expect(state.canSignOut.value).toBe(false);
+    expect(caches.delete).toHaveBeenCalledWith("tservice-shared /prefix/");
     expect(place.replace).toHaveBeenCalledWith("https://h/prefix/");
   });
 

@@ -6,6 +6,7 @@ import { forgetKey, holdsKey, keepKey, keyOf, startKey } from "../api/key.ts";
 import { serviceUrl } from "../api/paths.ts";
 import { holdStream, restartStream, stopStream } from "../stream/connection.ts";
 import { failed, say } from "../ui/toasts.ts";
+import { forgetShared } from "../worker/kept.ts";
 import { changePassword, readMe } from "./calls.ts";
 import { isMultiUser, me, passwordDue, readPerson } from "./me.ts";
 
@@ -80,9 +81,15 @@ export function startAuth(): void {
   });
 }
 
-/** Begin anew: nothing of a person's, terminals, drafts and lists, stays in this page's memory. */
+/**
+ * Begin anew: nothing of a person's, terminals, drafts and lists, stays in this page's memory, nor what
+ * they shared with it in the browser's.
+ */
 function startOver(): void {
-  location.replace(serviceUrl("./", document.baseURI));
+  const home = serviceUrl("./", document.baseURI);
+  // Not waited for: what this page shows is over now.
+  forgetShared(home).catch((error: unknown) => console.error("what was shared is still kept", error));
+  location.replace(home);
 }
 
 /** Whoever was in last on this page. */

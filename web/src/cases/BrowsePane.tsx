@@ -5,7 +5,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { makeCase } from "./calls.ts";
 import { InlineForm } from "./InlineForm.tsx";
-import { stepsOf } from "./rules.ts";
+import { inside, stepsOf } from "./rules.ts";
 import type { Browsed, Case, Folder } from "./types.ts";
 import { useBrowse } from "./useBrowse.ts";
 
@@ -65,7 +65,7 @@ interface Props {
 }
 
 export function BrowsePane({ from, onChoose, onMade }: Props) {
-  const { found, problem, hidden, enter, showHidden } = useBrowse(from);
+  const { found, reading, here, problem, hidden, enter, showHidden } = useBrowse(from);
   const [naming, setNaming] = useState(false);
   const [refused, setRefused] = useState("");
   const go = (path: string) => {
@@ -73,9 +73,10 @@ export function BrowsePane({ from, onChoose, onMade }: Props) {
     onChoose(path);
   };
   const make = async (name: string) => {
+    if (here === undefined) return;
     setRefused("");
     try {
-      onMade((await makeCase(name, `${found?.path === "/" ? "" : found?.path}/${name}`)).case);
+      onMade((await makeCase(name, inside(here, name))).case);
     } catch (error) {
       setRefused(sentenceOf(error));
     }
@@ -86,15 +87,16 @@ export function BrowsePane({ from, onChoose, onMade }: Props) {
         <IconButton
           icon="up"
           label="Folder above"
-          disabled={!found?.parent}
+          disabled={reading || !found?.parent}
           onClick={() => found?.parent && go(found.parent)}
           testid="browse-up"
         />
-        {found && <Steps path={found.path} onEnter={go} />}
+        {found && here && <Steps path={here} onEnter={go} />}
         <IconButton
           icon="plus"
           label="New folder here"
           pressed={naming}
+          disabled={!found}
           onClick={() => setNaming(!naming)}
           testid="browse-new"
         />

@@ -4,6 +4,7 @@ import {
   caseOf,
   cloneWords,
   consequences,
+  inside,
   matching,
   nameOfRepository,
   nameProblem,
@@ -62,6 +63,8 @@ describe("what is offered", () => {
   test("the way to a folder", () => {
     expect(stepsOf("/home/a").map((each) => each.path)).toEqual(["/", "/home", "/home/a"]);
     expect(stepsOf("/")).toEqual([{ name: "/", path: "/" }]);
+    expect(inside("/", "a")).toBe("/a");
+    expect(inside("/home", "a")).toBe("/home/a");
   });
 });
 

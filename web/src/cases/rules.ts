@@ -141,6 +141,11 @@ export function stepsOf(path: string): { name: string; path: string }[] {
   return [{ name: "/", path: "/" }, ...steps];
 }
 
+/** The path of what has a name in a folder. */
+export function inside(folder: string, name: string): string {
+  return `${folder === "/" ? "" : folder}/${name}`;
+}
+
 /** What becomes of a case that is removed, in words (protocol-cases). */
 export function consequences(each: Case): string {
   if (each.worktree)

@@ -6,6 +6,10 @@ import type { Browsed } from "./types.ts";
 
 export interface Browsing {
   found: Browsed | undefined;
+  /** What was found is of the folder before the one that was entered, which is being read. */
+  reading: boolean;
+  /** The folder that was entered; where it cannot be read, the one that is still shown. */
+  here: string | undefined;
   problem: string;
   hidden: boolean;
   enter: (path: string | undefined) => void;
@@ -15,6 +19,7 @@ export interface Browsing {
 /** @param from where to begin; where that is no folder (any more), at home. */
 export function useBrowse(from: string): Browsing {
   const [path, enter] = useState<string | undefined>(from || undefined);
+  const [answered, setAnswered] = useState<string>();
   const [hidden, showHidden] = useState(false);
   const [found, setFound] = useState<Browsed>();
   const [problem, setProblem] = useState("");
@@ -23,15 +28,18 @@ export function useBrowse(from: string): Browsing {
     browse(path, hidden, end.signal).then(
       (answer) => {
         setFound(answer);
+        setAnswered(path);
         setProblem("");
       },
       (error: unknown) => {
         if (end.signal.aborted) return;
         if (found === undefined && path !== undefined) enter(undefined);
         else setProblem(sentenceOf(error));
+        setAnswered(path);
       },
     );
     return () => end.abort();
   }, [path, hidden]);
-  return { found, problem, hidden, enter, showHidden };
+  const reading = answered !== path;
+  return { found, reading, here: reading ? path : found?.path, problem, hidden, enter, showHidden };
 }

@@ -95,7 +95,7 @@ export function TreePane({ id }: { id: string }) {
           />
         ))}
       </ul>
-      {tree.rows.length === 0 && (
+      {tree.rows.length === 0 && tree.problem === "" && (
         <p class="files-none">{tree.busy ? "Reading…" : flat ? "No file fits." : "There is nothing here."}</p>
       )}
       {tree.truncated && (

@@ -113,7 +113,7 @@ export function useTree(id: string): TreeView {
     root: folders.root,
     rows: filtering ? hits : rowsOf(folders.entries, open),
     truncated: filtering ? deep?.truncated === true : folders.truncated,
-    busy: filtering ? deep === undefined && deepProblem === "" : !folders.entries.has(ROOT),
+    busy: filtering ? deep === undefined && deepProblem === "" : !folders.entries.has(ROOT) && problem === "",
     problem: filtering ? deepProblem : problem,
     filter,
     setFilter,

@@ -71,6 +71,12 @@ function Foot({ id, name }: { id: string; name: string }) {
   );
 }
 
+/** Where there is nothing to choose from, what is told of that has the page to itself. */
+function hasFiles(answer: Answer | undefined): boolean {
+  const repos = answer?.status?.repos ?? [];
+  return repos.some(({ status }) => status.state === "ok" && status.files.length > 0);
+}
+
 /** A file that is not in the status any more has no diff either. */
 function useChosen(answer: Answer | undefined) {
   const file = chosen.value;
@@ -96,7 +102,11 @@ export function GitPage() {
   if (!session || id === undefined) return null;
   const retry = (timeout?: number) => void readNow(id, timeout === undefined ? {} : { timeout });
   return (
-    <div class="git-page" data-view={file ? "diff" : "files"} data-testid="git-panel">
+    <div
+      class="git-page"
+      data-view={file ? "diff" : hasFiles(answer) ? "files" : "none"}
+      data-testid="git-panel"
+    >
       <div class="git-side">
         <div class="git-list" onKeyDown={walk}>
           <Known answer={answer} onRetry={retry} />

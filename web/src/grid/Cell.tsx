@@ -6,7 +6,7 @@ import { select } from "../sessions/actions.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { activeId, sessionList, sessions } from "../store/state.ts";
-import { searchOpen } from "../terminal/current.ts";
+import { searchOpen } from "../terminal/panels.ts";
 import { Overlay } from "../terminal/Overlay.tsx";
 import type { TerminalPool } from "../terminal/pool.ts";
 import { SearchBar } from "../terminal/SearchBar.tsx";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ComponentType } from "preact";
-import { historyOpen } from "../terminal/current.ts";
+import { historyOpen } from "../terminal/panels.ts";
 import { failed } from "../ui/toasts.ts";
 import type { HistoryProps } from "./HistoryView.tsx";
 

@@ -6,7 +6,7 @@ import { Staged } from "../app/Staged.tsx";
 import { plural } from "../lib/format.ts";
 import { darkSystem, prefs } from "../settings/prefs.ts";
 import { createScreen, SCROLLBAR } from "../terminal/create.ts";
-import { historyOpen } from "../terminal/current.ts";
+import { historyOpen } from "../terminal/panels.ts";
 import { answerReads } from "../terminal/readhook.ts";
 import { TouchScroll } from "../touch/scroll.ts";
 import { asLines, countLines, partsOf, rowFor } from "./capture.ts";

@@ -8,29 +8,11 @@ import { select } from "../sessions/actions.ts";
 import { sessionItems } from "../sessions/menu.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { activeId, activeSession, sessions } from "../store/state.ts";
-import { historyOpen, searchOpen } from "../terminal/current.ts";
-import type { IconName } from "../ui/Icon.tsx";
+import { historyOpen, searchOpen } from "../terminal/panels.ts";
 import type { MenuItem } from "../ui/menu.ts";
 import { match } from "./fuzzy.ts";
+import type { Entry, Hit } from "./model.ts";
 import { more } from "./more.ts";
-
-export interface Entry {
-  key: string;
-  group: "Sessions" | "This session" | "Go to";
-  label: string;
-  /** Said beside the label and searched too. */
-  detail?: string | undefined;
-  icon?: IconName | undefined;
-  keys?: string | undefined;
-  session?: Session;
-  act: () => void;
-}
-
-export interface Hit {
-  entry: Entry;
-  /** Indices of the label's letters that were typed. */
-  at: readonly number[];
-}
 
 /** More than these nobody reads; typing on narrows them. */
 export const SHOWN = 60;

@@ -9,7 +9,7 @@ import { PART_NAMES, wantedPart } from "../settings/parts.ts";
 import { prefs } from "../settings/prefs.ts";
 import { newSessionOpen, newSessionPlace } from "../sessions/newsession.ts";
 import { activeSession, cliOf, sessions } from "../store/state.ts";
-import type { Entry } from "./entries.ts";
+import type { Entry } from "./model.ts";
 
 /** Prompts that are offered, the newest first. */
 export const PROMPTS_OFFERED = 100;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Entry, found, SHOWN } from "./entries.ts";
+import { found, SHOWN } from "./entries.ts";
+import type { Entry } from "./model.ts";
 import { match, runs } from "./fuzzy.ts";
 import { workspaces } from "./more.ts";
 import type { Session } from "../api/types.ts";

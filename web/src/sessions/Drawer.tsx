@@ -17,10 +17,21 @@ import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { select } from "./actions.ts";
 import { openSessionMenu } from "./menu.ts";
+import { NameField } from "./NameField.tsx";
+import { naming } from "./naming.ts";
 import { newSessionOpen } from "./newsession.ts";
 import { StatusDot } from "./StatusDot.tsx";
 
 export const drawerOpen = signal(false);
+
+function Name({ session }: { session: Session }) {
+  return (
+    <span class="row-name">
+      {session.pinned && <Icon name="pin" size={13} />}
+      <span>{session.name}</span>
+    </span>
+  );
+}
 
 function Row({ session }: { session: Session }) {
   const choose = () => {
@@ -32,37 +43,45 @@ function Row({ session }: { session: Session }) {
     openSessionMenu(session, box.left, box.bottom);
   };
   const now = standing(session);
+  const editing = naming.value === session.id;
+  const inside = (
+    <>
+      <StatusDot session={session} />
+      <span class="row-text">
+        {editing ? <NameField session={session} /> : <Name session={session} />}
+        <span class="row-sub">
+          {now.look === "attention" && now.reason
+            ? now.reason
+            : `${isAway(session.id) ? "last known: " : ""}${now.word} · ${shortPath(session.workingDir)}`}
+        </span>
+        <GitRow session={session} />
+        {(session.displayModel || session.contextUsedPercentage !== undefined) && (
+          <span class="row-chips">
+            <SessionChips session={session} />
+          </span>
+        )}
+      </span>
+      <PlaceMark session={session} />
+      <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
+    </>
+  );
   return (
     <li class="row" data-color={session.color} data-active={activeId.value === session.id}>
-      <button
-        type="button"
-        class="row-main"
-        aria-current={activeId.value === session.id ? "true" : undefined}
-        onClick={choose}
-        data-testid="drawer-session"
-        data-session={session.id}
-      >
-        <StatusDot session={session} />
-        <span class="row-text">
-          <span class="row-name">
-            {session.pinned && <Icon name="pin" size={13} />}
-            <span>{session.name}</span>
-          </span>
-          <span class="row-sub">
-            {now.look === "attention" && now.reason
-              ? now.reason
-              : `${isAway(session.id) ? "last known: " : ""}${now.word} · ${shortPath(session.workingDir)}`}
-          </span>
-          <GitRow session={session} />
-          {(session.displayModel || session.contextUsedPercentage !== undefined) && (
-            <span class="row-chips">
-              <SessionChips session={session} />
-            </span>
-          )}
-        </span>
-        <PlaceMark session={session} />
-        <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
-      </button>
+      {editing ? (
+        <div class="row-main">{inside}</div>
+      ) : (
+        <button
+          type="button"
+          class="row-main"
+          aria-current={activeId.value === session.id ? "true" : undefined}
+          onClick={choose}
+          data-testid="drawer-session"
+          data-session={session.id}
+          data-names={session.id}
+        >
+          {inside}
+        </button>
+      )}
       <IconButton icon="more" label={`Actions for ${session.name}`} onClick={menu} />
     </li>
   );

@@ -1,13 +1,14 @@
 /** One session along the top. */
-import { useRef, useState } from "preact/hooks";
 import type { Session } from "../api/types.ts";
 import { dragSession } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
 import { PlaceMark } from "../hosts/slots.tsx";
 import { activeId, cliOf } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
-import { close, rename, select } from "./actions.ts";
+import { close, select } from "./actions.ts";
 import { openSessionMenu } from "./menu.ts";
+import { NameField } from "./NameField.tsx";
+import { naming } from "./naming.ts";
 import { StatusDot } from "./StatusDot.tsx";
 import { focusActiveTerminal } from "../terminal/focus.ts";
 
@@ -21,36 +22,6 @@ interface Props {
   onDropAt: (before: boolean) => void;
 }
 
-function NameField({ session, onDone }: { session: Session; onDone: () => void }) {
-  const done = useRef(false);
-  const finish = (name: string | undefined) => {
-    if (done.current) return;
-    done.current = true;
-    onDone();
-    if (name !== undefined && name.trim() !== session.name) void rename(session.id, name.trim());
-  };
-  const key = (event: KeyboardEvent) => {
-    event.stopPropagation();
-    if (event.key === "Enter") finish((event.currentTarget as HTMLInputElement).value);
-    if (event.key === "Escape") finish(undefined);
-  };
-  const ready = (field: HTMLInputElement | null) => {
-    if (field && document.activeElement !== field) field.select();
-  };
-  return (
-    <input
-      ref={ready}
-      class="tab-edit"
-      defaultValue={session.name}
-      maxLength={128}
-      aria-label="Session name"
-      data-testid="rename"
-      onKeyDown={key}
-      onBlur={(event) => finish(event.currentTarget.value)}
-    />
-  );
-}
-
 /** Whoever closes by mouse goes on typing where he typed. */
 function keepFocus(event: MouseEvent): void {
   event.preventDefault();
@@ -61,13 +32,13 @@ function walkOf(event: KeyboardEvent): number | undefined {
 }
 
 export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Props) {
-  const [editing, setEditing] = useState(false);
+  const editing = naming.value === session.id;
   const active = activeId.value === session.id;
   const key = (event: KeyboardEvent) => {
     const step = walkOf(event);
     if (step !== undefined && event.ctrlKey && event.shiftKey) onMove(step);
     else if (step !== undefined) onWalk(step);
-    else if (event.key === "F2") setEditing(true);
+    else if (event.key === "F2") naming.value = session.id;
     else if (event.key === "Delete") void close(session.id);
     else if (event.key === "Enter" || event.key === " ") focusActiveTerminal();
     else return;
@@ -111,7 +82,7 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
       {editing ? (
         <span class="tab-main">
           <StatusDot session={session} />
-          <NameField session={session} onDone={() => setEditing(false)} />
+          <NameField session={session} />
         </span>
       ) : (
         <button
@@ -121,11 +92,12 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
           class="tab-main"
           aria-selected={active}
           aria-controls="terminal-panel"
-          aria-keyshortcuts="Delete"
+          aria-keyshortcuts="F2 Delete"
+          data-names={session.id}
           tabIndex={reachable ? 0 : -1}
           title={session.workingDir}
           onClick={choose}
-          onDblClick={() => setEditing(true)}
+          onDblClick={() => (naming.value = session.id)}
           onKeyDown={key}
         >
           <StatusDot session={session} />

@@ -4,23 +4,12 @@ import { openPage } from "../app/registry.ts";
 import { FILES_PAGE } from "../files/page.ts";
 import { GIT_PAGE } from "../git/page.ts";
 import { sessions } from "../store/state.ts";
-import { ask } from "../ui/ask.ts";
 import { copyText } from "../ui/clipboard.ts";
 import type { MenuItem } from "../ui/menu.ts";
 import { menuAt } from "../ui/menu.ts";
-import { close, detach, move, pin, recolor, rename, select, start } from "./actions.ts";
+import { close, detach, move, pin, recolor, select, start } from "./actions.ts";
+import { writeName } from "./naming.ts";
 import { COLORS, livePid } from "./status.ts";
-
-export async function askName(session: Session): Promise<void> {
-  const name = await ask({
-    title: "Rename",
-    text: "Leave it empty to go back to an automatic name.",
-    action: "Rename",
-    input: "line",
-    initial: session.name,
-  });
-  if (name !== undefined && name.trim() !== session.name) await rename(session.id, name.trim());
-}
 
 function colourItems(session: Session): MenuItem[] {
   return COLORS.map((color) => ({
@@ -36,7 +25,7 @@ export function sessionItems(session: Session, x: number, y: number): MenuItem[]
   const at = sessions.value.findIndex((each) => each.id === session.id);
   const running = livePid(session) !== null;
   return [
-    { label: "Rename", icon: "lines", keys: "F2", act: () => void askName(session) },
+    { label: "Rename", icon: "lines", keys: "F2", act: () => void writeName(session) },
     {
       label: session.pinned ? "Unpin" : "Pin",
       icon: "pin",

@@ -13,7 +13,8 @@ import { livePid } from "../sessions/status.ts";
 import { activeId, sessions } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { failed } from "../ui/toasts.ts";
-import { forgetShared, readShared, type Shared } from "../worker/shared.ts";
+import { forgetShared } from "../worker/kept.ts";
+import { readShared, type Shared } from "../worker/shared.ts";
 import "./shared.css";
 
 const scope = (): string => serviceUrl("./", document.baseURI);

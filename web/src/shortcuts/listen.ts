@@ -13,13 +13,13 @@ import { go, gridOn, zoom } from "../grid/state.ts";
 import { togglePalette } from "../palette/state.ts";
 import { togglePromptFocus } from "../prompt/focus.ts";
 import { close, select, selectNext } from "../sessions/actions.ts";
-import { askName } from "../sessions/menu.ts";
+import { writeName } from "../sessions/naming.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { focusTabs } from "../sessions/Tabs.tsx";
 import { zoomFont } from "../settings/prefs.ts";
 import { toggleSidebar } from "../sidebar/state.ts";
 import { activeId, activeSession, sessions } from "../store/state.ts";
-import { historyOpen, searchOpen } from "../terminal/current.ts";
+import { historyOpen, searchOpen } from "../terminal/panels.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
 import { platformOf } from "../terminal/text/keys.ts";
 import { type Action, actionFor, digitOf } from "./table.ts";
@@ -68,7 +68,7 @@ const DEEDS: Deeds = {
   previous: () => selectNext(-1),
   next: () => selectNext(1),
   close: () => withActive((id) => void close(id)),
-  rename: () => activeSession.value && void askName(activeSession.value),
+  rename: () => activeSession.value && void writeName(activeSession.value),
   search: () => withActive(() => (searchOpen.value = true)),
   history: () => withActive((sessionId) => (historyOpen.value = { sessionId, query: "" })),
   approvals: () => inboxEnabled.value && (openPage.value = APPROVALS_PAGE),

@@ -101,7 +101,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+R",
-    text: "Rename the session (F2 on its tab)",
+    text: "Rename the session (F2 on its tab or row)",
     group: "Sessions",
   },
   {

@@ -9,7 +9,9 @@ import { GitMark } from "../git/Badge.tsx";
 import { PlaceMark } from "../hosts/slots.tsx";
 import { isAway } from "../hosts/state.ts";
 import { close, move, select } from "../sessions/actions.ts";
-import { askName, openSessionMenu } from "../sessions/menu.ts";
+import { openSessionMenu } from "../sessions/menu.ts";
+import { NameField } from "../sessions/NameField.tsx";
+import { naming } from "../sessions/naming.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { activeId, cliOf, sessions } from "../store/state.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
@@ -42,6 +44,25 @@ function openMenu(session: Session, event: MouseEvent): void {
 /** Deeper ones stand no further in: names would lose their room. */
 const DEEPEST = 3;
 
+function Name({ session }: { session: Session }) {
+  return (
+    <span class="side-name">
+      {session.pinned && <Icon name="pin" size={12} />}
+      <span>{session.name}</span>
+    </span>
+  );
+}
+
+function rowKey(event: KeyboardEvent, session: Session): void {
+  if (event.key === "F2") naming.value = session.id;
+  else if (event.key === "Delete") void close(session.id);
+  else if (event.key === "Enter" || event.key === " ") {
+    select(session.id);
+    focusActiveTerminal();
+  } else return;
+  event.preventDefault();
+}
+
 interface RowProps {
   session: Session;
   depth: number;
@@ -53,19 +74,23 @@ interface RowProps {
 
 function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
   const active = activeId.value === session.id;
+  const editing = naming.value === session.id;
   const ref = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (active) ref.current?.scrollIntoView({ block: "nearest" });
   }, [active]);
-  const key = (event: KeyboardEvent) => {
-    if (event.key === "F2") void askName(session);
-    else if (event.key === "Delete") void close(session.id);
-    else if (event.key === "Enter" || event.key === " ") {
-      select(session.id);
-      focusActiveTerminal();
-    } else return;
-    event.preventDefault();
-  };
+  const inside = (
+    <>
+      <StatusDot session={session} />
+      <span class="side-text">
+        {editing ? <NameField session={session} /> : <Name session={session} />}
+        <small>{secondLine(session, now)}</small>
+      </span>
+      <PlaceMark session={session} />
+      <GitMark session={session} />
+      <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}</span>
+    </>
+  );
   return (
     <li
       class="side-row"
@@ -73,7 +98,7 @@ function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
       data-color={session.color}
       data-depth={Math.min(depth, DEEPEST)}
       aria-level={depth + 1}
-      draggable
+      draggable={!editing}
       onDragStart={(event) => {
         dragSession(event, session.id);
         onDrag(session.id);
@@ -82,30 +107,27 @@ function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
       onDragOver={(event) => event.preventDefault()}
       onDrop={() => onDrop(session.id)}
     >
-      <button
-        ref={ref}
-        type="button"
-        class="side-main"
-        aria-current={active ? "true" : undefined}
-        tabIndex={reachable ? 0 : -1}
-        data-testid="side-session"
-        data-session={session.id}
-        onClick={() => select(session.id)}
-        onContextMenu={(event) => openMenu(session, event)}
-        onKeyDown={key}
-      >
-        <StatusDot session={session} />
-        <span class="side-text">
-          <span class="side-name">
-            {session.pinned && <Icon name="pin" size={12} />}
-            <span>{session.name}</span>
-          </span>
-          <small>{secondLine(session, now)}</small>
-        </span>
-        <PlaceMark session={session} />
-        <GitMark session={session} />
-        <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}</span>
-      </button>
+      {editing ? (
+        <div class="side-main">{inside}</div>
+      ) : (
+        <button
+          ref={ref}
+          type="button"
+          class="side-main"
+          aria-current={active ? "true" : undefined}
+          aria-keyshortcuts="F2 Delete"
+          tabIndex={reachable ? 0 : -1}
+          data-testid="side-session"
+          data-session={session.id}
+          data-names={session.id}
+          onClick={() => select(session.id)}
+          onDblClick={() => (naming.value = session.id)}
+          onContextMenu={(event) => openMenu(session, event)}
+          onKeyDown={(event) => rowKey(event, session)}
+        >
+          {inside}
+        </button>
+      )}
     </li>
   );
 }

@@ -6,7 +6,8 @@ import { sessionList } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { plural } from "../lib/format.ts";
 import { type Notice, NOTICES } from "./link/closecodes.ts";
-import { currentView, historyOpen } from "./current.ts";
+import { currentView } from "./current.ts";
+import { historyOpen } from "./panels.ts";
 import type { LinkState } from "./link/link.ts";
 import type { TerminalView } from "./view.ts";
 

@@ -3,5 +3,3 @@ import { signal } from "@preact/signals";
 import type { TerminalView } from "./view.ts";
 
 export const currentView = signal<TerminalView | undefined>(undefined);
-export const searchOpen = signal(false);
-export const historyOpen = signal<{ sessionId: string; query: string } | undefined>(undefined);

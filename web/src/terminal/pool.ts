@@ -6,7 +6,8 @@ import { livePid } from "../sessions/status.ts";
 import { darkSystem, prefs } from "../settings/prefs.ts";
 import { sessionList } from "../store/state.ts";
 import { onWake } from "../stream/connection.ts";
-import { currentView, searchOpen } from "./current.ts";
+import { currentView } from "./current.ts";
+import { searchOpen } from "./panels.ts";
 import { surplus } from "./surplus.ts";
 import { type Standing, TerminalView } from "./view.ts";
 

@@ -3,7 +3,7 @@ import { choose } from "../attach/tray.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { ask } from "../ui/ask.ts";
 import type { MenuItem } from "../ui/menu.ts";
-import { historyOpen, searchOpen } from "./current.ts";
+import { historyOpen, searchOpen } from "./panels.ts";
 import type { TerminalView } from "./view.ts";
 
 /** The screen as plain text, for devices on which a grid cannot be selected by finger. */

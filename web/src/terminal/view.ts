@@ -17,7 +17,7 @@ import { dragged } from "../touch/swipe.ts";
 import { failed, say } from "../ui/toasts.ts";
 import { cidFor } from "./link/cid.ts";
 import { Clipping } from "./text/clipping.ts";
-import { searchOpen } from "./current.ts";
+import { searchOpen } from "./panels.ts";
 import { accelerate, createScreen, optionsOf, type Screen } from "./create.ts";
 import { addFileLinks } from "./text/filelinks.ts";
 import { Fitter, shapeOf } from "./fitter.ts";

@@ -3,6 +3,8 @@
  * becomes of it. Any page can send a browser here, so nothing of it goes anywhere by itself.
  */
 
+import { cacheName } from "./kept.ts";
+
 export const TEXT_MOST = 20_000;
 export const FILES_MOST = 5;
 /** Bytes of one picture. */
@@ -37,7 +39,6 @@ export function sharedOf(form: FormData): Shared {
   return { text: textOf(form), files: files.slice(0, FILES_MOST) };
 }
 
-const cacheName = (scope: string): string => `tservice-shared ${new URL(scope).pathname}`;
 const place = (scope: string, name: string): string => new URL(`shared/${name}`, scope).href;
 
 /** The newest takes the place of what was there. */
@@ -67,8 +68,4 @@ export async function readShared(scope: string): Promise<Shared | undefined> {
     if (answer) files.push(await fileOf(answer));
   }
   return { text, files };
-}
-
-export async function forgetShared(scope: string): Promise<void> {
-  if ("caches" in globalThis) await caches.delete(cacheName(scope));
 }
