@@ -25,8 +25,6 @@ ROUNDS, KEYS = 7, 60
 TTYD_P50 = 1.5
 """Times ttyd's median that ours may be; slower than its 99th percentile by L{LATER} at most."""
 LATER = 2.0
-IDLE, IDLE_P50 = 50, 1.2
-"""So many idle sessions beside it may make an echo slower so many times."""
 
 Times = Callable[[int], list[float]]
 
@@ -70,13 +68,8 @@ def run(daemon: Daemon) -> list[Row]:
             open_.callback(ttyd.close)
             parts["ttyd"] = ttyd.echo_times
         found = in_turns(parts)
-    before = found.pop("ours")
-    rows = [row for name, peer in found.items() for row in beside(before, name, peer)]
-    idle = [new_session(daemon) for _ in range(IDLE)]
-    after = in_turns({"ours": ours})["ours"]
-    for each in idle:
-        daemon.request("DELETE", f"/api/sessions/{each}")
-    return [*rows, idle_row(before, after)]
+    ours_found = found.pop("ours")
+    return [row for name, peer in found.items() for row in beside(ours_found, name, peer)]
 
 
 def beside(ours: Echo, name: str, peer: Echo) -> list[Row]:
@@ -100,15 +93,3 @@ def beside(ours: Echo, name: str, peer: Echo) -> list[Row]:
             at_most=1.0 if promised else None,
         ),
     ]
-
-
-def idle_row(alone: Echo, beside_idle: Echo) -> Row:
-    """What idle sessions cost."""
-    return Row(
-        name=f"echo p50 beside {IDLE} idle sessions",
-        ours=beside_idle.p50,
-        peer=alone.p50,
-        unit="ms",
-        against="alone",
-        at_most=IDLE_P50,
-    )

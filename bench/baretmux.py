@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -11,6 +12,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_NOTICE = re.compile(rb"\n%output %\d+ ")
+_TAIL = 1024
 
 
 class BareTmux:
@@ -35,6 +39,10 @@ class BareTmux:
     def type(self, line: str) -> None:
         """Type a line."""
         self._tmux("send-keys", "-t", "%0", line, "Enter")
+
+    def interrupt(self) -> None:
+        """End what runs in the shell."""
+        self._tmux("send-keys", "-t", "%0", "C-c")
 
     def screen(self) -> str:
         """What its pane shows."""
@@ -134,12 +142,15 @@ def created_seconds() -> float:
 
 
 def _read_until(descriptor: int, what: bytes) -> None:
-    seen = b""
-    while what not in seen:
+    """Read until C{what} comes, of which tmux may bring a part in one notice and the rest in the
+    next.  What comes behind it is short: the shell's prompt."""
+    seen = tail = b""
+    while what not in seen and what not in _NOTICE.sub(b"", tail):
         data = os.read(descriptor, 65536)
         if not data:
             raise RuntimeError("the control client ended early")
         seen = seen[-len(what) :] + data
+        tail = (tail + data)[-_TAIL:]
 
 
 def _drain(descriptor: int, quiet: float) -> None:

@@ -64,6 +64,10 @@ def bodies(operation: Operation) -> Iterator[tuple[str, bytes]]:
     yield "float", b"0." + b"1" * (size - 2)
     yield "depth", b"[" * size
     yield "names", _named(b"0,", size, values)
+    for name, unit in TEXTS.items():
+        long = b'"' + unit * ((size - 20) // len(unit) // 2) + b'":0'
+        yield f"a long name of {name}", b"{" + long + b"}"
+        yield f"a long name of {name} twice", b"{" + long + b"," + long + b"}"
 
 
 def _named(unit: bytes, size: int, values: int) -> bytes:

@@ -19,6 +19,9 @@ from bench.baretmux import BareTmux
 SHELL = ["bash", "--norc", "--noprofile"]
 INPUT, OUTPUT = b"0", b"0"
 """What a message of its protocol begins with."""
+PROTOCOL = "tty"
+HELLO = json.dumps({"AuthToken": "", "columns": 120, "rows": 40})
+"""What a client says first: who it is, and how large."""
 
 
 def build(source: Path, folder: Path) -> Path:
@@ -61,8 +64,8 @@ class Ttyd:
         while True:
             try:
                 found = connect(
-                    f"ws://127.0.0.1:{self._port}/ws",
-                    subprotocols=[Subprotocol("tty")],
+                    self.url,
+                    subprotocols=[Subprotocol(PROTOCOL)],
                     compression=None,
                     max_size=None,
                 )
@@ -71,8 +74,33 @@ class Ttyd:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
-        found.send(json.dumps({"AuthToken": "", "columns": 120, "rows": 40}).encode())
+        found.send(HELLO.encode())
         return found
+
+    @property
+    def url(self) -> str:
+        """Where its socket is."""
+        return f"ws://127.0.0.1:{self._port}/ws"
+
+    def type(self, line: str) -> None:
+        """Type a line past ttyd."""
+        self._tmux.type(line)
+
+    def interrupt(self) -> None:
+        """End what runs in the shell."""
+        self._tmux.interrupt()
+
+    def seconds_until(self, line: str, end: bytes) -> float:
+        """Seconds from a line typed until C{end} is received."""
+        with self.connect() as terminal:
+            drain(terminal, 0.2)
+            started, tail = time.perf_counter(), b""
+            terminal.send(INPUT + line.encode() + b"\r")
+            while end not in tail:
+                message = terminal.recv(60)
+                assert isinstance(message, bytes)
+                tail = tail[-len(end) :] + message
+            return time.perf_counter() - started
 
     def echo_times(self, count: int, pause: float = 0.02) -> list[float]:
         """Seconds from a key sent to its echo received."""
