@@ -8,6 +8,9 @@ import signal
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
+
+from twisted.internet.process import ProcessReader
 
 from tests.heldport import HeldPort
 from tests.waiting import until
@@ -83,8 +86,7 @@ class Sshd:
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
         self.pid = self._process.pid
-        while self._process.poll() is None and not _listens(self.port):
-            pass
+        until("the server", lambda: self._process.poll() is not None or _listens(self.port))
         if self._process.poll() is not None:
             raise RuntimeError((self.folder / "log").read_text())
 
@@ -154,7 +156,8 @@ class SshAgent:
 
     def add(self, key: Path) -> None:
         """Have it keep a key."""
-        until("the agent", self.socket.exists)
+        # Its socket is there before anybody listens on it.
+        until("the agent", lambda: _hears(self.socket))
         environ = {**os.environ, "SSH_AUTH_SOCK": str(self.socket)}
         subprocess.run(["ssh-add", "-q", str(key)], env=environ, check=True)
 
@@ -173,12 +176,22 @@ def children(pid: int) -> list[int]:
     return [int(word) for word in text.split()]
 
 
+def children_read(reactor: Any) -> bool:
+    """Whether the output of any child of this process is still waited for."""
+    return any(isinstance(each, ProcessReader) for each in reactor.getReaders())
+
+
 def _listens(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), 1).close()
     except OSError:
         return False
     return True
+
+
+def _hears(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as one:
+        return one.connect_ex(str(path)) == 0
 
 
 def _end(pid: int) -> None:

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tests.heldport import HeldPort
 from tests.waiting import until
 
 GIT_ENV = {
@@ -136,11 +137,11 @@ class GitDaemon:
     """C{git daemon} on a port of its own."""
 
     def __init__(self, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self._held = HeldPort()
+        self.port = self._held.number
         self._process = subprocess.Popen(
-            ["git", "daemon", "--export-all", "--listen=127.0.0.1", f"--port={self.port}",
-             f"--base-path={folder}", str(folder)],
+            ["git", "daemon", "--export-all", "--reuseaddr", "--listen=127.0.0.1",
+             f"--port={self.port}", f"--base-path={folder}", str(folder)],
             env=GIT_ENV,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -151,6 +152,7 @@ class GitDaemon:
         """End it, and what serves for it."""
         os.killpg(self._process.pid, 15)
         self._process.wait()
+        self._held.close()
 
     def _listens(self) -> bool:
         with socket.socket() as one:

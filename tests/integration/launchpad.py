@@ -2,7 +2,7 @@
 
 Four fifths of a daemon's start is imports. A child of the tests' process has them behind it and
 forks, on request, a process that becomes C{twistd}: with its own environment, folder, output and
-process group. What tests that look at a start itself run is a real one (C{Daemon.executed}).
+process group. A start that is looked at itself is a real one (C{Daemon.preloaded}).
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
@@ -16,6 +17,7 @@ from tests.figures import tell
 from tests.integration.deadmount import DeadMount, obstacle
 from tests.integration.frozenmount import FrozenMount
 from tests.integration.harness import PATIENCE, Answer, Daemon
+from tests.unit.http.gatecase import basic
 from tservice.cases.desk import PROBE_SECONDS as CASE_SECONDS
 from tservice.core.doors.reach import PROBE_SECONDS
 from tservice.core.doors.threads import FILES
@@ -251,3 +253,46 @@ class SignInTests(DeadMountCase):
         body = {"username": "admin", "password": PASSWORD}
         self.assertEqual(200, self.daemon.request("POST", "/api/login", body).status)
         self.assertEqual(FILES.share, self.metric("threads"), "they hang still")
+
+
+class AccountsTests(DeadMountCase):
+    def test_many_folders_of_an_account_leave_room_for_others(self) -> None:
+        """They died after sessions had begun in them."""
+        self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
+        self.headers = basic("admin", PASSWORD)
+        self.daemon.start()
+        for name in ("ann", "bob"):
+            user = {"username": name, "password": PASSWORD, "canBypassPermissions": True}
+            self.daemon.request("POST", "/api/admin/users", user, self.headers).data()
+        folders = [self.daemon.folder / "cases" / "ann" / str(n) for n in range(FILES.threads)]
+        asked = [f"{self.session('ann', folder)}/files" for folder in folders]
+        asked += [f"{each.removesuffix('files')}git-status" for each in asked]
+        whole = self.session("bob", self.daemon.folder / "cases" / "bob")
+        mounts = [DeadMount(folder) for folder in folders]
+        for mount in mounts:
+            self.addCleanup(mount.close)
+        asking = [
+            threading.Thread(target=self.look, args=("ann", each), daemon=True) for each in asked
+        ]
+        for thread in asking:
+            thread.start()
+        end = time.monotonic() + PATIENCE
+        while not self.metric("queued") + self.metric("refusals_total"):
+            self.assertLess(time.monotonic(), end, "they never came")
+            threading.Event().wait(0.02)
+        self.assertEqual(FILES.share, self.metric("threads"))
+        for what in ("files", "git-status"):
+            self.assertEqual(200, self.look("bob", f"{whole}/{what}").status)
+        for mount in mounts:
+            mount.close()
+        for thread in asking:
+            thread.join(PATIENCE)
+
+    def session(self, name: str, folder: Path) -> str:
+        folder.mkdir(parents=True, exist_ok=True)
+        body = {"mode": "shell", "workingDir": str(folder), "start": False}
+        made = self.daemon.request("POST", "/api/sessions", body, basic(name, PASSWORD)).data()
+        return str(made["session"]["id"])
+
+    def look(self, name: str, path: str) -> Answer:
+        return self.daemon.request("GET", f"/api/sessions/{path}", None, basic(name, PASSWORD))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import stat
 import time
 from typing import Any
@@ -60,8 +61,9 @@ class DaemonTests(SynchronousTestCase):
         self.until_delivered()
         self.assertNotIn(word, logged + self.daemon.log)
         for file in self.daemon.data.rglob("*"):
-            if file.is_file() and file.name != "webhook.json":
-                self.assertNotIn(word.encode(), file.read_bytes(), file)
+            with contextlib.suppress(FileNotFoundError):  # a draft has its name for a moment
+                if file.is_file() and file.name != "webhook.json":
+                    self.assertNotIn(word.encode(), file.read_bytes(), file)
 
     def fail_a_run(self) -> None:
         """A job whose prompt file is not there, run by hand."""

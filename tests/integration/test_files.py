@@ -241,6 +241,7 @@ class FilesTests(SynchronousTestCase):
             for each in (a, b, c, d, e):
                 next(self.messages(each))
             self.refused(self.files.get("tail-file", "log"), 429, "RATE_LIMITED")
+        until("the streams ended", lambda: "tservice_file_tails 0.0" in self.metrics())
 
     # -- up
 

@@ -117,7 +117,8 @@ class ForksTests(TestCase):
         await self.gone(int(heard.out))
 
     async def test_what_escapes_holds_nothing_up(self) -> None:
-        heard, _ = self.shell("setsid sleep 600 & echo $!; sleep 0.3")
+        apart = "until [ $(ps -o sid= -p $!) -eq $! ]; do sleep 0.05; done"
+        heard, _ = self.shell(f"setsid sleep 600 & echo $!; {apart}")
         began = time.monotonic()
         self.assertEqual(0, await heard.ended)
         self.assertLess(time.monotonic() - began, GRACE + PATIENCE)

@@ -101,7 +101,8 @@ class RebootTests(RestoreCase):
         found = self.restore()
         self.assertEqual((2, 0), (found["restored"], found["skipped"]))
         self.assertEqual([True, True], [each["scrollbackRestored"] for each in found["entries"]])
-        self.assertRegex(self.text(shell), r"(?s)green.*── the machine restarted; above is what")
+        above = r"(?s)green.*── the machine restarted; above is what"
+        until("what was there", lambda: re.search(above, self.text(shell)))
         self.type(shell, "echo $((6 * 7))-again")
         self.shows(shell, "42-again")
         begins = "agent of --conversation c0ffee-1\n> "

@@ -110,9 +110,12 @@ class StoppingTests(SynchronousTestCase):
         with sqlite3.connect(self.daemon.data / "tservice.db") as database:
             database.execute("ALTER TABLE sessions RENAME TO hidden_sessions")
         database.close()
-        status, stdout, _ = self.daemon.run()
+        status, stdout, stderr = self.daemon.run()
         self.assertEqual(1, status)
         self.assertIn("the sessions could not be taken up", stdout)
+        why = f"tservice: cannot start: database {self.daemon.data / 'tservice.db'}: no such table"
+        self.assertEqual(1, len(stderr.splitlines()), stderr)
+        self.assertTrue(stderr.startswith(why), stderr)
         self.assertNotIn("ready at", stdout)
         with sqlite3.connect(self.daemon.data / "tservice.db") as database:
             database.execute("ALTER TABLE hidden_sessions RENAME TO sessions")

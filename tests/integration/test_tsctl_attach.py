@@ -127,8 +127,9 @@ class AttachTests(TsctlCase):
 
     def test_the_prefix_itself_and_other_keys(self) -> None:
         terminal = self.attached()
-        terminal.type(b"cat -v\r")
-        terminal.wait_for(b"cat -v")
+        # Its echo comes while the shell still takes keys as its own.
+        terminal.type(b"echo cat-$((1+1)); cat -v\r")
+        terminal.wait_for(b"cat-2")
         terminal.type(b"\x16\x1c\x1c.\r")
         terminal.wait_for(b"^\\.")
         terminal.type(b"\x04")

@@ -23,6 +23,7 @@ from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 from zope.interface import implementer
 
+from tests.heldport import HeldPort
 from tests.integration.harness import PATIENCE, ROOT
 from tests.integration.inbox import Inbox
 from tests.integration.receivers import MESSAGE, Receiver, floods, says
@@ -119,10 +120,10 @@ class BadFaithTests(ReceiverCase):
         self.assertEqual("Network error", (await self.attempt(receiver)).error)
 
     async def test_nobody_listens(self) -> None:
-        port = await self.listen(Receiver(says(b"")))
-        await self.port.stopListening()
+        held = HeldPort()
+        self.addCleanup(held.close)
         loop: Any = reactor
-        webhook = Webhook(url=f"http://127.0.0.1:{port}/")
+        webhook = Webhook(url=f"http://127.0.0.1:{held.number}/")
         result = await Sender(loop, Outbound(loop)).attempt(webhook, MESSAGE)
         self.assertEqual("Connection refused", result.error)
 

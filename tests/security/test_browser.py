@@ -73,6 +73,12 @@ SOCKET = """([url, protocols]) => new Promise((done) => {
     socket.onmessage = () => done("message");
     socket.onerror = () => done("error");
 })"""
+HELD = """([kind, url]) => new Promise((done) => {
+    const holder = document.createElement(kind);
+    holder.onload = holder.onerror = () => done(true);
+    holder[kind === "object" ? "data" : "src"] = url;
+    document.body.append(holder);
+})"""
 EVENTS = """(url) => new Promise((done) => {
     const source = new EventSource(url, {withCredentials: true});
     source.addEventListener("init", () => done("init"));
@@ -159,6 +165,10 @@ class BrowserTests(DaemonCase):
             found = self.page.evaluate(BLIND, f"{self.service.url}{path}")
             self.assertEqual("blocked TypeError", found, path)
             self.assertEqual({}, self.counted(path))
+        # Of these a browser says that they are navigated, as of a link that somebody followed.
+        for kind in ("iframe", "object", "embed"):
+            self.page.evaluate(HELD, [kind, f"{self.service.url}/api/doctor"])
+        self.assertEqual({}, self.counted("/api/doctor"))
 
     def counted(self, route: str) -> dict[str, int]:
         """How often a route was reached, by method, without asking as the browser."""

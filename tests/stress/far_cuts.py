@@ -28,7 +28,8 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater, react
 
-from tests.sshd import SSH, Sshd, children
+from tests.sshd import SSH, Sshd, children, children_read
+from tests.waiting import PATIENCE
 from tservice.core.events import EventHub
 from tservice.core.late import Late
 from tservice.core.places.place import PlaceId, PlaceKind
@@ -273,7 +274,10 @@ class Cuts:
     async def close(self) -> None:
         await self.mux.close()
         self.links.close()
-        await deferLater(self.reactor, 0.2)
+        # An ssh that was given up ends a moment later.
+        end = self.reactor.seconds() + PATIENCE
+        while children_read(self.reactor) and self.reactor.seconds() < end:
+            await deferLater(self.reactor, 0.02)
         self.sshd.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -82,9 +82,25 @@ def serving(cli: str) -> Iterator[Place]:
 
     @raise CliUnavailable: it cannot be installed.
     """
+    with serving_each(cli, 1) as (place,):
+        yield place
+
+
+@contextmanager
+def serving_each(cli: str, count: int) -> Iterator[list[Place]]:
+    """So many of them, each with a home, a folder, a stub and a daemon of its own.
+
+    @raise CliUnavailable: it cannot be installed.
+    """
     binary = install(cli, os.environ).binary
     with ExitStack() as held:
         isolated = held.enter_context(loopback_only())
+        yield [held.enter_context(_placed(cli, binary, isolated)) for _ in range(count)]
+
+
+@contextmanager
+def _placed(cli: str, binary: Path, isolated: bool) -> Iterator[Place]:
+    with ExitStack() as held:
         made = tempfile.TemporaryDirectory(prefix="tp-", dir="/tmp", ignore_cleanup_errors=True)
         world = held.enter_context(World(cli, Path(held.enter_context(made)), isolated=isolated))
         world.make_git()

@@ -194,15 +194,17 @@ class HostileTests(SynchronousTestCase):
         return processes_of(user.uid)
 
     def test_sockets_of_others(self) -> None:
-        """A link in the place of ann's socket does not reach ben's server."""
+        """Ann does not reach ben's server, nor does anybody by a link in the place of hers."""
         socket = self.ben.home / "s"
         found = run_as(self.ben, "tmux", "-S", str(socket), "-f", "/dev/null", "new-session", "-d")
         self.assertEqual(0, found.returncode, found.stderr)
         self.as_ann(f"ln -s {socket} s")
         link = self.ann.home / "s"
-        self.assertIs(Reachability.HERE, self.now(LocalTransport("/t").reach(link)))
-        transport = OsUserTransport("/t", self.people.place(self.ann))
-        self.assertIs(Reachability.UNKNOWN, self.now(transport.reach(link)))
+        local, anns = LocalTransport("/t"), OsUserTransport("/t", self.people.place(self.ann))
+        self.assertIs(Reachability.HERE, self.now(local.reach(socket)))
+        self.assertIs(Reachability.UNKNOWN, self.now(anns.reach(socket)))
+        for transport in (local, anns):
+            self.assertIs(Reachability.GONE, self.now(transport.reach(link)))
 
 
 class TrappedServiceTests(SynchronousTestCase):
