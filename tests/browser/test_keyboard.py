@@ -51,6 +51,15 @@ FOCUSED = """() => {
     each.dataset.testid ?? each.getAttribute("role") ?? each.tagName;
 }"""
 
+# What has the focus before anything is painted: a key can come as early.
+OPENED = """(button, key) => new Promise((tell) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => tell(document.activeElement.dataset.testid);
+  if (key) dispatchEvent(new KeyboardEvent("keydown", key));
+  else button.click();
+  port2.postMessage("");
+})"""
+
 
 class KeyboardTests(BrowserCase):
     expected = (DELETED,)
@@ -129,6 +138,27 @@ class KeyboardTests(BrowserCase):
             page.get_by_test_id(shown).wait_for(state="detached")
             until(page, shown, lambda: page.evaluate(FOCUSED) == "terminal")
         terminal.run("echo here-$((1 + 0))").wait("here-1")
+
+    def test_what_opens_has_the_next_key(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.page(f"{daemon.url}/?page=models")
+        page.get_by_test_id("models-enable").click()
+        opener = page.get_by_test_id("endpoint-new")
+        self.assertEqual("endpoint-label", opener.evaluate(OPENED))
+        page.get_by_test_id("endpoint-label").fill("workshop")
+        page.get_by_test_id("endpoint-url").fill("127.0.0.1")
+        save = page.get_by_test_id("endpoint-save")
+        self.assertEqual("endpoint-url", save.evaluate(OPENED))
+
+        page = self.terminal(daemon.url).page
+        for _ in range(2):  # its code is loaded when it is opened first
+            page.keyboard.press("Control+Shift+K")
+            page.get_by_test_id("palette").wait_for()
+            page.keyboard.press("Escape")
+            page.get_by_test_id("palette").wait_for(state="detached")
+        key = {"code": "KeyK", "ctrlKey": True, "shiftKey": True}
+        self.assertEqual("palette-field", page.locator("body").evaluate(OPENED, key))
 
 
 class NameTests(BrowserCase):

@@ -1,5 +1,5 @@
 /** Pages beside the live terminal, one at a time. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { focusHome } from "../ui/focushome.ts";
 import { IconButton } from "../ui/IconButton.tsx";
 import { asked, closePanel, panel, putBeside, WIDTH_LEAST, WIDTH_MOST, within } from "./panel.ts";
@@ -70,7 +70,7 @@ function Body({ page }: { page: Page }) {
 export function Panel({ page }: { page: Page }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const turn = asked.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (turn > 0) heading.current?.focus();
   }, [turn]);
   // A field's own Escape comes first.

@@ -1,5 +1,5 @@
 /** Everything that waits for a person, oldest first. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { plural } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
@@ -19,7 +19,7 @@ function Nothing() {
 /** Where the person was is gone with its answered card: the next one takes its place. */
 function useFocus(ids: string) {
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const focused = document.activeElement;
     if (focused instanceof HTMLElement && focused.closest(".approval")) return;
     list.current?.querySelector<HTMLElement>(".approval")?.focus({ preventScroll: true });

@@ -1,5 +1,5 @@
 /** Jobs that start sessions by themselves: the list, and the way to the editor. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { plural } from "../lib/format.ts";
 import { serviceZone } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -42,7 +42,7 @@ function Summary({ now }: { now: number }) {
 /** What had the focus may be gone with a deleted card or a closed editor: the button gets it. */
 function useFocus(count: number) {
   const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const focused = document.activeElement;
     if (focused === null || focused === document.body) button.current?.focus();
   }, [count]);

@@ -1,6 +1,6 @@
 /** One field from which everything can be reached. */
 import { useComputed, useSignal } from "@preact/signals";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { focusHome } from "../ui/focushome.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -68,7 +68,8 @@ export function Palette() {
   const all = useComputed(entries);
   const hits = useComputed(() => found(all.value, letters.value));
   const chosen = Math.min(at.value, hits.value.length - 1);
-  useEffect(() => {
+  // At once: the next letter would go to the terminal.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {

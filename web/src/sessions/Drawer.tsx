@@ -1,6 +1,6 @@
 /** All sessions as a list from the side: the phone's tabs. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { PlanChips } from "../agents/PlanChips.tsx";
 import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
@@ -90,7 +90,7 @@ function Row({ session }: { session: Session }) {
 function Panel() {
   const ref = useRef<HTMLDialogElement>(null);
   const close = () => (drawerOpen.value = false);
-  useEffect(() => ref.current?.showModal(), []);
+  useLayoutEffect(() => ref.current?.showModal(), []);
   const page = openPage.value;
   useEffect(() => {
     if (page !== undefined) close();

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./Icon.tsx";
 import { type MenuItem, nextItem, type OpenMenu, openMenu } from "./menu.ts";
 
@@ -8,11 +8,7 @@ function close(): void {
   openMenu.value = undefined;
 }
 
-function Item({ item, current, onHover }: { item: MenuItem; current: boolean; onHover: () => void }) {
-  const ref = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (current) ref.current?.focus({ preventScroll: false });
-  }, [current]);
+function Item({ item, onHover }: { item: MenuItem; onHover: () => void }) {
   const act = () => {
     close();
     item.act();
@@ -22,7 +18,6 @@ function Item({ item, current, onHover }: { item: MenuItem; current: boolean; on
     <>
       {item.group && <div class="menu-line" role="separator" />}
       <button
-        ref={ref}
         type="button"
         role={role}
         aria-checked={item.checked}
@@ -62,6 +57,10 @@ function MenuBox({ menu }: { menu: OpenMenu }) {
     if (ref.current) place(ref.current, menu);
     return () => dialog?.close();
   }, [menu]);
+  useLayoutEffect(
+    () => ref.current?.querySelectorAll<HTMLElement>(".menu-item")[current]?.focus(),
+    [menu, current],
+  );
   const key = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setCurrent(nextItem(menu.items, current, step));
@@ -83,7 +82,7 @@ function MenuBox({ menu }: { menu: OpenMenu }) {
     >
       <div ref={ref} class="menu" role="menu" aria-label={menu.label} data-testid="menu" onKeyDown={key}>
         {menu.items.map((item, at) => (
-          <Item key={item.label} item={item} current={at === current} onHover={() => setCurrent(at)} />
+          <Item key={item.label} item={item} onHover={() => setCurrent(at)} />
         ))}
       </div>
     </dialog>

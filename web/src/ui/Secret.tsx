@@ -1,5 +1,5 @@
 /** Something that is shown this once: a one-time password, a token. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { copyText } from "./clipboard.ts";
 import { Icon } from "./Icon.tsx";
 import { say } from "./toasts.ts";
@@ -18,7 +18,7 @@ async function copy(secret: string): Promise<void> {
 
 export function Secret({ title, secret, hint, onDone }: Props) {
   const box = useRef<HTMLElement>(null);
-  useEffect(() => box.current?.focus(), [secret]);
+  useLayoutEffect(() => box.current?.focus(), [secret]);
   return (
     <section class="secret" ref={box} tabIndex={-1} aria-label={title} data-testid="secret">
       <strong>{title}</strong>

@@ -1,5 +1,5 @@
 /** A form whose problems stand at their fields, those of the service too. */
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fieldOf, sentenceOf } from "../api/errors.ts";
 
 /** What is wrong, by field. */
@@ -43,20 +43,29 @@ export function useFieldForm<Draft extends object>(
     setDraft((before) => ({ ...before, ...part }));
     setFound({ wrong: { ...wrong, ...blank(part) }, problem: "" });
   };
+  const refused = useRef<HTMLElement | undefined>(undefined);
+  // With the drawing of what is wrong: the first wrong field gets the caret, and no key before it.
+  useLayoutEffect(() => {
+    refused.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    refused.current = undefined;
+  });
   const submit = async (event: Event) => {
     event.preventDefault();
     if (busy) return;
     const form = event.currentTarget as HTMLElement;
     const found = judge(draft);
     setFound({ wrong: found, problem: "" });
-    if (Object.keys(found).length > 0) return showFirst(form);
+    if (Object.keys(found).length > 0) {
+      refused.current = form;
+      return;
+    }
     setBusy(true);
     try {
       await send(draft);
     } catch (error) {
+      refused.current = form;
       setFound(placed(error, draft));
       setBusy(false);
-      showFirst(form);
     }
   };
   return { draft, wrong, problem, busy, set, submit };
@@ -64,8 +73,3 @@ export function useFieldForm<Draft extends object>(
 
 /** What is being mended is no longer called wrong. */
 const blank = (part: object): Wrong => Object.fromEntries(Object.keys(part).map((name) => [name, undefined]));
-
-/** The first field that is wrong gets the caret, once it is marked. */
-function showFirst(form: HTMLElement): void {
-  requestAnimationFrame(() => form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
-}

@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /**
  * For the button that opened something within a page: it gets the keyboard back when that has
@@ -8,7 +8,7 @@ import { useEffect, useRef } from "preact/hooks";
 export function useFocusBack(open: boolean): RefObject<HTMLButtonElement | null> {
   const button = useRef<HTMLButtonElement>(null);
   const was = useRef(open);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (was.current && !open && document.activeElement === document.body) button.current?.focus();
     was.current = open;
   }, [open]);

@@ -1,5 +1,5 @@
 /** Makes a job or changes one, in the place of the list. */
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Field, Switch } from "../../settings/fields.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import type { Editing } from "./editing.ts";
@@ -113,7 +113,7 @@ function Foot({ state, fresh }: { state: EditorState; fresh: boolean }) {
 /** The head and the first field come into sight, however far the list was scrolled. */
 function useStart() {
   const section = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     section.current?.scrollIntoView({ block: "start" });
     section.current?.querySelector<HTMLElement>("[autofocus]")?.focus({ preventScroll: true });
   }, []);

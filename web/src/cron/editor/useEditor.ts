@@ -1,5 +1,5 @@
 /** The state of the editor: the draft, what is wrong with it, and its way to the service. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { serviceZone } from "../../store/state.ts";
 import { ask } from "../../ui/ask.ts";
 import { say } from "../../ui/toasts.ts";
@@ -119,7 +119,7 @@ export function useEditor(start: Editing): EditorState {
   const all = problemsOf(draft, zone, now, isNew ? undefined : start.draft);
 
   // Behind the drawing of what is wrong: the first wrong field is where to go on.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (sends > 0) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [sends, refusal]);
 

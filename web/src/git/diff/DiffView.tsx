@@ -1,5 +1,5 @@
 /** One file's diff: its head with figures and buttons, then its lines. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { copyText } from "../../ui/clipboard.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
@@ -36,7 +36,7 @@ function Head({ file, shown }: { file: Chosen; shown: Shown | undefined }) {
   const sums = totals(shown?.lines ?? []);
   const title = useRef<HTMLHeadingElement>(null);
   // Where the diff takes the list's place, what had the focus is out of sight.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isCovering(title.current)) title.current?.focus();
   }, [file]);
   return (
