@@ -123,6 +123,13 @@ class EndTests(RealClaude, SynchronousTestCase):
         self.until("the draft", lambda: "half a thought" in self.screen())
         self.say("SAY: past it")
         self.until("the draft again", lambda: "❯\xa0half a thought" in self.screen())
+        self.key("C-u")
+        self.until("no draft", lambda: "half a thought" not in self.screen())
+        self.call("POST", path, input="n", useMux=False)
+        self.until("one letter", lambda: "❯\xa0n" in self.screen())
+        self.key("Home")
+        self.say("SAY: past a letter")
+        self.until("the letter again", lambda: "❯\xa0n" in self.screen())
 
     def test_a_lone_slash(self) -> None:
         self.prompt("SAY: ready")

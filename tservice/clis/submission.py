@@ -39,6 +39,7 @@ class Submission(Record):
     @ivar home: the mark of an empty composer stands only on the agent's first screen: a prompt is
         submitted once that has gone, and what is typed there meanwhile goes with it.
     @ivar wipe: a key that takes away the row up to the caret.
+    @ivar cut: a key that takes away the row from the caret on.
     """
 
     continues: _Sign | None = None
@@ -47,6 +48,7 @@ class Submission(Record):
     caret: tuple[_Key, _Key] | None = None
     home: bool = False
     wipe: _Key | None = None
+    cut: _Key | None = None
     park: Park | None = None
 
     def spaced(self, text: str) -> str:

@@ -7,7 +7,7 @@ import re
 from attrs import frozen
 
 from tservice.terminal.rules import ScreenRules, alike
-from tservice.terminal.screen import Frame
+from tservice.terminal.screen import Frame, RunStyle
 
 _BELOW = 16
 """Rows that may stand below a composer: footer, completions of a slash command, key help."""
@@ -86,12 +86,27 @@ def _written(frame: Frame, at: int, first: ScreenRules | None) -> bool:
     if first is not None:
         glyphs = (*first.glyphs, *(alike(first.glyphs[0]) if first.glyphs else ()))
         start += next((len(glyph) for glyph in glyphs if row.startswith(glyph, start)), 0)
-    cells = [i for i in range(start, len(row)) if row[i].strip()]
-    return any(not _is_hint(frame, at, i) for i in cells)
+    return _is_written(frame, at, start)
 
 
-def _is_hint(frame: Frame, row: int, at: int) -> bool:
-    styles = frame.style_at(row, at, at + 1)
+def is_written_behind(frame: Frame, row: int, column: int) -> bool:
+    """Whether text that is no hint stands in a row from C{column} on, where the caret is."""
+    return row < len(frame.inner) and _is_written(frame, row, column)
+
+
+def _is_written(frame: Frame, row: int, start: int) -> bool:
+    text = frame.inner[row]
+    cells = [frame.style_at(row, i, i + 1) for i in range(start, len(text)) if text[i].strip()]
+    # A hint has more letters than the caret covers: a single one there is somebody's.
+    is_hint = _is_dim if len(cells) == 1 else _is_faint
+    return not all(map(is_hint, cells))
+
+
+def _is_dim(styles: frozenset[RunStyle]) -> bool:
+    return bool(styles) and all(style.dim for style in styles)
+
+
+def _is_faint(styles: frozenset[RunStyle]) -> bool:
     return bool(styles) and all(style.dim or style.reverse for style in styles)
 
 

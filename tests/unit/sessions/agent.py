@@ -5,12 +5,12 @@ from __future__ import annotations
 from tservice.mux.testing.multiplexer import Tty
 
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
-_HOME, _END, _STASH, _WIPE = b"\x1b[1~", b"\x1b[4~", b"\x13", b"\x15"
+_HOME, _END, _STASH, _WIPE, _CUT = b"\x1b[1~", b"\x1b[4~", b"\x13", b"\x15", b"\x0b"
 _BACK = b"\x7f"
 _TO_START, _TO_END = (_HOME, b"\x01"), (_END, b"\x05")
 CARET_KEYS = (*_TO_START, *_TO_END)
 """What moves the caret."""
-_KEYS = (*CARET_KEYS, _STASH, _WIPE, _BACK)
+_KEYS = (*CARET_KEYS, _STASH, _WIPE, _CUT, _BACK)
 _RULE = "─" * 60
 
 
@@ -28,6 +28,7 @@ class ComposerAgent:
     @ivar height: rows that its screen has at least; then its composer grows upwards.
     @ivar drawn: false: the composer is not to be seen (a dialog has its place).
     @ivar text: what stands in the composer.
+    @ivar behind: what stands there behind the caret.
     """
 
     def __init__(self, deaf: int = 0) -> None:
@@ -42,6 +43,7 @@ class ComposerAgent:
         self.half_drawn = False
         self.height = 0
         self.text = ""
+        self.behind = ""
         self._stash = ""
         self._at_start = False
         self._pasting = False
@@ -70,14 +72,22 @@ class ComposerAgent:
             elif part in _KEYS and not self._pasting:
                 self._key(part)
             else:
-                self.text += part.decode()
+                self._insert(part.decode())
         self.draw()
+
+    def _insert(self, text: str) -> None:
+        if self._at_start:
+            self.text, self.behind, self._at_start = "", self.text + self.behind, False
+        self.text += text
 
     def _key(self, key: bytes) -> None:
         if key in CARET_KEYS:
             self._at_start = key in _TO_START and not self.numb
         elif key == _STASH:
             self.text, self._stash = self._stash, self.text
+            self._at_start = False
+        elif key == _CUT:
+            self.behind = ""
         elif key == _BACK:
             self.text = self.text[:-1]
         elif not self._at_start:
@@ -102,16 +112,24 @@ class ComposerAgent:
         if self.half_drawn:
             caret = (1, 1)
         elif self.drawn:
-            lines = self.text.split("\n")
+            lines, drawn = (
+                each.replace("\t", "    ").split("\n") for each in (self.text, self._composed())
+            )
             rows = [""] * (self.height - len(rows) - len(lines)) + rows
             caret = (len(rows) + 1 + len(lines), 3 if self._at_start else 3 + len(lines[-1]))
-            rows += [_RULE, "❯\xa0" + lines[0], *("  " + line for line in lines[1:]), _RULE]
+            rows += [_RULE, "❯\xa0" + drawn[0], *("  " + line for line in drawn[1:]), _RULE]
             rows.append("  ? for shortcuts")
         else:
             rows += [" Do you want to proceed?", " ❯ 1. Yes", "   2. No"]
             caret = (1, 1)
         placed = b"\x1b[%d;%dH" % caret
         self._tty.emit(b"\x1b[H\x1b[2J" + "\r\n".join(rows).encode() + placed)
+
+    def _composed(self) -> str:
+        """What stands in the composer, its caret drawn on what is behind it."""
+        before, behind = ("", self.text) if self._at_start else (self.text, "")
+        behind += self.behind
+        return f"{before}\x1b[7m{behind[:1]}\x1b[0m{behind[1:]}" if behind.strip() else before
 
     def _enter(self) -> None:
         if self.ends_line:
@@ -122,7 +140,8 @@ class ComposerAgent:
         elif self.text in self.pickers:
             self.text, self.drawn = "", False
         elif self.text:
-            self.prompts.append(self.text)
+            self.prompts.append(self.text + self.behind)
+            self.behind = ""
             if self.kept:
                 self.kept -= 1
             else:

@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.frames.score import RULES
 from tests.unit.terminal.screens import labels
 from tservice.terminal.model import display_model
-from tservice.terminal.regions import holds_draft
+from tservice.terminal.regions import holds_draft, is_written_behind
 from tservice.terminal.screen import Frame
 from tservice.terminal.status import Reading, read
 from tservice.terminal.trust import next_key
@@ -222,8 +222,20 @@ class DraftTests(SynchronousTestCase):
             "! ls",
             ">\u00a0fix",
             "❯\u00a0f\x1b[7m \x1b[0m",
+            "❯\u00a0\x1b[7mf\x1b[0m",
         ):
             self.check(True, inside)
+
+    def test_behind_the_caret(self) -> None:
+        """A suggestion is dim but for the caret on its first character."""
+        for wanted, inside in (
+            (False, "❯\u00a0jjj\x1b[7m \x1b[0m"),
+            (True, "❯\u00a0jjj\x1b[7mn\x1b[0m"),
+            (True, "❯\u00a0jjj\x1b[7mn\x1b[0mop"),
+            (False, "❯\u00a0jjj\x1b[7mn\x1b[0;2mop\x1b[0m"),
+        ):
+            shown = frame("● Hi", RULE, inside, RULE, "  ? for help")
+            self.assertEqual(wanted, is_written_behind(shown, 2, 5), inside)
 
     def test_hints_are_none(self) -> None:
         """Drawn dim, the caret on their first character."""

@@ -8,6 +8,7 @@ from tservice.clis.interfaces import CliKind, ICliRegistry, Submission
 from tservice.mux.interface import Capture
 from tservice.terminal.composer import ComposerRule
 from tservice.terminal.draft import Draft, read_draft
+from tservice.terminal.regions import is_written_behind
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 
@@ -17,10 +18,12 @@ class Sight:
     """The composer as one look saw it.
 
     @ivar caret: column and row.
+    @ivar is_followed: text stands behind the caret in its row, and is none of the agent's hints.
     """
 
     draft: Draft
     caret: tuple[int, int]
+    is_followed: bool
 
     @property
     def row(self) -> int:
@@ -56,7 +59,9 @@ class Composer:
         draft = read_draft(frame, self.screen, self.rule)
         if draft is None:
             return None
-        return Sight(draft=draft, caret=(capture.cursor_x, capture.cursor_y))
+        column, row = caret = (capture.cursor_x, capture.cursor_y)
+        followed = is_written_behind(frame, row, column)
+        return Sight(draft=draft, caret=caret, is_followed=followed)
 
 
 def composer_of(clis: ICliRegistry, mode: str) -> Composer | None:

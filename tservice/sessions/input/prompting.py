@@ -49,6 +49,11 @@ SEEN_GAP = 0.12
 """Seconds between the text's appearance and Enter."""
 SETTLING = (0.15,) * 10
 """Seconds before each look whether the completions of a command are drawn."""
+CUTTING = (0.03, 0.07, 0.2, 0.5, 1.0, 1.0)
+"""Seconds before each look whether what came up behind the caret is gone.
+
+All in all longer than an agent that was stopped in the midst of its drawing stands still.
+"""
 ASKING = (0.1, 0.2, 0.4)
 """Seconds before each further look at what asks for something, before a prompt is refused for it:
 an earlier prompt that quotes a dialog looks like one until the composer below it is drawn."""
@@ -191,8 +196,12 @@ class Prompter:
             await self._shown(before.draft.text)
         spent = self._context.clock.seconds() - began
         await sleep(self._context.clock, max(SEEN_GAP, PASTE_GAP - spent))
-        if not self._blind and self._composer.submission.is_command(self._text):
+        if self._blind:
+            return
+        if self._composer.submission.is_command(self._text):
             await self._settled()
+        else:
+            await self._stand_alone()
 
     async def _shown(self, before: str) -> None:
         """Return once the text stands there, as it is or as the agent draws it: twice the same."""
@@ -214,6 +223,25 @@ class Prompter:
                 return
             other = now.draft.text
         self._untaken = True
+
+    async def _stand_alone(self) -> None:
+        """Take away what came up behind the prompt: the composer was empty before it.
+
+        Claude Code, stopped between an Enter and its drawing, brings back what was taken away.
+        """
+        cut = self._composer.submission.cut
+        if cut is None:
+            return
+        try:
+            before = await self._touch.press(cut, _is_followed)
+        except Unanswered:
+            # It takes nothing of the prompt, however often it is pressed.
+            return
+        for pause in CUTTING if before is not None else ():
+            await sleep(self._context.clock, pause)
+            now = await self._touch.see()
+            if now is not None and not _is_followed(now):
+                return
 
     async def _settled(self) -> None:
         """Return once the screen rests, or after a while.
@@ -456,3 +484,7 @@ class Prompter:
             if opened is not None:
                 return opened
         return None
+
+
+def _is_followed(sight: Sight) -> bool:
+    return sight.is_whole and sight.is_followed

@@ -274,6 +274,30 @@ class DraftTests(SubmissionCase):
         self.assertEqual((["hello"], "half a thought"), (self.agent.prompts, self.agent.text))
         self.assertEqual(1, self.enters)
 
+    def test_so_is_one_letter_with_the_caret_on_it(self) -> None:
+        """Drawn as the first letter of a hint is."""
+        self.agent.text = "n"
+        self.agent.received(b"\x1b[1~")
+        answer = self.send("jjj\r")
+        self.spend(3)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["jjj"], "n", 1), (self.agent.prompts, self.agent.text, self.enters))
+
+    def test_what_comes_up_behind_the_prompt_goes(self) -> None:
+        """Claude Code, stopped between an Enter and its drawing, brings back a letter."""
+        paste = self.agent.received
+
+        def received(data: bytes) -> None:
+            if b"jjj" in data:
+                self.agent.behind = "n"
+            paste(data)
+
+        self.agent.received = received  # type: ignore[method-assign]
+        answer = self.send("jjj\r")
+        self.spend(3)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["jjj"], ["C-k", "Enter"]), (self.agent.prompts, self.hosted.keys))
+
     def test_a_short_prompt_in_a_longer_draft(self) -> None:
         self.draft("bananas")
         answer = self.send("a\r")
