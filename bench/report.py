@@ -16,6 +16,7 @@ class Row:
     @ivar against: what C{peer} is.
     @ivar at_most: the ratio ours/peer that is promised; C{None} where nothing is promised.
     @ivar higher_is_better: the promise is a least ratio instead.
+    @ivar goal: the ratio that is wanted where it cannot be promised (architecture-measured).
     """
 
     name: str
@@ -25,6 +26,7 @@ class Row:
     against: str
     at_most: float | None = None
     higher_is_better: bool = False
+    goal: float | None = None
 
     @property
     def ratio(self) -> float:
@@ -33,7 +35,9 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """C{ok}, C{MISS}, or nothing where nothing is promised."""
+        """C{ok}, C{MISS}, a goal that is not reached, or nothing where nothing is promised."""
+        if self.goal is not None:
+            return "ok" if self.ratio <= self.goal else f"goal {self.goal:g}: not reached"
         if self.at_most is None:
             return ""
         kept = self.ratio >= self.at_most if self.higher_is_better else self.ratio <= self.at_most

@@ -10,7 +10,7 @@ from bench.report import Row, percentile
 from tests.integration.harness import Daemon
 
 SESSIONS = 100
-START_LIMIT, CREATE_LIMIT, ADOPT_LIMIT = 1000.0, 40.0, 2000.0
+START_LIMIT, CREATE_LIMIT, ADOPT_LIMIT = 930.0, 35.0, 2000.0
 """Milliseconds."""
 
 
