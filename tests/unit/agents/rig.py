@@ -72,7 +72,7 @@ class Screen:
             self._draw(self.shown)
         elif len(data) > 1 and data[:1] != b"\x1b":
             draft = data.decode().split("\n")[0]
-            self._draw(COMPOSER_ROW.sub(lambda row: row[1] + draft, self.shown))
+            self._draw(COMPOSER_ROW.sub(lambda row: row[1] + draft, self.shown), draft)
 
     def resized(self, cols: int, rows: int) -> None:
         """It is drawn anew by the test."""
@@ -84,12 +84,12 @@ class Screen:
         self.shown = text
         self._draw(text)
 
-    def _draw(self, text: str) -> None:
+    def _draw(self, text: str, draft: str = "") -> None:
         self.tty.emit(b"\x1b[H\x1b[2J" + text.replace("\n", "\r\n").encode())
         composers = list(COMPOSER_ROW.finditer(text))
         if composers:
             row = text.count("\n", 0, composers[-1].start()) + 1
-            self.tty.emit(b"\x1b[%d;3H" % row)
+            self.tty.emit(b"\x1b[%d;%dH" % (row, 3 + len(draft)))
 
 
 class AgentMachine(Machine):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections import deque
 from typing import Any
 
@@ -18,6 +19,7 @@ _FLAGS = (
     ("reverse", "7"),
     ("strikethrough", "9"),
 )
+_BLANK = pyte.screens.Char(" ")
 _MODES = (
     (1000, b"\x1b[?1000h"),
     (1002, b"\x1b[?1002h"),
@@ -150,10 +152,8 @@ class FakeGrid:
 
 def _render(line: Any, cols: int) -> bytes:
     out, style = [], ""
-    cells = [line[x] for x in range(cols)]
-    while cells and cells[-1] == pyte.screens.Char(" "):
-        cells.pop()
-    for cell in cells:
+    for x in range(_written(line, cols)):
+        cell = line[x]
         wanted = _sgr(cell)
         if wanted != style:
             out.append(f"\x1b[0{wanted}m")
@@ -164,6 +164,14 @@ def _render(line: Any, cols: int) -> bytes:
     return "".join(out).encode("utf-8", "replace")
 
 
+def _written(line: Any, cols: int) -> int:
+    """How many cells a row has up to the last that is no blank; those not kept are the default."""
+    if line.default != _BLANK:
+        return cols
+    return max((x + 1 for x, cell in line.items() if x < cols and cell != _BLANK), default=0)
+
+
+@functools.lru_cache(maxsize=4096)
 def _sgr(cell: Any) -> str:
     parts = [code for name, code in _FLAGS if getattr(cell, name)]
     parts += _colour(cell.fg, 30) + _colour(cell.bg, 40)
