@@ -197,6 +197,7 @@ class Life:
                     break
             elif status in (409, 422) and ("nothing was typed" in told or "send both" in told):
                 figures.count("refused")
+                print(f"  {prompt.name} was refused: {told}", flush=True)
             elif status:
                 figures.surprises.append(f"{prompt.name}: {status} {told}")
                 break
