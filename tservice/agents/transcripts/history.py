@@ -27,6 +27,7 @@ from tservice.agents.transcripts.shown import (
     message_answer,
 )
 from tservice.agents.transcripts.sources import head, messages
+from tservice.agents.transcripts.sqlite.rows import kept_open
 from tservice.agents.transcripts.stores import StoredConversation
 from tservice.core.doors.inthread import InOwnThread
 from tservice.core.errors import invalid, not_found
@@ -119,8 +120,9 @@ class History:
         sessions = self._sessions.list(caller)
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
         view = _View(files=tuple(self._homes.every(place, sessions)), own=own)
+        kept = kept_open(partial(look, view))
         return await self._in_thread(
-            lambda: place.act(partial(look, view)), str(place.home), caller.username or None
+            lambda: place.act(kept), str(place.home), caller.username or None
         )
 
     def _page(self, view: _View, *, limit: int, offset: int) -> HistoryAnswer:

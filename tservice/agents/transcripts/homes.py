@@ -9,6 +9,7 @@ from typing import TypeVar
 from attrs import frozen
 
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
+from tservice.agents.transcripts.sqlite.rows import kept_open
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.places.place import OWN, Place
 from tservice.core.places.places import Places
@@ -47,7 +48,8 @@ class Homes:
         A session's agent chooses what its transcript's name leads to, so root must not follow it.
         """
         place = self.places.recall(session.place)
-        return lambda: place.act(work)
+        kept = kept_open(work)
+        return lambda: place.act(kept)
 
     def _below(self, place: Place) -> TranscriptFiles:
         # The service's environment counts in its own place only.

@@ -2,19 +2,16 @@
 
 A conversation is named as if it was a file in the database: C{.../opencode.db/ses_1}.
 
-Whoever the agent is may have written the database: it is opened for reading only, nothing of its
-schema is trusted, and a reading that takes more than L{STEPS} is given up.
+Whoever the agent is may have written the database: a child reads it (L{rows}).
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from attrs import evolve
 
@@ -39,22 +36,16 @@ from tservice.agents.transcripts.model import (
     next_conversation,
     prompted,
 )
-from tservice.agents.transcripts.reader import MESSAGE_CHARS, MESSAGES, open_regular
+from tservice.agents.transcripts.reader import MESSAGE_CHARS, MESSAGES
+from tservice.agents.transcripts.sqlite.rows import Row, Rows, opened
 from tservice.core.crowd import is_crowd
 
-STEPS = 30_000_000
-"""Instructions of the database's machine in one reading: a second or so."""
-LOCKED = 2.0
-"""Seconds that a reading waits for whoever writes."""
 NEWEST = 20
 """Messages, newest first, in which the last answer or a prompt is looked for."""
 PARTS = 200
 """Parts of one message that are read."""
 LISTED = 1000
 """Conversations, newest first, that are listed."""
-VALUE_LIMIT = 8 * 1024 * 1024
-"""Bytes of one value; a longer one is an error."""
-_PACE = 10_000
 
 _SESSION = """
     SELECT directory, cost, tokens_input, tokens_output, tokens_reasoning, tokens_cache_read,
@@ -84,8 +75,8 @@ def listed(database: Path) -> list[tuple[str, int]]:
 
     @raise OSError: it cannot be read.
     """
-    with _open(database) as rows:
-        found = rows.execute(_LISTED, (LISTED,)).fetchall()
+    with opened(database) as rows:
+        found = rows.ask(_LISTED, LISTED)
     return [(row["id"], as_count(row["time_updated"])) for row in found if as_id(row["id"])]
 
 
@@ -95,7 +86,7 @@ def read_on(place: ReadPosition, path: Path) -> ReadPosition:
     @raise OSError: it cannot be read.
     """
     tally = place.tally if place.path == str(path) else next_conversation(place.tally)
-    with _open(path.parent) as rows:
+    with opened(path.parent) as rows:
         tally = _begun(rows, path.name, tally)
         for message in reversed(_messages(rows, path.name, NEWEST)):
             tally = _advance(tally, message)
@@ -109,7 +100,7 @@ def head(path: Path) -> Tally:
 
     @raise OSError: it cannot be read.
     """
-    with _open(path.parent) as rows:
+    with opened(path.parent) as rows:
         return _begun(rows, path.name, Tally())
 
 
@@ -120,7 +111,7 @@ def messages(path: Path) -> list[Message]:
     """
     kept: list[Message] = []
     left = MESSAGE_CHARS
-    with _open(path.parent) as rows:
+    with opened(path.parent) as rows:
         for message in _messages(rows, path.name, MESSAGES):
             said = message["said"]
             if said is None:
@@ -138,7 +129,7 @@ def prompts(path: Path, since: int) -> Iterator[tuple[int, str]]:
 
     @raise OSError: it cannot be read.
     """
-    with _open(path.parent) as rows:
+    with opened(path.parent) as rows:
         found = [message["said"] for message in _messages(rows, path.name, NEWEST)]
     for said in found:
         if said is not None and said.role == "user" and (said.timestamp or 0) >= since:
@@ -151,14 +142,14 @@ def has_answer(path: Path, since: int) -> bool:
 
     @raise OSError: it cannot be read.
     """
-    with _open(path.parent) as rows:
+    with opened(path.parent) as rows:
         found = _messages(rows, path.name, NEWEST)
     late = [message for message in found if (message["at"] or 0) >= since]
     return any(_advance(Tally(), message).ended for message in late)
 
 
-def _begun(rows: sqlite3.Connection, conversation: str, tally: Tally) -> Tally:
-    row = rows.execute(_SESSION, (conversation,)).fetchone()
+def _begun(rows: Rows, conversation: str, tally: Tally) -> Tally:
+    row = _first(rows, _SESSION, conversation)
     if row is None:
         return tally
     tally = evolve(
@@ -167,13 +158,13 @@ def _begun(rows: sqlite3.Connection, conversation: str, tally: Tally) -> Tally:
         cwd=as_name(row["directory"]),
         model=as_name(_object(row["model"]).get("id")) or tally.model,
     )
-    first = rows.execute(_FIRST, (conversation,)).fetchone()
+    first = _first(rows, _FIRST, conversation)
     said = None if first is None or tally.first_at else _message(rows, first)["said"]
     return prompted(tally, said) if said is not None and said.role == "user" else tally
 
 
-def _summed(rows: sqlite3.Connection, conversation: str, tally: Tally) -> Tally:
-    row = rows.execute(_SESSION, (conversation,)).fetchone()
+def _summed(rows: Rows, conversation: str, tally: Tally) -> Tally:
+    row = _first(rows, _SESSION, conversation)
     if row is None:
         return tally
     cost = as_number(row["cost"])
@@ -188,13 +179,12 @@ def _summed(rows: sqlite3.Connection, conversation: str, tally: Tally) -> Tally:
     return counted(tally, conversation, used)
 
 
-def _todos(rows: sqlite3.Connection, conversation: str) -> ListedTodos:
+def _todos(rows: Rows, conversation: str) -> ListedTodos:
     """Its to-do list."""
-    try:
-        found = rows.execute(_TODOS, (conversation, todos.TODOS)).fetchall()
-    except sqlite3.OperationalError:
-        # A version that keeps none in this way; all else of the conversation is told.
-        return ()
+    found: list[Row] = []
+    with suppress(OSError):
+        # A version may keep none in this way; all else of the conversation is told.
+        found = rows.ask(_TODOS, conversation, todos.TODOS)
     return todos.kept(todos.listed([dict(row) for row in reversed(found)], "content") or ())
 
 
@@ -213,21 +203,25 @@ def _advance(tally: Tally, message: Mapping[str, Any]) -> Tally:
     return tally if said is None else answered(tally, "", said)
 
 
-def _messages(rows: sqlite3.Connection, conversation: str, most: int) -> list[dict[str, Any]]:
+def _messages(rows: Rows, conversation: str, most: int) -> list[dict[str, Any]]:
     """The newest messages, newest first."""
-    found = rows.execute(_NEWEST, (conversation, most)).fetchall()
+    found = rows.ask(_NEWEST, conversation, most)
     return [_message(rows, row) for row in found]
 
 
-def _message(rows: sqlite3.Connection, row: sqlite3.Row) -> dict[str, Any]:
+def _message(rows: Rows, row: Row) -> dict[str, Any]:
     data, at = _object(row["data"]), as_count(row["time_created"]) or None
-    parts = [_object(part["data"]) for part in rows.execute(_PARTS, (row["id"], PARTS))]
+    parts = [_object(part["data"]) for part in rows.ask(_PARTS, row["id"], PARTS)]
     texts = [each.get("text") for each in parts if each.get("type") == "text"]
     text = "\n\n".join(each for each in texts if isinstance(each, str))[-TEXT_LIMIT:]
     role = data.get("role")
     known = role in ("user", "assistant") and bool(text.strip())
     said = Message(role=str(role), text=text, timestamp=at) if known else None
     return {"data": data, "at": at, "said": said}
+
+
+def _first(rows: Rows, statement: str, conversation: str) -> Row | None:
+    return next(iter(rows.ask(statement, conversation)), None)
 
 
 def _object(text: Any) -> Mapping[str, Any]:
@@ -237,20 +231,3 @@ def _object(text: Any) -> Mapping[str, Any]:
         return as_map(json.loads(text))
     except (ValueError, RecursionError):
         return {}
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[sqlite3.Connection]:
-    open_regular(path).close()
-    left = iter(range(STEPS // _PACE))
-    try:
-        uri = f"file:{quote(str(path))}?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True, timeout=LOCKED)) as rows:
-            rows.row_factory = sqlite3.Row
-            rows.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_LIMIT)
-            rows.set_progress_handler(lambda: next(left, None) is None, _PACE)
-            rows.execute("PRAGMA query_only = ON")
-            rows.execute("PRAGMA trusted_schema = OFF")
-            yield rows
-    except sqlite3.Error as error:
-        raise OSError(f"{path}: {error}") from error

@@ -15,8 +15,11 @@ import ctypes
 import os
 import platform
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
+
+from attrs import frozen
 
 from tservice.core.users.osuser import OsUser
 
@@ -55,9 +58,54 @@ def act_as(user: OsUser | None, work: Callable[[], _T]) -> _T:
     gid, uid = os.getegid(), os.geteuid()
     try:
         _enter(user.uid, user.gid, user.groups)
+        _here.acted = _Acted(user=user, itself=(uid, gid, groups))
         return work()
     finally:
+        _here.acted = None
         _leave(uid, gid, groups)
+
+
+def in_whose_name() -> tuple[int, int, Sequence[int]] | None:
+    """As whom this thread works now: user, group, further groups; C{None}: as this process."""
+    acted = _acted()
+    return None if acted is None else (acted.user.uid, acted.user.gid, acted.user.groups)
+
+
+def as_itself(work: Callable[[], _T]) -> _T:
+    """Call C{work} with this process's own rights in the midst of L{act_as}.
+
+    It is to start a child, which nobody else's rights need reach, and to touch nothing of a user's.
+    """
+    acted = _acted()
+    if acted is None:
+        return work()
+    _leave(*acted.itself)
+    try:
+        return work()
+    finally:
+        try:
+            _enter(acted.user.uid, acted.user.gid, acted.user.groups)
+        except NotActing:
+            # Whoever called would go on, as root.
+            os.abort()
+
+
+@frozen(kw_only=True)
+class _Acted:
+    """What L{act_as} changed in a thread.
+
+    @ivar itself: the process's own user, group and further groups.
+    """
+
+    user: OsUser
+    itself: tuple[int, int, Sequence[int]]
+
+
+def _acted() -> _Acted | None:
+    return getattr(_here, "acted", None)
+
+
+_here = threading.local()
 
 
 def _enter(uid: int, gid: int, groups: Sequence[int]) -> None:

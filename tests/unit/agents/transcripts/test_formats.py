@@ -11,7 +11,6 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.samples import RECORDED, database
-from tservice.agents.transcripts import opencode as transcript_opencode
 from tservice.agents.transcripts.model import (
     LINE_VALUES,
     MODELS,
@@ -23,6 +22,7 @@ from tservice.agents.transcripts.model import (
     tally_of,
 )
 from tservice.agents.transcripts.sources import head, messages, read_on
+from tservice.agents.transcripts.sqlite import rows as transcript_rows
 from tservice.agents.transcripts.stores import STORES, scan
 
 CLAUDE_LIMIT = "You've hit your session limit · resets 8:01am (UTC)"
@@ -207,7 +207,7 @@ class OpencodeTests(SynchronousTestCase):
 
     def test_a_query_without_end_is_given_up(self) -> None:
         """Whoever the agent is may put a view in a table's place."""
-        self.patch(transcript_opencode, "STEPS", 1_000_000)
+        self.patch(transcript_rows, "STEPS", 1_000_000)
         self.database.parent.mkdir()
         rows = sqlite3.connect(self.database)
         rows.execute(

@@ -1,0 +1,136 @@
+"""Databases made to harm whoever reads them: they harm a child, for a bounded time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from pathlib import Path
+from unittest import skipUnless
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.agents.transcripts.samples import database
+from tservice.agents.transcripts.model import ReadPosition
+from tservice.agents.transcripts.sources import messages, read_on
+from tservice.agents.transcripts.sqlite import rows as transcript_rows
+from tservice.agents.transcripts.sqlite.rows import Rows, kept_open, opened
+from tservice.agents.transcripts.stores import scan
+from tservice.core.users.acting import act_as, in_whose_name
+from tservice.core.users.osuser import OsUser
+
+ID = "ses_dfdff04dcffeRkFTm0FqI7aA1a"
+FOREVER = "instr(zeroblob(7000000) || x'01', zeroblob(3000000) || x'0102')"
+"""One instruction of the database's machine, and hours of the processor's."""
+NOBODY = 65534
+
+
+class RowsTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.database = Path(self.mktemp()).absolute() / "opencode.db"
+
+    def listed(self) -> list[str]:
+        return [found.path.name for found in scan(self.database, "opencode")]
+
+    def view(self, select: str) -> None:
+        self.database.parent.mkdir()
+        rows = sqlite3.connect(self.database)
+        rows.execute(f"CREATE VIEW session AS {select}")
+        rows.close()
+
+    def test_one_endless_instruction_is_given_up(self) -> None:
+        self.patch(transcript_rows, "ANSWER_SECONDS", 0.5)
+        self.view(f"SELECT 'ses_1' AS id, {FOREVER} AS time_updated, NULL AS parent_id")
+        self.assertEqual([], self.listed())
+
+    def test_whoever_was_given_up_is_not_asked_again(self) -> None:
+        self.patch(transcript_rows, "ANSWER_SECONDS", 0.5)
+        self.view(f"SELECT 'ses_1' AS id, {FOREVER} AS time_updated, NULL AS parent_id")
+
+        def ask() -> list[str]:
+            said = []
+            for _ in range(3):
+                with opened(self.database) as rows:
+                    said.append(str(self.assertRaises(OSError, rows.ask, "SELECT * FROM session")))
+            return said
+
+        said = kept_open(ask)()
+        self.assertEqual([f"{self.database}: took too long"] * 3, said)
+
+    def test_a_pipe_beside_it_is_not_waited_for(self) -> None:
+        database(self.database)
+        for name in ("-journal", "-wal", "-shm"):
+            pipe = Path(f"{self.database}{name}")
+            os.mkfifo(pipe)
+            self.assertEqual([], self.listed(), name)
+            pipe.unlink()
+        self.assertEqual([ID], self.listed())
+
+    def test_more_than_is_read_is_refused(self) -> None:
+        self.patch(transcript_rows, "ANSWER_LIMIT", 1000)
+        text = "json_object('type', 'text', 'text', hex(zeroblob(2000)))"
+        database(self.database, f"UPDATE part SET data = {text}")
+        self.assertRaises(OSError, messages, self.database / ID, "opencode")
+
+    def test_a_log_that_is_written_is_read(self) -> None:
+        """As opencode keeps it, while opencode has it open."""
+        database(self.database)
+        writer = sqlite3.connect(self.database)
+        self.addCleanup(writer.close)
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("UPDATE session SET directory = '/elsewhere'")
+        writer.commit()
+        place = read_on(ReadPosition(path=""), self.database / ID, "opencode")
+        self.assertEqual("/elsewhere", place.tally.cwd)
+
+    def test_one_child_for_all_readings_of_a_piece_of_work(self) -> None:
+        database(self.database)
+        made: list[Rows] = []
+
+        def ask() -> None:
+            for _ in range(3):
+                with opened(self.database) as rows:
+                    made.append(rows)
+                    self.assertEqual(
+                        [ID], [row["id"] for row in rows.ask("SELECT id FROM session")]
+                    )
+
+        kept_open(ask)()
+        self.assertEqual(1, len(set(map(id, made))))
+        self.assertRaises(OSError, made[0].ask, "SELECT id FROM session")
+
+    def test_a_question_that_fails_leaves_the_next_one(self) -> None:
+        database(self.database)
+        with opened(self.database) as rows:
+            self.assertRaises(OSError, rows.ask, "SELECT nothing FROM session")
+            self.assertEqual([{"1": 1}], rows.ask("SELECT 1"))
+
+    @skipUnless(os.geteuid() == 0, "only root can act as another user")
+    def test_with_the_rights_of_whom_it_is_read_for(self) -> None:
+        folder = Path(tempfile.mkdtemp(dir="/tmp"))  # which that user can reach
+        self.addCleanup(shutil.rmtree, folder)
+        folder.chmod(0o755)
+        self.database = database(folder / "opencode.db")
+        self.database.chmod(0o600)
+        user = OsUser(
+            name="nobody", uid=NOBODY, gid=NOBODY, groups=(), home=Path("/"), shell="/bin/sh"
+        )
+        self.assertEqual([], act_as(user, self.listed))
+        os.chown(self.database, NOBODY, NOBODY)
+        self.assertEqual([ID], act_as(user, self.listed))
+        self.assertEqual((NOBODY, NOBODY), act_as(user, self.who_reads))
+        self.assertIsNone(in_whose_name())
+
+    def who_reads(self) -> tuple[int, int]:
+        """The user and group of a child that is asked nothing."""
+        rows = Rows(self.database)
+        try:
+            with self.assertRaises(OSError):
+                rows.ask("SELECT 1 FROM nothing")
+            status = Path(f"/proc/{rows._child.pid}/status").read_text()
+        finally:
+            rows.close()
+        words = {line.partition(":")[0]: line.split()[1:] for line in status.splitlines()}
+        self.assertEqual(1, len({*words["Uid"], *words["Gid"]}))
+        return int(words["Uid"][0]), int(words["Gid"][0])

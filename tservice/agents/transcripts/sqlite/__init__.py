@@ -1,0 +1,1 @@
+"""Databases that agents write, and the child that reads them."""
