@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -69,3 +70,30 @@ class ConfiguredTests(SynchronousTestCase):
     def test_modes_without_a_reader(self) -> None:
         for mode in ("shell", "pi", "nope"):
             self.assertIsNone(self.model(mode))
+
+    def test_what_would_take_a_parser_for_ever_says_nothing(self) -> None:
+        """What TOML's does for a key goes by the parts of its table's name, and by their number."""
+        deep = "[" + ".".join("a" * 31) + "]\n"
+        hostile = {
+            "parts and keys": "[" + ".".join("a" * 20_000) + "]\n" + "k = 1\n" * 20_000,
+            "parts": ".".join("a" * 40_000) + " = 1",
+            "parts apart": " . ".join("a" * 40_000) + " = 1",
+            "quoted parts": ".".join(['"a b"'] * 20_000) + " = 1",
+            "keys": deep + "".join(f"k{i} = 1\n" for i in range(20_000)),
+            "nesting": "a = " + "[" * 50_000,
+            "a word": "a" * 250_000,
+            "quotes": "'" * 250_000,
+            "size": "#" * 300_000,
+        }
+        for name, content in hostile.items():
+            self.put(".codex/config.toml", 'model = "m"\n' + content)
+            begun = time.thread_time()
+            self.assertIsNone(self.model("codex"), name)
+            self.assertLess(time.thread_time() - begun, 2, name)
+
+    def test_a_large_file_of_a_person(self) -> None:
+        projects = "".join(
+            f'[projects."/home/me/work.d/p.{i}"]\ntrust_level = "trusted"\n' for i in range(2000)
+        )
+        self.put(".codex/config.toml", f'model = "m-1"\n{projects}')
+        self.assertEqual("m-1", self.model("codex"))
