@@ -208,7 +208,7 @@ def _with_footer(frame: Frame, top: int) -> Span | None:
     if not below or any(is_key_hint(frame.rows[i]) for i in below):
         return None
     footer = frame.bottom
-    while not frame.is_blank(footer - 1):
+    while footer > top and not frame.is_blank(footer - 1):
         footer -= 1
     return Span(top, footer - 1) if footer > top + 1 else None
 

@@ -12,6 +12,15 @@ from tservice.terminal.status import read
 SPINNER = "✻ Slithering… (1s · ↓ 7 tokens)"
 
 
+class FullScreenTests(SynchronousTestCase):
+    """A program writes every row full, as agents' own never do."""
+
+    def test_no_row_is_blank(self) -> None:
+        for mode, rules in RULES.items():
+            for rows in ("> a\n" * 24, "> a\n" + "  b\n" * 23, "› a\n" + "  b\n" * 23):
+                self.assertFalse(read(frame(rows), "", rules).composer_ready, mode)
+
+
 class WorkingTests(SynchronousTestCase):
     def test_spinner_above_the_composer(self) -> None:
         """The composer stays while a turn runs."""
