@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from heapq import nlargest
 from itertools import islice
 from pathlib import Path
@@ -65,10 +66,10 @@ class TranscriptFiles:
 
         Whoever holds the hook secret can name any file; other folders are other people's.
         """
-        if told is None or "\0" in told:
-            return None
         folder = os.path.realpath(self.folder_of(session.working_dir))
-        path = os.path.realpath(told)
+        path = None if told is None else _real(told)
+        if path is None:
+            return None
         inside = os.path.dirname(path) == folder and path.endswith(".jsonl")
         return Path(path) if inside and os.path.isfile(path) else None
 
@@ -131,9 +132,16 @@ class TranscriptFiles:
                 continue
             begins = head(each.path, session.mode)
             known = begins.conversation in session.conversation_ids
-            if known or (begins.cwd is not None and os.path.realpath(begins.cwd) == here):
+            if known or (begins.cwd is not None and _real(begins.cwd) == here):
                 found.append(Candidate(found=each, begins=begins))
         return found
+
+
+def _real(told: str) -> str | None:
+    """Where a path leads; C{None} for what no file system has: a NUL, or half a character."""
+    with suppress(ValueError):
+        return os.path.realpath(told)
+    return None
 
 
 def all_transcripts(places: Iterable[TranscriptFiles]) -> list[StoredConversation]:

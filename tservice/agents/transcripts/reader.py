@@ -22,6 +22,9 @@ LINE_LIMIT = 8 * 1024 * 1024
 """A longer line is passed over."""
 TURN = 16 * 1024 * 1024
 """Bytes read in one call, so that other work of the thread pool gets its turn."""
+UNREAD = 1024 * 1024 * 1024
+"""Bytes that one reading goes through in all its turns: of more, as of a file that is all hole, the
+end."""
 HEAD = 256 * 1024
 """Bytes in which the beginning of a conversation is looked for."""
 TAIL = 4 * 1024 * 1024
@@ -57,12 +60,14 @@ def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
         if not same or status.st_size < place.position:
             tally = next_conversation(place.tally) if str(path) != place.path else Tally()
             place = ReadPosition(path=str(path), inode=status.st_ino, tally=tally)
-        tally, position = place.tally, place.position
+        # Where that is in the middle of a line, its end is no JSON.
+        start = max(place.position, status.st_size - UNREAD)
+        tally, position = place.tally, start
         for line, end in lines(file, position, position + TURN):
             found = entry(line) if line else None
             tally = tally if found is None else advance(tally, found)
             position = end
-        ended = position < place.position + TURN
+        ended = position < start + TURN
     return evolve(place, tally=tally, position=position, ended=ended)
 
 
@@ -72,9 +77,13 @@ def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
     A line above L{LINE_LIMIT} is given as an empty one.  What has no line end yet is not given.
     """
     file.seek(start)
-    position, rest, skipping = start, b"", False
+    position, skipping = start, False
+    rest: list[bytes] = []
     while position < stop and (piece := file.read(PIECE)):
-        *whole, last = (rest + piece).split(b"\n")
+        *whole, last = piece.split(b"\n")
+        if whole:
+            whole[0] = b"".join([*rest, whole[0]])
+            rest.clear()
         for line in whole:
             if position >= stop:
                 return
@@ -82,10 +91,12 @@ def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
             position += len(line) + 1
             yield (b"" if skipping else line), position
             skipping = False
-        rest = last
-        if len(rest) > LINE_LIMIT:
-            position += len(rest)
-            rest, skipping = b"", True
+        rest.append(last)
+        held = sum(map(len, rest))
+        if held > LINE_LIMIT:
+            position += held
+            skipping = True
+            rest.clear()
             # Whoever goes on from here reads the end of that line, which is no JSON.
             yield b"", position
 

@@ -108,6 +108,8 @@ def _in_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversatio
                 left -= 1
                 if left <= 0:
                     break
+                if not _is_text(each.name):
+                    continue
                 if each.is_dir(follow_symlinks=False) and levels > 1:
                     below.append((Path(each.path), levels - 1))
                 elif each.name.endswith(".jsonl") and each.is_file(follow_symlinks=False):
@@ -117,3 +119,12 @@ def _in_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversatio
                         path=Path(each.path), mode=mode, at=at, size=status.st_size
                     )
         folders += sorted(below)
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name is Unicode: no agent gives another one, and nothing can be told of it."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,75 @@
+"""Transcripts made to harm whoever reads them: they harm nobody, themselves included."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.agents.transcripts.test_conversations import session
+from tservice.agents.transcripts import reader as transcript_reader
+from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.model import ReadPosition
+from tservice.agents.transcripts.sources import read_on
+
+
+class HostileTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.files = TranscriptFiles.of_home(Path(self.mktemp()).absolute())
+        self.folder = self.files.codex / "2026" / "01" / "02"
+        self.folder.mkdir(parents=True)
+        self.owner = session(mode="codex", working_dir=str(self.folder), created_at=0)
+
+    def put(self, name: bytes | str, cwd: str) -> Path:
+        path = os.fsencode(self.folder) + b"/" + os.fsencode(name)
+        about = {"type": "session_meta", "payload": {"id": "abc", "cwd": cwd}}
+        prompt = {"type": "event_msg", "payload": {"type": "user_message", "message": "hi"}}
+        lines = "".join(json.dumps(each) + "\n" for each in (about, prompt))
+        Path(os.fsdecode(path)).write_text(lines)
+        return Path(os.fsdecode(path))
+
+    def located(self) -> Path | None:
+        return self.files.locate(self.owner, None, (), shared=False)
+
+    def test_a_folder_that_cannot_be_one_hides_no_other_conversation(self) -> None:
+        good = self.put("good.jsonl", str(self.folder))
+        os.utime(good, (1, 1))
+        for number, cwd in enumerate(("/tmp/a\0b", "/tmp/\ud800", "\0", "/" + "a/" * 2000)):
+            self.put(f"bad{number}.jsonl", cwd)
+            self.assertEqual(good, self.located(), cwd)
+
+    def test_a_path_that_cannot_be_one(self) -> None:
+        owner = session(mode="primary", working_dir="/w")
+        for told in ("\0", "/tmp/\ud800.jsonl", "/tmp/a\0.jsonl"):
+            self.assertIsNone(self.files.named(owner, told))
+
+    def test_a_name_that_is_no_text_is_passed_over(self) -> None:
+        self.put(b"rollout-\xff.jsonl", str(self.folder))
+        self.assertIsNone(self.located())
+
+    def test_a_hole_is_not_read_through(self) -> None:
+        """Four terabytes that take no room on the disk."""
+        path = self.folder / "hole.jsonl"
+        with path.open("wb") as file:
+            file.truncate(4 << 40)
+        self.patch(transcript_reader, "UNREAD", 64 << 20)
+        begun, turns = time.thread_time(), 0
+        place = ReadPosition(path="", ended=False)
+        while not place.ended:
+            place = read_on(place, path, "codex")
+            turns += 1
+        self.assertLessEqual(turns, 6)
+        self.assertLess(time.thread_time() - begun, 5)
+
+    def test_the_end_of_a_huge_one_counts(self) -> None:
+        path = self.put("a.jsonl", "/w")
+        last = path.read_bytes()
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+            file.seek(0, os.SEEK_END)
+            file.write(b"\n" + last)
+        self.patch(transcript_reader, "UNREAD", 1 << 20)
+        self.assertEqual("/w", read_on(ReadPosition(path=""), path, "codex").tally.cwd)
