@@ -5,8 +5,6 @@ What cannot be read says nothing: the file is the user's, and the agent will rep
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,32 +12,15 @@ from typing import Any
 from attrs import frozen
 
 from tservice.clis.capabilities import ConfigReader
+from tservice.core.crowd import parse_toml
 from tservice.core.files import FileError, read_json, read_text
 
 MODEL_LENGTH = 64
 """Characters of a displayed model (protocol-session)."""
 
 
-TOML_LIMIT = 256 * 1024
-"""Bytes of a TOML file that is parsed."""
-TOML_KEYS = 10_000
-"""Keys of such a file, by the signs behind them."""
-TOML_PARTS = 32
-"""Parts of a dotted key: what the parser does for each key goes by the parts of its table's name,
-and a small file of many of both would keep a thread for days."""
-
-_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
-_DOTTED = re.compile(rf"(?<![\w-])(?:{_PART}){{{TOML_PARTS}}}")
-
-
 def _read_toml(path: Path) -> Any:
-    text = read_text(path, limit=TOML_LIMIT)
-    if text.count("=") > TOML_KEYS or _DOTTED.search(text):
-        raise ValueError("takes too long to parse")
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deep") from None
+    return parse_toml(read_text(path))
 
 
 @frozen

@@ -79,11 +79,11 @@ class ConfiguredTests(SynchronousTestCase):
             "parts": ".".join("a" * 40_000) + " = 1",
             "parts apart": " . ".join("a" * 40_000) + " = 1",
             "quoted parts": ".".join(['"a b"'] * 20_000) + " = 1",
-            "keys": deep + "".join(f"k{i} = 1\n" for i in range(20_000)),
+            "keys": deep + "".join(f"k{i} = 1\n" for i in range(30_000)),
             "nesting": "a = " + "[" * 50_000,
             "a word": "a" * 250_000,
             "quotes": "'" * 250_000,
-            "size": "#" * 300_000,
+            "size": "#" * 2_000_000,
         }
         for name, content in hostile.items():
             self.put(".codex/config.toml", 'model = "m"\n' + content)

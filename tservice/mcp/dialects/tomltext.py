@@ -11,6 +11,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AbstractTable, InlineTable
 
+from tservice.core.crowd import parse_toml
 from tservice.mcp.dialects.faults import DialectError
 
 _PLACE = re.compile(r"\(at (line \d+, column \d+|end of document)\)\Z")
@@ -22,7 +23,7 @@ def load(text: str) -> dict[str, Any]:
     @raise DialectError: it is none.
     """
     try:
-        return tomllib.loads(text)
+        return parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         where = place.group(1) if place else "place unknown"
@@ -30,7 +31,7 @@ def load(text: str) -> dict[str, Any]:
             line = text.count("\n") + 1
             where = f"line {line}, column {len(text) - text.rfind(chr(10))}"
         raise DialectError(f"not valid TOML ({where})") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise DialectError("not valid TOML") from None
 
 
