@@ -30,13 +30,16 @@ from tservice.agents.transcripts.model import (
 
 SYNTHETIC = "<synthetic>"
 """The model that stands at what the client itself says in the agent's place."""
-_PASTED = re.compile(r'\s*</?pasted_content id="\w{1,16}">\n?')
+# Without the white space before it: to look for that in a text of nothing else would cost the square
+# of its length, with the interpreter held.
+_PASTED = re.compile(r'</?pasted_content id="\w{1,16}">\n?')
 _COMMAND = re.compile(r"\s*(?:<[a-z-]+>|\[Request interrupted|Caveat: )")
 
 
 def unpasted(text: str) -> str:
     """A prompt as it was given: 2.1.330 puts a long paste between tags."""
-    return _PASTED.sub("", text)
+    *before, last = _PASTED.split(text)
+    return "".join((*map(str.rstrip, before), last))
 
 
 def said(found: Mapping[str, Any]) -> Message | None:

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import time
+
 from attrs import frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.agents.transcripts.ledger import KEPT, LATE_MS, Entry, Ledger
+from tservice.agents.transcripts.claude import unpasted
+from tservice.agents.transcripts.ledger import KEPT, LATE_MS, Entry, Ledger, mark_of
 from tservice.sessions.interfaces import Told
 
 NOW = 1_800_000_000_000
+
+
+class MarkTests(SynchronousTestCase):
+    """What prompts have in common that read the same."""
+
+    def test_bounds_of_a_paste_are_none_of_it(self) -> None:
+        tag = '<pasted_content id="851a">'
+        for text in (f"a\n\n{tag}\nb c\n</{tag[1:]}\n", f"{tag}{tag}\n  {tag}abc", f"abc \n{tag}"):
+            self.assertEqual(mark_of("abc"), mark_of(text), text)
+
+    def test_what_stands_before_a_paste_is_cut(self) -> None:
+        tag = '<pasted_content id="1">'
+        self.assertEqual("a  bc\nd \n", unpasted(f"a  b\n \n{tag}\n  \n</{tag[1:]}c\nd \n"))
+
+    def test_much_white_space_is_no_work(self) -> None:
+        """Its square is: 64 KB were half a minute in which nothing else ran."""
+        for blank in (" ", "\n", "\t \n"):
+            begun = time.thread_time()
+            mark_of("a" + blank * 300_000 + "b")
+            self.assertLess(time.thread_time() - begun, 1, repr(blank))
 
 
 class EqualTests(SynchronousTestCase):
