@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from io import BytesIO
+import re
 
-from dulwich.errors import PackedRefsException
-from dulwich.refs import Ref, check_ref_format, read_packed_refs
+from dulwich.refs import Ref, check_ref_format
 
 from tservice.git.model import Repository
 from tservice.git.smallfiles import read_small
 
 _PACKED_LIMIT = 32 * 1024 * 1024
 _LOOSE_LIMIT = 4096
+_HASHES = (40, 64)
+"""Digits of a hash: SHA-1, SHA-256."""
+_HASH = re.compile(rb"[0-9a-f]+")
+_LINE_END = ord("\n")
 _FOLDERS = (b"refs/remotes/", b"refs/heads/", b"refs/")
 
 
@@ -32,9 +35,26 @@ def _packed(repository: Repository, names: set[Ref]) -> bool:
     text = read_small(os.path.join(repository.common, b"packed-refs"), _PACKED_LIMIT)
     if text is None:
         return False
-    # read_packed_refs refuses the lines of peeled tags that git writes.
-    lines = [line for line in text.splitlines(keepends=True) if not line.startswith((b"^", b"#"))]
-    try:
-        return any(name in names for _, name in read_packed_refs(BytesIO(b"".join(lines))))
-    except PackedRefsException:
-        return False
+    return any(_lists(text, name) for name in names)
+
+
+def _lists(text: bytes, name: bytes) -> bool:
+    """Whether C{text} has a line of a hash and C{name}.
+
+    It is not taken apart: a file of millions of lines would hold everybody up.
+    """
+    wanted = b" " + name
+    at = text.find(wanted)
+    while at >= 0:
+        ends = text[at + len(wanted) : at + len(wanted) + 1]
+        if ends in (b"", b"\n", b"\r") and any(_is_hash(text, at, size) for size in _HASHES):
+            return True
+        at = text.find(wanted, at + 1)
+    return False
+
+
+def _is_hash(text: bytes, end: int, size: int) -> bool:
+    """Whether a line begins with so many hexadecimal digits up to C{end}."""
+    start = end - size
+    begins = start == 0 or (start > 0 and text[start - 1] == _LINE_END)
+    return begins and _HASH.fullmatch(text, start, end) is not None

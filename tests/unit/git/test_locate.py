@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -163,6 +164,27 @@ class ReferenceTests(Base):
         self.assertTrue(has_reference(repository, "origin/old"))
         for absent in ("origin/x", "../../HEAD", "", "a..b"):
             self.assertFalse(has_reference(repository, absent), absent)
+
+    def test_what_is_no_line_of_its_own(self) -> None:
+        repository = self.one(make(self.work))
+        packed = self.work / ".git" / "packed-refs"
+        name, sha = "refs/heads/x", "1" * 40
+        for text in (f"x{sha} {name}", f"{sha} {name}y", f"{sha[1:]} {name}", f" {name}"):
+            packed.write_text(f"{text}\n")
+            self.assertFalse(has_reference(repository, "x"), text)
+        for text in (f"{sha} {name}", f"a\n{sha} {name}\r\n", f" {name}\n{'a' * 64} {name}\n"):
+            packed.write_text(text)
+            self.assertTrue(has_reference(repository, "x"), text)
+
+    def test_millions_of_lines_hold_nobody_up(self) -> None:
+        """Taken apart they were gigabytes, and seconds in which nothing else ran."""
+        repository = self.one(make(self.work))
+        packed = self.work / ".git" / "packed-refs"
+        for line in ("a\n", " refs/heads/x\n"):
+            packed.write_text(line * (8 * 1024 * 1024 // len(line)))
+            begun = time.thread_time()
+            self.assertFalse(has_reference(repository, "x"), line)
+            self.assertLess(time.thread_time() - begun, 2, line)
 
     def test_what_cannot_be_read(self) -> None:
         repository = self.one(make(self.work))
