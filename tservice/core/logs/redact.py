@@ -19,7 +19,9 @@ _PATTERNS = (
     re.compile(r"(?i)(x-service-key['\"]?\s*[:=]\s*[^\w]{0,3})[^\s'\",;)\]]+"),
     re.compile(r"(service_session=)[^\s'\";,]+"),
     re.compile(r"(#key=|\bkey\.(?:qr-)?)[0-9a-f]{64}"),
-    re.compile(r"(?i)(\w[\w+.-]*://)[^\s/@'\"]+(?=@)"),
+    # One sign of the scheme is enough.  To look for its beginning in a long word would cost the
+    # square of its length, and with the interpreter held.
+    re.compile(r"([\w+.-]://)[^\s/@'\"]++(?=@)"),
     re.compile(r"(/q/)[A-Za-z0-9]{6}(?![A-Za-z0-9])"),
     re.compile(r"(tsk_)[A-Za-z0-9_-]{20,}"),
     re.compile(r"(/webview/)[A-Za-z0-9_-]{16,}"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,15 @@ class RedactTests(SynchronousTestCase):
             ("/webview/0123456789abcdefXYZ_-/x", f"/webview/{MARK}/x"),
         ]:
             self.assertEqual(want, self.redactor.clean(text))
+
+    def test_a_long_word_is_no_work(self) -> None:
+        """Its square is: 64 KB were most of a minute in which nothing else ran."""
+        for word in ("a", "a.", "a://", "a:", "://a", "@"):
+            begun = time.thread_time()
+            self.redactor.clean(word * 100_000)
+            self.assertLess(time.thread_time() - begun, 1, word)
+        text = "a" * 100_000
+        self.assertEqual(f"{text}://{MARK}@b", self.redactor.clean(f"{text}://me:word@b"))
 
     def test_ordinary_text_stays(self) -> None:
         for text in ["user@example.org", "http://127.0.0.1:8770/", "/queue/abcdef", "basic cable"]:
