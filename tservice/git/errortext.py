@@ -7,8 +7,8 @@ import re
 from tservice.core.logs.redact import MARK, Redactor
 from tservice.git.model import ERROR_LIMIT
 
-_CREDENTIALS = re.compile(r"[^\s/'\"@:]+:[^\s/'\"@]+(?=@)")
-"""C{user:token} before an C{@}, also where no scheme stands before it."""
+_CREDENTIALS = re.compile(r"(?<![^\s/'\"@]):*+[^\s/'\"@:]++:[^\s/'\"@]++(?=@)")
+"""C{user:token} before an C{@}, also without a scheme; looked for once in a word."""
 
 
 def error_text(redactor: Redactor, stderr: bytes) -> str:

@@ -15,7 +15,7 @@ from tservice.terminal.regions import is_key_hint
 from tservice.terminal.rules import alike
 
 _RULE_ROW = re.compile(r"\s*[─━═▀▄]{8,}\s*")
-_BOX_SIDE = re.compile(r"^\s*[│┃]\s?|\s*[│┃]\s*$")
+_BOX_SIDES = ("│", "┃")
 _SHELL_GLYPH = "!"
 _NOISE = re.compile(r"[\s\u200b]+")
 _STAND_IN = re.compile(
@@ -116,7 +116,17 @@ def _begins_framed(row: str, glyph: str) -> bool:
 
 
 def _unboxed(row: str) -> str:
-    return _BOX_SIDE.sub("", row)
+    """A row without a box's sides.
+
+    Not by an expression: one that begins with any white space costs the square of a row's gaps, for
+    each of two hundred rows, while the reactor waits.
+    """
+    inside = row.lstrip()
+    if inside.startswith(_BOX_SIDES):
+        row = inside[1:]
+        row = row[1:] if row[:1].isspace() else row
+    inside = row.rstrip()
+    return inside[:-1].rstrip() if inside.endswith(_BOX_SIDES) else row
 
 
 def _last_ruled(screen: Sequence[str], glyph: str) -> int | None:
@@ -152,7 +162,7 @@ def _last_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
     for number in range(len(screen) - 1, -1, -1):
         if _OPTION.match(screen[number]):
             return None
-        boxed = _BOX_SIDE.match(screen[number])
+        boxed = screen[number].lstrip().startswith(_BOX_SIDES)
         if (_begins_framed if boxed else _begins)(screen[number], glyph):
             below = screen[number + 1 :]
             return number if _only_footer(below[len(_continued(below)) :]) else None

@@ -5,6 +5,7 @@ Qwen Code 0.15, Copilot 1.0 and pi 0.73 draw.
 from __future__ import annotations
 
 import re
+import time
 
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -169,3 +170,18 @@ class QuotedTests(SynchronousTestCase):
         dialog = ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel"]
         for prompt in (self.QUOTED, "1. build\n2. test", "Yes", "No", "Esc to cancel?", ""):
             self.assertFalse(shows_quoted(dialog, prompt), prompt)
+
+
+class GapTests(SynchronousTestCase):
+    """Rows that are mostly gaps cost no more than others."""
+
+    def test_the_largest_screen_of_gaps(self) -> None:
+        for row in ("a" + " " * 498 + "a", "│" + " " * 498 + "a", "│ " * 250):
+            begun = time.thread_time()
+            composer_text([row] * 200, ComposerRule(glyph=">"))
+            shows_quoted([row] * 200, "1. a")
+            self.assertLess(time.thread_time() - begun, 0.2, row[:3])
+
+    def test_sides_of_a_box(self) -> None:
+        for row in ("│ > a b │", "  ┃ > a b  ┃  ", "> a b", "│> a b│"):
+            self.assertEqual("a b", composer_text([row], ComposerRule(glyph=">")), row)

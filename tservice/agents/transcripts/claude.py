@@ -30,8 +30,8 @@ from tservice.agents.transcripts.model import (
 
 SYNTHETIC = "<synthetic>"
 """The model that stands at what the client itself says in the agent's place."""
-# Without the white space before it: to look for that in a text of nothing else would cost the square
-# of its length, with the interpreter held.
+# Without the white space before it: to look for that in a text of nothing else would cost the
+# square of its length, with the interpreter held.
 _PASTED = re.compile(r'</?pasted_content id="\w{1,16}">\n?')
 _COMMAND = re.compile(r"\s*(?:<[a-z-]+>|\[Request interrupted|Caveat: )")
 
