@@ -9,6 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import here, places_of
 from tests.unit.agents.rig import AgentCase, at_once
+from tests.unit.agents.transcripts.made import MADE, session
 from tests.unit.agents.transcripts.samples import database
 from tests.unit.agents.transcripts.written import prompt, said, write
 from tservice.agents.transcripts.choice import EARLY_MS, NEAR_MS, Candidate, choose
@@ -19,23 +20,9 @@ from tservice.agents.transcripts.model import Tally
 from tservice.agents.transcripts.reader import HEAD
 from tservice.agents.transcripts.stores import StoredConversation
 from tservice.core.errors import ErrorCode
-from tservice.sessions.record.model import Location, NameSource, Session
+from tservice.sessions.record.model import Location, Session
 
-MADE = 1_800_000_000_000
 OLD, NEW = "11111111-aaaa", "22222222-bbbb"
-
-
-def session(**fields: Any) -> Session:
-    known: dict[str, Any] = {
-        "id": "s",
-        "mode": "codex",
-        "name": "n",
-        "name_source": NameSource.MANUAL,
-        "working_dir": "/srv",
-        "created_at": MADE,
-        "last_activity_at": MADE,
-    }
-    return Session(**{**known, **fields})
 
 
 def candidate(name: str, first_at: int | None, prompts: int = 1, size: int = 1) -> Candidate:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.transcripts.test_conversations import session
+from tests.unit.agents.transcripts.made import session
 from tservice.agents.transcripts import reader as transcript_reader
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.model import ReadPosition
