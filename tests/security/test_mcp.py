@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from typing import Any, ClassVar
+from unittest.mock import patch
 
+from pydantic import ValidationError
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.world import CROSS, Answer, World
@@ -71,9 +73,67 @@ class McpTests(SynchronousTestCase):
         entries = self.world.good("root", "GET", "/api/admin/audit")["entries"]
         self.assertIn("POST /api/sessions", {entry["action"] for entry in entries})
 
+    def test_a_message_that_makes_no_sense_is_answered_briefly(self) -> None:
+        """Nothing of the caller's is told at length: to quote it took a tenth of a second a MiB."""
+        mine = self.connect(self.world.token("ann", *ALL))
+        long = "\x85" * 150_000
+        for method, params in (
+            (long, {}),
+            ("tools/call", {"name": long}),
+            ("tools/call", {"name": [long]}),
+            ("tools/call", {"name": "list_sessions", "arguments": {long: 1}}),
+            ("tools/call", {"name": "read_screen", "arguments": {"sessionId": long}}),
+            ("resources/read", {"uri": long}),
+            ("resources/read", {"uri": [long]}),
+        ):
+            found = self.post(mine, method, **params)
+            self.assertIn("error", json.loads(found.body))
+            self.assertLess(len(found.body), 1_000, (method[:20], list(params)))
+        message = {"jsonrpc": "2.0", "id": long, "method": "ping"}
+        found = self.world.ask("POST", "/mcp", message, mine)
+        self.assertEqual((400, True), (found.status, len(found.body) < 1_000))
+        self.assertEqual(413, self.post(mine, "x" * 2**20).status)
+
+    def test_a_crowd_of_arguments_is_refused_at_its_first_fault(self) -> None:
+        mine = self.connect(self.world.token("ann", *ALL))
+        crowds: list[tuple[str, dict[str, Any]]] = [
+            ("list_sessions", {f"k{number}": 1 for number in range(4_900)}),
+            ("wait", {"sessionIds": [0] * 9_900}),
+            ("wait", {"sessionIds": ["x"], "until": [0] * 9_900}),
+        ]
+        for tool, arguments in crowds:
+            found: list[int] = []
+
+            def told(error: ValidationError, found: list[int] = found) -> str:
+                found.append(error.error_count())
+                return "no"
+
+            with patch("tservice.client.mcp.protocol._complaint", told):
+                answer = self.post(mine, "tools/call", name=tool, arguments=arguments)
+            self.assertEqual(-32602, json.loads(answer.body)["error"]["code"])
+            self.assertLessEqual(sum(found), 2, tool)
+
+    def test_a_level_that_is_no_text_is_no_fault(self) -> None:
+        mine = self.connect(self.world.token("ann", *ALL))
+        for level in ([], {}, None, 1):
+            self.assertEqual(200, self.post(mine, "logging/setLevel", level=level).status, level)
+
+    def test_no_detail_of_a_fault_is_told(self) -> None:
+        mine = self.connect(self.world.token("ann", *ALL))
+
+        async def broken(*args: object, **how: object) -> None:
+            raise LookupError("/a/place/on/the/disk")
+
+        with patch("tservice.http.inner.InnerCalls.call", broken):
+            found = self.post(mine, "tools/call", name="list_sessions", arguments={})
+        self.assertIn("Internal error", found.body)
+        self.assertNotIn("place", found.body)
+        self.assertNotIn("LookupError", found.body)
+        self.assertEqual(1, len(self.flushLoggedErrors(LookupError)))
+
     def test_a_crowd_of_values_is_refused_unread(self) -> None:
         mine = {**self.world.token("ann", *ALL), "Content-Type": "application/json"}
-        for crowd in (b"[" + b"0," * 1_000_000 + b"0]", b'{"jsonrpc":"2.0","jsonrpc":"2.0"}'):
+        for crowd in (b"[" + b"0," * 500_000 + b"0]", b'{"jsonrpc":"2.0","jsonrpc":"2.0"}'):
             found = self.world.ask("POST", "/mcp", crowd, mine)
             self.assertEqual(400, found.status)
             self.assertEqual(-32700, json.loads(found.body)["error"]["code"])

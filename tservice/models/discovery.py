@@ -10,6 +10,7 @@ from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
+from tservice.core.flight import Flight
 from tservice.core.tasks import spawn
 from tservice.core.timers import cancel
 from tservice.models.asking import Asker
@@ -49,6 +50,7 @@ class Discovery:
         self._enabled = enabled
         self._swapped = swapped
         self._loaded: dict[str, frozenset[str]] = {}
+        self._questions: dict[str, tuple[Endpoint, Flight[Running]]] = {}
         self._silent: frozenset[str] = frozenset()
         self._timer: IDelayedCall | None = None
         self._round: Deferred[None] = succeed(None)
@@ -74,8 +76,18 @@ class Discovery:
         models = await self._asker.models(self._book.get(endpoint_id))
         return await self._book.learned(endpoint_id, models, now_ms(self._clock))
 
-    async def running(self, endpoint: Endpoint) -> Running:
-        """Ask what is loaded, where the endpoint tells."""
+    def running(self, endpoint: Endpoint) -> Deferred[Running]:
+        """Ask what is loaded, where the endpoint tells.
+
+        All who ask meanwhile share one question: any user may, as often as they like.
+        """
+        asked, flight = self._questions.get(endpoint.id, (None, None))
+        if flight is None or flight.landed or asked != endpoint:
+            flight = Flight(self._ask_running(endpoint))
+            self._questions[endpoint.id] = endpoint, flight
+        return flight.join()
+
+    async def _ask_running(self, endpoint: Endpoint) -> Running:
         found = await self._asker.running(endpoint)
         if found.supported:
             now = frozenset(found.loaded)
@@ -101,6 +113,7 @@ class Discovery:
         endpoints = self._book.all()
         ids = {endpoint.id for endpoint in endpoints}
         self._loaded = {each: found for each, found in self._loaded.items() if each in ids}
+        self._questions = {each: asked for each, asked in self._questions.items() if each in ids}
         asked = [slots.run(self._asked, each) for each in endpoints]
         try:
             answered = await gatherResults(asked, consumeErrors=True)

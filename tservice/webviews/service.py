@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
@@ -9,7 +10,7 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import failed, invalid, not_found
+from tservice.core.errors import ErrorCode, ServiceError, failed, invalid, not_found
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.net.egress import (
@@ -23,6 +24,9 @@ from tservice.core.net.outbound import Outbound, OutboundError, OutboundRequest
 from tservice.webviews.model import KIND, MOST, PREFIX, WebView
 from tservice.webviews.shown import ProbeAnswer
 from tservice.webviews.store import WebViewStore
+
+PROBES = 4
+"""Addresses that are looked at for one account at a time."""
 
 _SELF = GUARDED.stricter("127.0.0.0/8", "::1/128", rule="must not be this service itself")
 
@@ -83,6 +87,7 @@ class WebViews:
 
     def __init__(self, parts: WebViewParts) -> None:
         self._parts = parts
+        self._probing: Counter[str] = Counter()
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
@@ -160,15 +165,22 @@ class WebViews:
     async def probe(self, url: str, caller: Identity) -> ProbeAnswer:
         """Whether something answers there.
 
-        @raise ServiceError: 400: the address is refused.
+        @raise ServiceError: 400: the address is refused; 429: the caller has L{PROBES} under way.
         """
         target = self._check(url)
+        name = caller.username
+        if self._probing[name] >= PROBES:
+            raise ServiceError(ErrorCode.RATE_LIMITED, f"{PROBES} addresses are looked at already")
         policy = self._parts.guard.policy(target.port)
+        self._probing[name] += 1
         try:
-            asked = OutboundRequest(url=url, asker=caller.username)
+            asked = OutboundRequest(url=url, asker=name)
             reply = await self._parts.outbound(policy).send(asked)
         except OutboundError as error:
             return ProbeAnswer(ok=False, error=error.fault.value)
+        finally:
+            self._probing[name] -= 1
+            self._probing += Counter()  # names without any are let go of
         return ProbeAnswer(ok=True, status=reply.status)
 
     def open(self, view_id: str, host: str, caller: Identity) -> tuple[WebView, str, str | None]:

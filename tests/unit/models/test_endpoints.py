@@ -9,6 +9,7 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 
 from tests.told import wire
+from tests.unit.http.driver import head, parse
 from tests.unit.models.rig import ADMIN, KEY, URL, ModelCase, begin
 from tservice.core.events import Audience
 from tservice.http.operations import Access
@@ -197,6 +198,35 @@ class DiscoveryTests(ModelCase):
         self.server.runs("a")
         running = [{"model": "a", "state": "ready"}]
         self.assertEqual({"supported": True, "running": running}, self.api.get(path).data)
+
+    def test_all_who_ask_meanwhile_share_one_question(self) -> None:
+        """Whoever may ask could have the service open connections without number."""
+        made = self.endpoint()
+        self.server.runs("a")
+        self.server.held = held = Deferred()
+        path = f"{PATH}/{made['id']}/running-status"
+        asking = [self.api.connect() for _ in range(5)]
+        for connection in asking:
+            connection.send(head("GET", path, {"Host": "localhost"}))
+        self.assertEqual(1, len(self.server.asked))
+        held.callback(None)
+        answers = [parse(connection.value()) for connection in asking]
+        self.assertEqual([True] * 5, [answer.data["supported"] for answer in answers])
+        self.api.get(path)
+        self.assertEqual(2, len(self.server.asked), "another question, another answer")
+
+    def test_a_question_is_not_shared_with_another_address(self) -> None:
+        made = self.endpoint()
+        path = f"{PATH}/{made['id']}/running-status"
+        self.server.held = held = Deferred()
+        first = self.api.connect()
+        first.send(head("GET", path, {"Host": "localhost"}))
+        changed = {"baseUrl": "http://127.0.0.1:2"}
+        self.api.request("PUT", f"{PATH}/{made['id']}", changed)
+        self.api.get(path)
+        urls = [request.url for request in self.server.asked]
+        self.assertEqual([f"{URL}/running", "http://127.0.0.1:2/running"], urls)
+        held.callback(None)
 
     def test_rounds(self) -> None:
         """Every five minutes, while the feature is on; what does not answer changes nothing."""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import Mock
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
@@ -20,6 +21,14 @@ from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.core.authentication import Visit
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.core.net.outbound import (
+    OutboundError,
+    OutboundFault,
+    OutboundReply,
+    OutboundRequest,
+)
 from tservice.http.envelope import Refusal
 from tservice.webviews.jar import TOLD, Jars
 from tservice.webviews.model import MOST, REQUESTS
@@ -27,7 +36,7 @@ from tservice.webviews.routes.asking import INTERIM
 from tservice.webviews.routes.entrance import Doorway, Entrance, _counted
 from tservice.webviews.routes.relay import Relay
 from tservice.webviews.routes.upstream import Upstream
-from tservice.webviews.service import Guard
+from tservice.webviews.service import PROBES, Guard, WebViews
 
 
 class ViewTests(SynchronousTestCase):
@@ -292,3 +301,37 @@ class Capability:
 
     subject: str = "tab"
     username: str = "ann"
+
+
+class ProbeTests(SynchronousTestCase):
+    """Looking at addresses."""
+
+    def test_an_account_looks_at_so_many_at_a_time(self) -> None:
+        """Each is a connection that the service opens, for as long as nobody answers."""
+        held: list[Deferred[OutboundReply]] = []
+
+        class Silent:
+            async def send(self, request: OutboundRequest) -> OutboundReply:
+                held.append(Deferred())
+                return await held[-1]
+
+        parts = Mock()
+        parts.outbound = lambda policy: Silent()
+        parts.guard = Guard(own_ports=lambda: ())
+        views = WebViews(parts)
+
+        def probe(name: str) -> Deferred[Any]:
+            who = Identity(username=name, admin=False)
+            return Deferred.fromCoroutine(views.probe("http://127.0.0.1:1/", who))
+
+        under_way = [probe("ann") for _ in range(PROBES)]
+        refused = self.failureResultOf(probe("ann"), ServiceError).value
+        self.assertEqual(ErrorCode.RATE_LIMITED, refused.code)
+        under_way.append(probe("bob"))
+        self.assertEqual(PROBES + 1, len(held), "another's are no matter")
+        held[0].callback(OutboundReply(status=204, headers={}))
+        self.assertEqual(204, self.successResultOf(under_way[0]).status)
+        held[1].errback(OutboundError(OutboundFault.TIMED_OUT))
+        self.assertFalse(self.successResultOf(under_way[1]).ok)
+        under_way += [probe("ann"), probe("ann")]
+        self.failureResultOf(probe("ann"), ServiceError)

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from tservice.core.failfast import AT_FIRST
+
 LONGEST_MS = 600_000
 
 SessionId = Annotated[str, Field(min_length=1, max_length=64, description="Id of a session")]
@@ -22,6 +24,7 @@ Signals = Annotated[
         description="stop: the agent's turn is over; blocked: it asks something; idle: it waits"
         " for input; exit: its process ended; working: it began to work",
     ),
+    AT_FIRST,
 ]
 
 
@@ -80,7 +83,7 @@ class SendKey(OfSession):
 class Wait(Arguments):
     """Signals to wait for."""
 
-    session_ids: Annotated[list[SessionId], Field(min_length=1, max_length=100)]
+    session_ids: Annotated[list[SessionId], Field(min_length=1, max_length=100), AT_FIRST]
     until: Signals | None = None
     timeout_ms: Milliseconds = 60_000
     mode: Annotated[

@@ -6,31 +6,41 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, cast
 
+from twisted.internet.defer import CancelledError
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from tservice.client.errors import ApiError
 from tservice.client.mcp.connections import Connection, Connections
-from tservice.client.mcp.notices import QUIET, TOLD, notice
+from tservice.client.mcp.notices import TOLD, is_quiet, notice
 from tservice.client.mcp.plan import Ask
 from tservice.client.mcp.protocol import BAD_JSON, VERSIONS, RpcFault, RpcServer, judge, refused
 from tservice.client.mcp.protocol import RpcCall as Asked
 from tservice.client.mcp.tools import offered
+from tservice.core.disk import NotKept, trouble
 from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError, invalid, not_found
 from tservice.core.events import Event, EventHub
 from tservice.core.payloads import Nothing
 from tservice.core.scopes import Scope
 from tservice.http.body import parse_json
-from tservice.http.envelope import dump
-from tservice.http.operations import Access, Audit, Call, Operation, Reply, Style
+from tservice.http.envelope import Refusal, dump
+from tservice.http.operations import (
+    JSON_BODY_LIMIT,
+    Access,
+    Audit,
+    Call,
+    Operation,
+    Reply,
+    Style,
+)
 from tservice.http.request import Request
 from tservice.http.sse import HEARTBEAT_SECONDS, EventClient, wants
 
 PATH = "/mcp"
 SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
-BODY_LIMIT = 4 * 1024 * 1024
-"""Bytes of a message, as on standard input; of values it holds as many as any body."""
+BODY_LIMIT = JSON_BODY_LIMIT
+"""Bytes of a message: the longest text that a tool takes, escaped, has room in it."""
 
 
 class Calls(Protocol):
@@ -69,7 +79,7 @@ class McpRoutes:
         if asked is None:
             return Reply(content=b"", content_type="", status=202)
         if asked.method == "logging/setLevel":
-            connection.quiet = asked.params.get("level") in QUIET
+            connection.quiet = is_quiet(asked.params.get("level"))
         server = RpcServer(offered(call.identity.scopes), self._sender(call), notices=True)
         return Reply(content=await server.answer(asked), headers={SESSION: connection.key})
 
@@ -129,8 +139,16 @@ class McpRoutes:
             try:
                 return await self._calls.call(call, ask.method, path, ask.body, ask.query)
             except ServiceError as error:
-                status = HTTP_STATUS[error.code]
-                raise ApiError(status, error.code.value, error.message) from None
+                raise _as_answered(error) from None
+            except (Refusal, CancelledError):
+                raise
+            except Exception as error:
+                reason = trouble(error)
+                if reason is not None:
+                    raise _as_answered(NotKept(reason)) from None
+                self._log.failure("fault in {method} {path}", method=ask.method, path=path)
+                fault = ServiceError(ErrorCode.INTERNAL_ERROR, "Internal error; the log has more")
+                raise _as_answered(fault) from None
 
         return send
 
@@ -191,6 +209,11 @@ class McpRoutes:
                 **common,
             ),
         ]
+
+
+def _as_answered(error: ServiceError) -> ApiError:
+    """What a client of the API would hear."""
+    return ApiError(HTTP_STATUS[error.code], error.code.value, error.message)
 
 
 def _parse(raw: bytes) -> Asked | None:

@@ -13,6 +13,11 @@ QUIET = frozenset({"warning", "error", "critical", "alert", "emergency"})
 """Levels of log messages above that of a notice."""
 
 
+def is_quiet(level: object) -> bool:
+    """Whether a client that asks for messages from C{level} on wants no notices."""
+    return isinstance(level, str) and level in QUIET
+
+
 def notice(event: str, payload: Mapping[str, Any]) -> Message:
     """The message that tells of it."""
     params = {

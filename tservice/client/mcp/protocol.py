@@ -24,6 +24,13 @@ VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
 BAD_JSON, BAD_REQUEST, UNKNOWN_METHOD = -32700, -32600, -32601
 BAD_ARGUMENTS, BROKEN, UNKNOWN_RESOURCE = -32602, -32603, -32002
 
+LONGEST_KEY = 256
+"""Characters of the id of a request, which its answer repeats."""
+MOST_ARGUMENTS = 32
+"""More than any tool takes: of a crowd of unknown ones each would be found fault with."""
+_TOLD = 64
+"""Characters of a caller's own word in a complaint: it may be as long as a message."""
+
 INSTRUCTIONS = """\
 Drive shells and coding agents that live in sessions of tservice; a session goes on when you leave.
 Make one with new_session and type with send_input. Of an agent wait for "stop"; of a shell use
@@ -82,6 +89,8 @@ def judge(found: object) -> RpcCall | None:
         raise RpcFault(
             BAD_REQUEST, "a request has a method, and an id that is a string or a number"
         )
+    if isinstance(key, str) and len(key) > LONGEST_KEY:
+        raise RpcFault(BAD_REQUEST, f"an id has at most {LONGEST_KEY} characters")
     if not isinstance(params, dict):
         raise RpcFault(BAD_REQUEST, "params must be an object")
     return RpcCall(key, method, params)
@@ -113,7 +122,9 @@ class RpcServer:
         """The answer to one request; may take as long as the service does."""
         method = self._methods.get(call.method)
         if method is None:
-            return refused(call.key, RpcFault(UNKNOWN_METHOD, f"unknown method {call.method!r}"))
+            return refused(
+                call.key, RpcFault(UNKNOWN_METHOD, f"unknown method {_brief(call.method)}")
+            )
         try:
             return {"jsonrpc": "2.0", "id": call.key, "result": await method(call.params)}
         except RpcFault as fault:
@@ -133,11 +144,14 @@ class RpcServer:
         }
 
     async def _use(self, params: Mapping[str, Any]) -> Message:
-        tool = self._tools.get(str(params.get("name")))
+        name, arguments = _text_of(params, "name"), params.get("arguments", {})
+        tool = self._tools.get(name)
         if tool is None:
-            raise RpcFault(BAD_ARGUMENTS, f"unknown tool {params.get('name')!r}")
+            raise RpcFault(BAD_ARGUMENTS, f"unknown tool {_brief(name)}")
+        if isinstance(arguments, dict) and len(arguments) > MOST_ARGUMENTS:
+            raise RpcFault(BAD_ARGUMENTS, f"arguments: no tool takes more than {MOST_ARGUMENTS}")
         try:
-            wanted = tool.takes.model_validate(params.get("arguments", {}))
+            wanted = tool.takes.model_validate(arguments)
         except ValidationError as error:
             raise RpcFault(BAD_ARGUMENTS, _complaint(error)) from None
         try:
@@ -150,7 +164,7 @@ class RpcServer:
         return {"resources": listed(await self._asked(Ask("GET", "/sessions")))}
 
     async def _read(self, params: Mapping[str, Any]) -> Message:
-        uri = str(params.get("uri"))
+        uri = _text_of(params, "uri")
         plan = reading(uri)
         if plan is None:
             _unknown(uri)
@@ -206,8 +220,18 @@ def _described(tool: Tool) -> Message:
 def _complaint(error: ValidationError) -> str:
     """The first fault: its field and the rule."""
     first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "arguments"
+    where = ".".join(str(part)[:_TOLD] for part in first["loc"]) or "arguments"
     return f"{where}: {first['msg']}"
+
+
+def _text_of(params: Mapping[str, Any], name: str) -> str:
+    """A parameter that is a text; any other value is none that anybody knows."""
+    found = params.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _brief(word: str) -> str:
+    return repr(word if len(word) <= _TOLD else f"{word[:_TOLD]}...")
 
 
 def _shown(found: Mapping[str, Any]) -> str:
@@ -222,4 +246,4 @@ def _text(text: str) -> Message:
 
 
 def _unknown(uri: str) -> NoReturn:
-    raise RpcFault(UNKNOWN_RESOURCE, f"there is no resource {uri!r}")
+    raise RpcFault(UNKNOWN_RESOURCE, f"there is no resource {_brief(uri)}")

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.finished import finished
-from tservice.client.mcp.notices import QUIET, TOLD, notice
+from tservice.client.mcp.notices import TOLD, is_quiet, notice
 from tservice.client.mcp.protocol import (
     BAD_REQUEST,
     Message,
@@ -85,7 +85,7 @@ class Stdio:
     def _answer_at_once(self, call: RpcCall) -> None:
         if call.method == "logging/setLevel":
             # Before the answer: whoever has that is told no more.
-            self._quiet = call.params.get("level") in QUIET
+            self._quiet = is_quiet(call.params.get("level"))
         self._write(finished(self._server.answer(call)))
         if call.method == "initialize" and self._events and self._listening is None:
             # A daemon: it waits for events that may never come.
