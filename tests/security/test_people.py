@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from tests.security.attackcase import AttackCase
 from tests.security.world import PASSWORD, SOON
-from tests.unit.http.driver import Connection, MemoryTransport
+from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.gatecase import basic
 from tservice.access.failures import MAX_COUNTED, WINDOW_SECONDS
 
@@ -42,6 +43,24 @@ class OwnershipTests(AttackCase):
         found = self.world.good("bob", "DELETE", "/api/sessions")
         self.assertEqual({"killed": 0}, found)
         self.assertIn(self.world.session, self.world.host.panes)
+
+    def test_a_namesake_hears_nothing_of_before(self) -> None:
+        """The name of a user who is gone is given again: what that one missed is nobody's."""
+        body = {"mode": "shell", "name": "of the first bob"}
+        made = self.world.good("bob", "POST", "/api/sessions", body)["session"]["id"]
+        self.world.good("bob", "DELETE", f"/api/sessions/{made}")
+        heard = self.raw(head("GET", "/api/events", {"Host": "localhost", **self.cookie("bob")}))
+        found = re.search(rb"id: ([0-9a-f]+)-[0-9]+", heard)
+        assert found is not None, heard
+        again = {"Host": "localhost", "Last-Event-ID": f"{found[1].decode()}-0"}
+        mine = self.raw(head("GET", "/api/events", {**again, **self.cookie("bob")}))
+        self.assertIn(b"of the first bob", mine, "whoever missed it hears it")
+        self.world.good("root", "DELETE", "/api/admin/users/bob")
+        account = {"username": "bob", "password": PASSWORD}
+        self.world.good("root", "POST", "/api/admin/users", account)
+        heard = self.raw(head("GET", "/api/events", {**again, **basic("bob", PASSWORD)}))
+        self.assertIn(b"event: init", heard)
+        self.assertNotIn(b"of the first bob", heard)
 
     def test_folders_of_others(self) -> None:
         for folder in ("/", "/etc", str(self.world.folder), str(self.world.config.cases_dir)):

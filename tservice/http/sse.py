@@ -221,6 +221,10 @@ class EventStreams(Service):
                 client.end()
 
     def _heard(self, event: Event) -> None:
+        if event.name is EventName.ADMIN_USERS_CHANGED:
+            # Whoever gets the name of a user who is gone must not hear what that one missed.
+            self._ring.clear()
+            self._weight = 0
         entry = RingEntry(self._boot, self._number + 1, event)
         self._number += 1
         self._ring.append(entry)

@@ -108,6 +108,15 @@ class StreamTests(SynchronousTestCase):
         for last in ("b2-1", "b1-2", "b1-", "b1", "-1", "b1-x", "b1-\xb2", "b1-" + "9" * 5000):
             self.assertEqual(["init"], self.names(self.listen(last=last)), last)
 
+    def test_nobody_hears_what_a_namesake_missed(self) -> None:
+        self.gate.identity = ANN
+        self.happen(A, owner="ann")
+        self.assertEqual([A], self.names(self.listen(last="b1-0")))
+        self.happen("admin:usersChanged")
+        self.happen(B, owner="ann")
+        self.assertEqual(["init"], self.names(self.listen(last="b1-0")))
+        self.assertEqual([B], self.names(self.listen(last="b1-1")))
+
     def test_ring_is_bounded(self) -> None:
         for _ in range(RING + 1):
             self.happen()
