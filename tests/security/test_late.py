@@ -13,6 +13,7 @@ from twisted.internet.defer import Deferred
 from tests.security.attackcase import AttackCase
 from tests.security.rows import JOB
 from tests.security.world import PASSWORD, parse
+from tests.unit.clis.fakes import make_program
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import TEXT, UPGRADE, frames, masked
@@ -327,6 +328,7 @@ class SlowPlaceTests(LateCase):
 
     def setUp(self) -> None:
         super().setUp()
+        make_program(self.world.folder / ".local/bin", "claude")
         self.waiting: list[Deferred[None]] = []
 
         async def slow(launcher: Launcher, session: Session) -> None:
@@ -376,6 +378,36 @@ class SlowPlaceTests(LateCase):
         (run,) = self.world.good("root", "GET", f"/api/cron/jobs/{made['id']}/runs")
         self.assertEqual("failed", run["status"])
         self.assertIn("lost a right", run["errorMessage"])
+
+    def test_nor_a_timed_run(self) -> None:
+        body = b'{"prompt": "go", "durationMinutes": 5}'
+        self.refused(self.park("POST", "/api/scheduled", self.cookie("max"), body))
+        self.assertEqual([], self.world.good("root", "GET", "/api/scheduled")["runs"])
+
+    def test_nor_what_gets_another_model(self) -> None:
+        on = {"customModelEndpointsEnabled": True}
+        self.world.good("root", "PUT", "/api/settings", on)
+        endpoint = {"label": "here", "baseUrl": "http://127.0.0.1:1"}
+        kept = self.world.good("root", "POST", "/api/model-endpoints", endpoint)["endpoint"]
+        for wish in (
+            {"endpointId": kept["id"], "modelId": "a", "confirmed": True},
+            {"clear": True},
+        ):
+            with self.subTest(wish=wish):
+                made = self.running_agent(None if "clear" not in wish else kept["id"])
+                path = f"/api/sessions/{made}/custom-model"
+                body = json.dumps(wish).encode()
+                self.refused(self.park("POST", path, self.cookie("max"), body))
+            self.newcomer()
+
+    def running_agent(self, endpoint: str | None) -> str:
+        """A session of max's with an agent, perhaps one with a model of that endpoint."""
+        body: dict[str, Any] = {"mode": "primary", "start": True}
+        if endpoint is not None:
+            body["customModel"] = {"endpointId": endpoint, "modelId": "a", "confirmed": True}
+        made = self.park("POST", "/api/sessions", self.cookie("max"), json.dumps(body).encode())
+        self.waiting.pop().callback(None)
+        return str(json.loads(parse(made.value(), "POST").body)["data"]["session"]["id"])
 
 
 class SlowPromptTests(LateCase):

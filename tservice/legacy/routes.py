@@ -106,7 +106,7 @@ class TimedRunRoutes:
         """A new one."""
         body: TimedRunBody = call.body
         run = await self._runs.begin(
-            body.prompt, body.working_dir, body.duration_minutes, call.identity
+            body.prompt, body.working_dir, body.duration_minutes, call.identity, call.again
         )
         return OneTimedRun(run=timed_run_answer(run))
 

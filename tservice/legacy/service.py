@@ -9,7 +9,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import ServiceError, failed, not_found
+from tservice.core.errors import failed, not_found
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.flight import Flight
 from tservice.core.identity import Identity
@@ -17,7 +17,7 @@ from tservice.core.process.alarm import Alarm
 from tservice.legacy.driver import Driver
 from tservice.legacy.model import AT_A_TIME, OF_ONE, RunState, TimedRun, logged, too_many
 from tservice.legacy.store import TimedRunStore
-from tservice.sessions.interfaces import CreateRequest, ISessions, Session
+from tservice.sessions.interfaces import Again, CreateRequest, ISessions, Session, lasting
 
 PRIMARY = "primary"
 
@@ -101,10 +101,16 @@ class TimedRuns:
     # -- changing
 
     async def begin(
-        self, prompt: str, working_dir: str | None, minutes: int, caller: Identity
+        self,
+        prompt: str,
+        working_dir: str | None,
+        minutes: int,
+        caller: Identity,
+        again: Again = lasting,
     ) -> TimedRun:
         """Start a session and keep it going for C{minutes}.
 
+        @param again: as for the making of a session.
         @raise ServiceError: 422: L{AT_A_TIME} are under way, or L{OF_ONE} of one account among
             several; else as the making of a session.
         """
@@ -128,7 +134,7 @@ class TimedRuns:
         self._trim()
         self._arm()
         # Whoever asked may leave: what is begun by then is seen through.
-        return await Flight(self._launch(run, caller)).join()
+        return await Flight(self._launch(run, caller, again)).join()
 
     def end(self, run_id: str, caller: Identity) -> None:
         """Type nothing more; the session stays.  Nothing happens to a run that is over.
@@ -141,7 +147,7 @@ class TimedRuns:
 
     # -- inside
 
-    async def _launch(self, run: TimedRun, caller: Identity) -> TimedRun:
+    async def _launch(self, run: TimedRun, caller: Identity, again: Again) -> TimedRun:
         request = CreateRequest(
             mode=PRIMARY,
             working_dir=run.working_dir or None,
@@ -149,8 +155,8 @@ class TimedRuns:
             start=True,
         )
         try:
-            session = await self._parts.sessions.create(request, caller)
-        except ServiceError:
+            session = await self._parts.sessions.create(request, caller, again)
+        except Exception:
             # Nothing came of it, and the caller hears why.
             self._runs.pop(run.id, None)
             self._parts.store.drop(run.id)

@@ -216,7 +216,7 @@ class ModelRoutes:
         """Change what a session uses."""
         body: CustomModelChange = call.body
         if body.clear:
-            return await self._models.clear(call.id, call.identity)
+            return await self._models.clear(call.id, call.identity, call.again)
         for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):
             if value is None:
                 raise invalid(name, "must be given, or clear")

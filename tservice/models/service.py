@@ -197,16 +197,19 @@ class ModelService:
         except ModelQuestion as question:
             return question.answer
         again()
-        return await self._apply(session_id, custom, caller)
+        return await self._apply(session_id, custom, caller, again)
 
-    async def clear(self, session_id: str, caller: Identity) -> ChangedModel:
+    async def clear(
+        self, session_id: str, caller: Identity, again: Callable[[], None]
+    ) -> ChangedModel:
         """Give a session back to its agent's own model.
 
+        @param again: as for L{use}.
         @raise ServiceError: as L{use}.
         """
         if self._changeable(session_id).custom_model is None:
             return changed_model(None, restarted=False)
-        return await self._apply(session_id, None, caller)
+        return await self._apply(session_id, None, caller, again)
 
     async def inject(self, session: Session, plan: Launch) -> Launch:
         custom = session.custom_model
@@ -263,18 +266,25 @@ class ModelService:
         )
 
     async def _apply(
-        self, session_id: str, custom: CustomModel | None, caller: Identity
+        self,
+        session_id: str,
+        custom: CustomModel | None,
+        caller: Identity,
+        again: Callable[[], None],
     ) -> ChangedModel:
         session = self._changeable(session_id)
         restarted = session.pid is not None
         if restarted:
             await self._sessions.stop(session_id, "another model")
+            again()
         own = {name: word for name, word in session.params.items() if name not in MODEL_PARAMS}
         self._sessions.update(session_id, custom_model=custom, params=own)
         model_id = None if custom is None else custom.model_id
         self._sessions.report_model(session_id, ModelSource.CUSTOM_ENDPOINT, model_id)
         if restarted:
-            await self._sessions.start(session_id, granted=caller.can_bypass_permissions)
+            await self._sessions.start(
+                session_id, granted=caller.can_bypass_permissions, again=again
+            )
         if custom is None:
             self._residences.remove(session_id)
         return changed_model(custom, restarted=restarted)

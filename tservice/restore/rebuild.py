@@ -18,7 +18,7 @@ from tservice.core.timers import cancel
 from tservice.mux.interface import MuxError
 from tservice.restore.model import RestoreOutcome
 from tservice.restore.offer import has_room, open_elsewhere
-from tservice.sessions.interfaces import ISessions, Session
+from tservice.sessions.interfaces import Again, ISessions, Session
 
 SETTLED = 3.0
 """Seconds that an agent must run to count as started."""
@@ -61,10 +61,11 @@ class Rebuilder:
         """Whether it runs, or its conversation goes on in another session."""
         return session.pid is not None or open_elsewhere(session, self._sessions.list())
 
-    async def rebuild(self, session_id: str, owner: Identity) -> RestoreOutcome:
+    async def rebuild(self, session_id: str, owner: Identity, again: Again) -> RestoreOutcome:
         """Start one session again, in its place and with its conversation.
 
         @param owner: whose rights its folder and its parameters are held against.
+        @param again: judges whoever wants it once more, when its place is ready.
         @raise ServiceError: 404: it is gone.
         """
         session = self._sessions.get(session_id)
@@ -74,7 +75,7 @@ class Rebuilder:
         if not has_room(self._sessions.list(), session.owner, caps.total, caps.per_user):
             return RestoreOutcome.CAPACITY_REACHED
         refused = await self._workspace(session, owner)
-        return refused or await self._start(session, owner)
+        return refused or await self._start(session, owner, again)
 
     async def _workspace(self, session: Session, owner: Identity) -> RestoreOutcome | None:
         try:
@@ -90,12 +91,14 @@ class Rebuilder:
             )
         return None
 
-    async def _start(self, session: Session, owner: Identity) -> RestoreOutcome:
+    async def _start(self, session: Session, owner: Identity, again: Again) -> RestoreOutcome:
         # A limit from before may be long over; only a new one arms this again.
         disarmed = evolve(session.auto_resume, resume_at=None)
         self._sessions.update(session.id, auto_resume=disarmed, limit_paused=False)
         try:
-            await self._sessions.start(session.id, granted=owner.can_bypass_permissions)
+            await self._sessions.start(
+                session.id, granted=owner.can_bypass_permissions, again=again
+            )
         except ServiceError as error:
             self._log.info("{id} is not restored: {error}", id=session.id, error=error)
             busy = error.code is ErrorCode.SESSION_BUSY

@@ -24,7 +24,7 @@ from tservice.restore.rebuild import Rebuilder
 from tservice.restore.recollection import Recollection
 from tservice.restore.saver import ScrollbackSaver
 from tservice.restore.shown import ReportAnswer, report
-from tservice.sessions.interfaces import IConversations, ISessions, Session
+from tservice.sessions.interfaces import Again, IConversations, ISessions, Session
 from tservice.settings.interfaces import ISettings
 
 AUTOMATIC_AFTER = 2.0
@@ -34,8 +34,6 @@ SPENT = frozenset({RestoreOutcome.RESTORED, RestoreOutcome.ALREADY_LIVE})
 """Outcomes after which a session is offered no more."""
 
 Owner = str | None
-Again = Callable[[], object]
-"""Judges a caller once more; raises L{ServiceError} once the right is over."""
 
 
 @define(eq=False)
@@ -179,7 +177,7 @@ class RestoreService:
                         key,
                         ProgressTold(session_id=session_id, done=len(done), total=wanted),
                     )
-                    done.append(await self._rebuild(session_id, caller))
+                    done.append(await self._rebuild(session_id, caller, again))
                     run.current = None
         finally:
             del self._runs[key]
@@ -187,9 +185,9 @@ class RestoreService:
             self._publish(EventName.RESTORE_FINISHED, key, told)
         return told
 
-    async def _rebuild(self, session_id: str, caller: Identity) -> Rebuilt:
+    async def _rebuild(self, session_id: str, caller: Identity, again: Again) -> Rebuilt:
         try:
-            outcome = await self._rebuilder.rebuild(session_id, caller)
+            outcome = await self._rebuilder.rebuild(session_id, caller, again)
         except ServiceError as error:
             # It was deleted, or its record could not be written.
             self._log.info("{id} is not restored: {error}", id=session_id, error=error)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 from tests.told import wire
 from tests.unit.restore.rig import RestoreCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.core.disk import NotKept
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
+from tservice.http.envelope import Refusal, bare
 from tservice.restore.store import RestoreStore
-from tservice.sessions.record.model import Location, Phase
+from tservice.sessions.life.launcher import Launcher
+from tservice.sessions.record.model import Location, Phase, Session
 
 DAY = 24 * 3600
 
@@ -217,11 +221,9 @@ class ManyUsersTests(RestoreCase):
         first = self.create(self.ann, working_dir=str(self.hers), start=True)
         second = self.create(self.ann, working_dir=str(self.hers), start=True)
         self.reboot()
-        asked: list[int] = []
 
         def again() -> None:
-            asked.append(1)
-            if len(asked) > 1:
+            if self.sessions.get(first.id).pid is not None:
                 raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
         working = begin(self.restore.restore(self.ann, None, again))
@@ -229,3 +231,30 @@ class ManyUsersTests(RestoreCase):
         self.failureResultOf(working, ServiceError)
         self.assertIsNotNone(self.sessions.get(first.id).pid)
         self.assertEqual([second.id], self.offered(self.ann))
+
+    def test_rights_that_end_while_a_place_is_made_ready(self) -> None:
+        """A container may take minutes until something can be started in it."""
+        one = self.create(self.ann, working_dir=str(self.hers), start=True)
+        self.reboot()
+        for error in (ServiceError(ErrorCode.FORBIDDEN, "not any more"), bare(401, "Unauthorized")):
+            lost: list[Exception] = []
+
+            def again(lost: list[Exception] = lost) -> None:
+                for each in lost:
+                    raise each
+
+            async def slow(
+                launcher: Launcher,
+                session: Session,
+                lost: list[Exception] = lost,
+                error: Exception = error,
+            ) -> None:
+                lost.append(error)
+
+            with patch.object(Launcher, "answers", slow):
+                working = begin(self.restore.restore(self.ann, None, again))
+                self.spend(10)
+            working.addErrback(lambda why: why.trap(ServiceError, Refusal))
+            self.successResultOf(working)
+            self.assertIsNone(self.sessions.get(one.id).pid)
+            self.assertEqual([one.id], self.offered(self.ann))
