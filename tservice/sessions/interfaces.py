@@ -156,8 +156,11 @@ class ISessions(Interface):
     async def input(session_id: str, request: InputRequest) -> Delivery:
         """Type something (protocol-input)."""
 
-    async def prompt(session_id: str, text: str) -> None:
-        """Type C{text} as one prompt and submit it."""
+    async def prompt(session_id: str, text: str, sender: Identity | None = None) -> None:
+        """Type C{text} as one prompt and submit it.
+
+        @param sender: as L{InputRequest.sender}.
+        """
 
     async def send_key(session_id: str, key: str, sender: Identity | None = None) -> None:
         """Press one key of C{tservice.mux.keys.KEYS}, in turn with the inputs.

@@ -338,8 +338,8 @@ class SessionService:
     async def input(self, session_id: str, request: InputRequest) -> Delivery:
         return await self._deps.away.input(self._roster.get(session_id), request)
 
-    async def prompt(self, session_id: str, text: str) -> None:
-        await self.input(session_id, InputRequest(text=text, use_mux=True))
+    async def prompt(self, session_id: str, text: str, sender: Identity | None = None) -> None:
+        await self.input(session_id, InputRequest(text=text, use_mux=True, sender=sender))
 
     async def send_key(self, session_id: str, key: str, sender: Identity | None = None) -> None:
         live = self._roster.get(session_id)

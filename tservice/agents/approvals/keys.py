@@ -28,6 +28,7 @@ from tservice.clis.interfaces import AnswerKeys
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, conflict, failed
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
+from tservice.sessions.interfaces import Again, lasting
 from tservice.terminal.dialogs import Dialog
 from tservice.terminal.kinds import DialogKind
 
@@ -71,12 +72,19 @@ class Answerer:
     """Gives one answer to the dialog C{frame}.
 
     @param keys: of the agent's dialogs.
+    @param again: judges whoever answers once more, before each key: until a screen holds still,
+        and from one page to the next, seconds go by.
     """
 
     def __init__(
-        self, clock: IReactorTime, screen: AnswerScreen, keys: AnswerKeys | None = None
+        self,
+        clock: IReactorTime,
+        screen: AnswerScreen,
+        keys: AnswerKeys | None = None,
+        again: Again = lasting,
     ) -> None:
         self._clock = clock
+        self._again = again
         self._screen = screen
         self._keys = keys or AnswerKeys()
 
@@ -149,6 +157,7 @@ class Answerer:
         raise failed("the screen does not hold still; nothing was pressed")
 
     async def _tried(self, step: Press | Paste, seen: ScreenLook) -> bool:
+        self._again()
         try:
             return await self._screen.do(step, seen)
         except MuxTimeout as error:

@@ -117,7 +117,7 @@ class ApprovalRoutes:
     async def answer(self, call: Call) -> AnsweredAnswer:
         body: AnswerBody = call.body
         answer = check_form(body.action, body.option, body.options, body.text, body.expect_frame)
-        item = await self._approvals.answer(call.path["item"], answer, call.identity)
+        item = await self._approvals.answer(call.path["item"], answer, call.identity, call.again)
         return AnsweredAnswer(id=item.id, session_id=item.session_id, action=body.action)
 
     async def dismiss(self, call: Call) -> DismissedAnswer:

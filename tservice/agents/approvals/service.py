@@ -28,7 +28,7 @@ from tservice.core.events import EventHub
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
 from tservice.mux.interface import IPane
-from tservice.sessions.interfaces import ISessions
+from tservice.sessions.interfaces import Again, ISessions, lasting
 from tservice.settings.interfaces import ISettings
 
 CHECK_LIMIT = 2.0
@@ -105,9 +105,12 @@ class Approvals:
 
     # -- acting
 
-    async def answer(self, item_id: str, answer: Answer, caller: Identity) -> Item:
+    async def answer(
+        self, item_id: str, answer: Answer, caller: Identity, again: Again = lasting
+    ) -> Item:
         """Give an answer; the item is resolved once its dialog is gone.
 
+        @param again: judges C{caller} once more before each key.
         @raise ServiceError: 400: not an answer to this item; 409: the dialog left the screen or
             changed, or somebody else answers it; 422: it could not be typed.
         """
@@ -119,9 +122,9 @@ class Approvals:
         self._busy.add(item.session_id)
         try:
             if item.kind is ItemKind.IDLE:
-                await self._prompt(item, answer)
+                await self._prompt(item, answer, caller)
             else:
-                await self._press(item, answer)
+                await self._press(item, answer, again)
         finally:
             self._busy.discard(item.session_id)
             # What came meanwhile was left to this answer.
@@ -155,20 +158,20 @@ class Approvals:
         self._check_enabled()
         return self._inbox.pending(item_id, caller)
 
-    async def _prompt(self, item: Item, answer: Answer) -> None:
+    async def _prompt(self, item: Item, answer: Answer, caller: Identity) -> None:
         if answer.action is not Action.TEXT:
             raise invalid("action", "an idle session takes a text")
         look = await self._agents.look(item.session_id)
         if look.reading.dialog is not None or look.reading.working:
             raise conflict("the session is not idle any more")
-        await self._sessions.prompt(item.session_id, answer.text)
+        await self._sessions.prompt(item.session_id, answer.text, caller)
         self._inbox.resolve(item, Resolution.ANSWERED)
 
-    async def _press(self, item: Item, answer: Answer) -> None:
+    async def _press(self, item: Item, answer: Answer, again: Again) -> None:
         pane = self._pane(item)
         mode = self._sessions.get(item.session_id).mode
         screen = AnswerScreen(self._clock, pane, self._agents.rules_of(mode))
-        answerer = Answerer(self._clock, screen, self._keys_of(mode))
+        answerer = Answerer(self._clock, screen, self._keys_of(mode), again)
         epoch, stuck_at = self._stuck.pop(item.session_id, ("", 0))
         stuck = stuck_at if epoch == pane.log.epoch else None
         try:

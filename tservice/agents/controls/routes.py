@@ -85,7 +85,7 @@ class ControlRoutes:
         return PermissionModeAnswer(permission_mode=told)
 
     async def _tell(self, call: Call, setting: ControlSetting, value: str) -> str:
-        return await self._controls.tell(call.id, setting, value, call.identity)
+        return await self._controls.tell(call.id, setting, value, call.identity, call.again)
 
 
 def _put(

@@ -19,7 +19,14 @@ from tservice.clis.interfaces import CliEntry, Command, Control, Cycle, ICliRegi
 from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
 from tservice.core.identity import Identity
-from tservice.sessions.interfaces import ISessions, ModelSource, Session, Status
+from tservice.sessions.interfaces import (
+    Again,
+    ISessions,
+    ModelSource,
+    Session,
+    Status,
+    lasting,
+)
 from tservice.terminal.rules import ScreenRules
 
 LOOKS = (0.1, 0.15, 0.25, 0.5, 1.0, 2.0, 3.0)
@@ -53,10 +60,16 @@ class AgentControls:
         self._busy: set[str] = set()
 
     async def tell(
-        self, session_id: str, setting: ControlSetting, value: str, caller: Identity
+        self,
+        session_id: str,
+        setting: ControlSetting,
+        value: str,
+        caller: Identity,
+        again: Again = lasting,
     ) -> str:
         """Tell the agent; what its screen says of it then.
 
+        @param again: judges C{caller} once more before what is pressed past the queue of inputs.
         @raise ServiceError: 400: the mode has no such control, or not such a value; 403: the value
             needs the grant to bypass permissions; 409: no process, a turn runs, a dialog waits, or
             somebody else tells it something; 422: the agent did not take it.
@@ -68,8 +81,8 @@ class AgentControls:
             await self._drawn(session_id)
             await self._look(session_id)
             if isinstance(control.way, Cycle):
-                return await self._cycle(session_id, control.way, value)
-            found = await self._command(session_id, control.way, value)
+                return await self._cycle(session_id, control.way, value, caller)
+            found = await self._command(session_id, control.way, value, caller, again)
             if setting is ControlSetting.MODEL:
                 self._sessions.report_model(session_id, ModelSource.SCREEN, found)
             return found
@@ -125,7 +138,7 @@ class AgentControls:
             raise conflict("somebody's draft stands in the composer")
         return look
 
-    async def _cycle(self, session_id: str, cycle: Cycle, value: str) -> str:
+    async def _cycle(self, session_id: str, cycle: Cycle, value: str, caller: Identity) -> str:
         """Press the key until the screen shows the value."""
         look = await self._look(session_id)
         passed: list[str | None] = []
@@ -136,15 +149,17 @@ class AgentControls:
             if now in passed:
                 break
             passed.append(now)
-            await self._sessions.send_key(session_id, key_towards(cycle, now, value))
+            await self._sessions.send_key(session_id, key_towards(cycle, now, value), caller)
             if not await self._until(session_id, partial(_left, cycle, now)):
                 raise failed(f"the agent did not leave {now or 'what it shows'}")
             look = await self._look(session_id)
         raise failed(f"the agent offers only {', '.join(filter(None, passed))} here")
 
-    async def _command(self, session_id: str, command: Command, value: str) -> str:
+    async def _command(
+        self, session_id: str, command: Command, value: str, caller: Identity, again: Again
+    ) -> str:
         words = command.with_value(value)
-        await self._sessions.prompt(session_id, words)
+        await self._sessions.prompt(session_id, words, caller)
         for pause in LOOKS:
             await sleep(self._clock, pause)
             look = await self._agents.look(session_id)
@@ -153,7 +168,7 @@ class AgentControls:
                 return said
             option = confirming(command, look.reading.dialog)
             if option is not None:
-                await self._confirm(session_id, look, option)
+                await self._confirm(session_id, look, option, again)
         # It may have opened a list of what there is instead.
         await self._sessions.send_key(session_id, "Escape")
         # What it searches the list for stands where a draft would, until the list is gone.
@@ -161,7 +176,7 @@ class AgentControls:
         await self._until(session_id, partial(_rests, rules))
         raise failed(f"the agent did not take {value}; look at the terminal")
 
-    async def _confirm(self, session_id: str, look: Look, option: int) -> None:
+    async def _confirm(self, session_id: str, look: Look, option: int, again: Again) -> None:
         """Pick C{option} of the dialog that was seen, if it is there still."""
         session, pane = self._sessions.get(session_id), self._sessions.pane_of(session_id)
         dialog = look.reading.dialog
@@ -170,7 +185,7 @@ class AgentControls:
         screen = AnswerScreen(self._clock, pane, self._agents.rules_of(session.mode))
         answer = Answer(action=Action.OPTION, options=(option,))
         try:
-            await Answerer(self._clock, screen).give(answer, dialog.frame_hash)
+            await Answerer(self._clock, screen, again=again).give(answer, dialog.frame_hash)
         except (DialogChanged, Untaken) as error:
             raise failed(f"the agent asked whether it is meant: {error}") from error
 

@@ -6,6 +6,8 @@ import json
 from datetime import UTC
 from typing import Any
 
+from twisted.internet.defer import Deferred
+
 from tests.told import wire
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.client import BUSY, permission, question
@@ -24,6 +26,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.zone import local_zone
 from tservice.ground.feature import Feature
+from tservice.sessions.interfaces import Session
 
 EVE = Identity(username="eve", admin=False)
 
@@ -195,6 +198,65 @@ class ItemTests(ApprovalCase):
         session = self.asked(permission())
         self.assertIsNone(self.approvals.viewed(session.id, ADMIN))
         self.assertIsNone(self.item(session).acknowledged_at)
+
+
+class LostRightTests(ApprovalCase):
+    """Whoever answers may lose the right to while the screen is looked at, or between two keys."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.lost = False
+        self.sessions.judge_senders(lambda who, session: not self.lost)
+
+    def again(self) -> None:
+        if self.lost:
+            raise ServiceError(ErrorCode.FORBIDDEN, "A right to this was lost meanwhile")
+
+    def answered(self, session: Session, action: str, **fields: Any) -> Any:
+        answer = check_form(Action(action), **fields)
+        item = self.item(session)
+        return begin(self.approvals.answer(item.id, answer, ADMIN, self.again))
+
+    def refused(self, given: Any) -> None:
+        self.lost = True
+        self.spend(20)
+        error = self.failureResultOf(given, ServiceError).value
+        self.assertEqual(ErrorCode.FORBIDDEN, error.code)
+
+    def test_no_key_is_pressed(self) -> None:
+        session = self.asked(permission())
+        item, pane = self.item(session), self.pane(session)
+        typed = bytes(pane.typed)
+        self.lost = True
+        self.refused(self.answered(session, "approve"))
+        self.assertEqual(typed, bytes(pane.typed))
+        self.assertEqual(item.id, self.item(session).id, "it waits for somebody else")
+
+    def test_no_further_key_is_pressed(self) -> None:
+        page = question("Checks", "Types", "Style", multi=True)
+        session = self.asked(page, tool_name="AskUserQuestion")
+        given = self.answered(session, "options", options=[1, 2])
+        while not page.ticked:
+            self.spend(0.05)
+        self.refused(given)
+        self.assertEqual(1, len(page.ticked))
+
+    def test_no_text_is_typed(self) -> None:
+        session = self.ready()
+        self.hook(session, "idle_prompt", message="Claude is waiting for your input")
+        held: Deferred[None] = Deferred()
+        look = self.agents.agents.look
+
+        async def slow(session_id: str) -> Any:
+            await held
+            return await look(session_id)
+
+        self.patch(self.agents.agents, "look", slow)
+        given = self.answered(session, "text", text="go on")
+        self.lost = True
+        held.callback(None)
+        self.refused(given)
+        self.assertEqual([], self.pane(session).pastes)
 
 
 class EndTests(ApprovalCase):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
@@ -106,6 +108,37 @@ class ControlTests(AgentCase):
         self.assertEqual([TAB, TAB], program.pressed)
         self.refused(session, mode, "auto", code=ErrorCode.OPERATION_FAILED, says="offers only")
         self.assertEqual(PLAN, program.shown)
+
+    def test_who_lost_the_right_meanwhile_presses_nothing_more(self) -> None:
+        """The agent takes its time to show what it is in; so does a list that it opens."""
+        lost: list[bytes] = []
+
+        def again() -> None:
+            if lost:
+                raise ServiceError(ErrorCode.FORBIDDEN, "A right to this was lost meanwhile")
+
+        self.sessions.judge_senders(lambda who, session: not lost)
+        for setting, value, screens, last in (
+            (ControlSetting.PERMISSION_MODE, "plan", {TAB: EDITS}, TAB),
+            (ControlSetting.MODEL, "sonnet", {b"\r": ASKED}, b"\r"),
+        ):
+            lost.clear()
+            session = self.ready()
+            program = self.screen(session)
+            program.answers = screens
+            received = program.received
+
+            def losing(data: bytes, received: Any = received, last: bytes = last) -> None:
+                received(data)
+                if data == last:
+                    lost.append(data)
+
+            program.received = losing  # type: ignore[method-assign]
+            told = begin(self.controls.tell(session.id, setting, value, ADMIN, again))
+            self.spend(12)
+            error = self.failureResultOf(told, ServiceError).value
+            self.assertEqual(ErrorCode.FORBIDDEN, error.code, error.message)
+            self.assertEqual(last, program.pressed[-1])
 
     def test_an_agent_that_does_not_take_the_key(self) -> None:
         session = self.ready()
