@@ -40,6 +40,19 @@ class PipelineTests(SynchronousTestCase):
             call.cancel()
             work()
 
+    def test_what_is_no_request_has_one_answer(self) -> None:
+        """What comes in behind it, until the connection is closed, is part of no request: a proxy
+        could take a second answer for that to somebody else's."""
+        chunked = head("POST", "/api/things", {"Transfer-Encoding": "chunked"})
+        for bad in (b"nonsense\r\n\r\n", chunked + b"x\r\n", b"GET / HTTP/1.1\r\nA b\r\n\r\n"):
+            connection = self.api.connect()
+            for piece in (bad, b"1" * 100, b"\r\n" * 100, self.ask(1)):
+                connection.send(piece)
+            said = connection.value()
+            self.assertEqual(1, said.count(b"HTTP/1.1 "), said)
+            self.assertTrue(said.startswith(b"HTTP/1.1 400 "))
+            self.assertTrue(connection.transport.disconnecting)
+
     def test_each_has_a_turn_of_its_own(self) -> None:
         self.connection.send(b"".join(map(self.ask, range(MANY))))
         for number in range(MANY):

@@ -48,6 +48,7 @@ class Channel(HTTPChannel):
     maxHeaders = 100
     _started: float | None = None
     _arrived = 0
+    _spoiled = False
     _draining = False
     _drained = 0
     _linger: IDelayedCall | None = None
@@ -75,6 +76,8 @@ class Channel(HTTPChannel):
     def dataReceived(self, data: bytes) -> None:
         if self._upgraded is not None:
             self._upgraded.dataReceived(data)
+        elif self._spoiled:
+            return  # the connection is being closed
         elif self._draining:
             self._throw_away(len(data))
         elif self._in_time(len(data)):
@@ -107,6 +110,12 @@ class Channel(HTTPChannel):
             return refused
         taken: bool = super().headerReceived(line)
         return taken
+
+    def _respondToBadRequestAndDisconnect(self) -> None:
+        # twisted.web would answer each piece that comes in until the connection is closed.
+        if not self._spoiled:
+            self._spoiled = True
+            super()._respondToBadRequestAndDisconnect()
 
     def lineLengthExceeded(self, line: bytes) -> None:
         """Refuse a head of which one line is too long; twisted.web would hang up without a word."""
