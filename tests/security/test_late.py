@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
-from attrs import frozen
 from twisted.internet.defer import Deferred
 
-from tests.security.attackcase import AttackCase
+from tests.security.latecase import (
+    ENDS,
+    MARK,
+    LateCase,
+    of_brief_token,
+    of_token,
+)
 from tests.security.rows import JOB
-from tests.security.world import PASSWORD, parse
-from tests.unit.clis.fakes import make_program
+from tests.security.world import parse
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import TEXT, UPGRADE, frames, masked
@@ -22,10 +25,8 @@ from tservice.core.errors import failed
 from tservice.hosts.keys import HostKey
 from tservice.hosts.service import HostService
 from tservice.http.operations import Access, Call, Operation, Style
-from tservice.sessions.life.launcher import Launcher
 from tservice.sessions.record.model import Session
 
-MARK = "the zebra of another"
 DAY = 24 * 3600
 OWN_END = {
     "POST /api/logout",
@@ -37,127 +38,6 @@ OWN_END = {
     "POST /api/admin/users/{name}/logout",
 }
 """What may end its own caller's right, so that its answer cannot be judged again."""
-
-Revocation = Callable[["LateCase"], object]
-
-
-@frozen
-class End:
-    """One way of losing a right.
-
-    @ivar shown: the headers of the one who loses it, made before.
-    """
-
-    title: str
-    shown: Callable[[LateCase], dict[str, str]]
-    work: Revocation
-
-
-class LateCase(AttackCase):
-    """Root and another admin, who waits for what ann's session prints."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.count = self.prints = 0
-        self.newcomer()
-
-    def newcomer(self) -> None:
-        """Another admin takes the place of the one before."""
-        self.count += 1
-        self.name = f"max{self.count}"
-        self.own = f"/api/admin/users/{self.name}"
-        body = {"username": self.name, "password": PASSWORD, "role": "admin"}
-        self.world.good("root", "POST", "/api/admin/users", body)
-        self.world.cookies["max"] = self.world.sign_in(self.name)
-
-    def park(
-        self, method: str, path: str, headers: dict[str, str], body: bytes = b""
-    ) -> Connection:
-        """A request that is not answered yet."""
-        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
-        self.addCleanup(connection.lose)
-        named = dict(headers)
-        if body:
-            named |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
-        connection.send(head(method, path, named) + body)
-        self.assertEqual(b"", connection.value(), path)
-        return connection
-
-    def watch(self, headers: dict[str, str]) -> Connection:
-        """Wait for a word of ann's session."""
-        path = f"/api/sessions/{self.world.session}/wait-output?match=zebra&timeout=600000"
-        return self.park("GET", path, headers)
-
-    def print_mark(self) -> bytes:
-        """Print what nobody has seen before."""
-        self.prints += 1
-        mark = f"{MARK} {self.prints}".encode()
-        self.world.host[self.world.session].emit(mark + b"\r\n")
-        self.world.clock.advance(1)
-        return mark
-
-    def patch_max(self, **changes: Any) -> None:
-        self.world.good("root", "PATCH", self.own, changes)
-
-    def as_max(self, method: str, path: str, body: object = None) -> None:
-        self.assertEqual(200, self.ask(method, path, body, headers=self.cookie("max")).status)
-
-    def delete_tokens(self) -> None:
-        for token in self.world.good("max", "GET", "/api/tokens")["tokens"]:
-            self.world.good("max", "DELETE", f"/api/tokens/{token['id']}")
-
-    def revoke_session(self) -> None:
-        """End max' cookie sessions one by one, as the list of devices does."""
-        sessions = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
-        for one in sessions:
-            if one["username"] == self.name:
-                self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": one["id"]})
-
-
-def of_cookie(case: LateCase) -> dict[str, str]:
-    return case.cookie("max")
-
-
-def of_token(case: LateCase) -> dict[str, str]:
-    return case.world.token("max", "waits", "sessions:read", "events", "sessions:input")
-
-
-def of_brief_token(case: LateCase) -> dict[str, str]:
-    """One that ends in five minutes and a half."""
-    expires = int((case.world.clock.seconds() + 330) * 1000)
-    return case.world.token("max", "waits", "events", expiresAt=expires)
-
-
-def of_password(case: LateCase) -> dict[str, str]:
-    return basic(case.name, PASSWORD)
-
-
-NEW = {"currentPassword": PASSWORD, "newPassword": "another word"}
-ENDS = [
-    *(
-        end
-        for shown in (of_cookie, of_token, of_password)
-        for end in (
-            End("demoted", shown, lambda case: case.patch_max(role="user")),
-            End("disabled", shown, lambda case: case.patch_max(enabled=False)),
-            End("removed", shown, lambda case: case.world.good("root", "DELETE", case.own)),
-        )
-    ),
-    *(
-        end
-        for shown in (of_cookie, of_password)
-        for end in (
-            End("given a password", shown, lambda case: case.patch_max(password="a new word")),
-            End("password", shown, lambda case: case.as_max("PUT", "/api/me/password", NEW)),
-            End("signed out", shown, lambda it: it.world.good("root", "POST", f"{it.own}/logout")),
-            End("session revoked", shown, LateCase.revoke_session),
-        )
-    ),
-    End("logs out", of_cookie, lambda case: case.as_max("POST", "/api/logout")),
-    End("token deleted", of_token, LateCase.delete_tokens),
-    End("token expired", of_brief_token, lambda case: case.world.clock.advance(330)),
-    End("reset", of_token, lambda it: it.world.good("root", "POST", f"{it.own}/reset-password")),
-]
 
 
 class WaitTests(LateCase):
@@ -321,93 +201,6 @@ class LateEffectTests(LateCase):
         self.assertTrue(taking.value().startswith(b"HTTP/1.1 401 "), taking.value())
         body_of_thief = {"username": "ann", "password": "of the thief"}
         self.assertEqual(401, self.ask("POST", "/api/login", body_of_thief).status)
-
-
-class SlowPlaceTests(LateCase):
-    """Starts that wait: a host is woken for 40 seconds, an image is built for minutes."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        make_program(self.world.folder / ".local/bin", "claude")
-        self.waiting: list[Deferred[None]] = []
-
-        async def slow(launcher: Launcher, session: Session) -> None:
-            self.waiting.append(Deferred())
-            await self.waiting[-1]
-
-        self.patch(Launcher, "answers", slow)
-
-    def refused(self, connection: Connection) -> None:
-        """The place is ready, and nothing is started there."""
-        panes = len(self.world.host.panes)
-        self.patch_max(role="user")
-        self.waiting.pop().callback(None)
-        self.assertIn(parse(connection.value(), "POST").status, (401, 403, 404))
-        self.assertEqual(panes, len(self.world.host.panes))
-
-    def test_who_lost_a_right_meanwhile_starts_nothing(self) -> None:
-        body = b'{"mode": "shell", "name": "late", "start": true}'
-        self.refused(self.park("POST", "/api/sessions", self.cookie("max"), body))
-        names = [each["name"] for each in self.world.good("root", "GET", "/api/sessions")]
-        self.assertNotIn("late", names)
-
-    def test_nor_what_is_there_already(self) -> None:
-        made = self.world.good("max", "POST", "/api/sessions", {"mode": "shell"})["session"]
-        path = f"/api/sessions/{made['id']}/start"
-        self.refused(self.park("POST", path, self.cookie("max")))
-
-    def test_nor_a_quick_start(self) -> None:
-        body = b'{"mode": "shell", "caseName": "late"}'
-        self.refused(self.park("POST", "/api/quick-start", self.cookie("max"), body))
-
-    def test_nor_does_a_job(self) -> None:
-        job = {
-            "name": "late",
-            "agentType": "shell",
-            "workingDir": str(self.world.cases(self.name)),
-            "promptMode": "inline_text",
-            "promptText": "id",
-            "inputMode": "paste",
-            "scheduleType": "interval",
-            "intervalMinutes": 5,
-            "enabled": False,
-            "concurrencyPolicy": "warn_only",
-        }
-        made = self.world.good("max", "POST", "/api/cron/jobs", job)["job"]
-        self.refused(self.park("POST", f"/api/cron/jobs/{made['id']}/run", self.cookie("max")))
-        (run,) = self.world.good("root", "GET", f"/api/cron/jobs/{made['id']}/runs")
-        self.assertEqual("failed", run["status"])
-        self.assertIn("lost a right", run["errorMessage"])
-
-    def test_nor_a_timed_run(self) -> None:
-        body = b'{"prompt": "go", "durationMinutes": 5}'
-        self.refused(self.park("POST", "/api/scheduled", self.cookie("max"), body))
-        self.assertEqual([], self.world.good("root", "GET", "/api/scheduled")["runs"])
-
-    def test_nor_what_gets_another_model(self) -> None:
-        on = {"customModelEndpointsEnabled": True}
-        self.world.good("root", "PUT", "/api/settings", on)
-        endpoint = {"label": "here", "baseUrl": "http://127.0.0.1:1"}
-        kept = self.world.good("root", "POST", "/api/model-endpoints", endpoint)["endpoint"]
-        for wish in (
-            {"endpointId": kept["id"], "modelId": "a", "confirmed": True},
-            {"clear": True},
-        ):
-            with self.subTest(wish=wish):
-                made = self.running_agent(None if "clear" not in wish else kept["id"])
-                path = f"/api/sessions/{made}/custom-model"
-                body = json.dumps(wish).encode()
-                self.refused(self.park("POST", path, self.cookie("max"), body))
-            self.newcomer()
-
-    def running_agent(self, endpoint: str | None) -> str:
-        """A session of max's with an agent, perhaps one with a model of that endpoint."""
-        body: dict[str, Any] = {"mode": "primary", "start": True}
-        if endpoint is not None:
-            body["customModel"] = {"endpointId": endpoint, "modelId": "a", "confirmed": True}
-        made = self.park("POST", "/api/sessions", self.cookie("max"), json.dumps(body).encode())
-        self.waiting.pop().callback(None)
-        return str(json.loads(parse(made.value(), "POST").body)["data"]["session"]["id"])
 
 
 class SlowPromptTests(LateCase):

@@ -115,7 +115,7 @@ class McpTests(SynchronousTestCase):
 
     def test_a_level_that_is_no_text_is_no_fault(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))
-        for level in ([], {}, None, 1):
+        for level in list[Any](([], {}, None, 1)):
             self.assertEqual(200, self.post(mine, "logging/setLevel", level=level).status, level)
 
     def test_no_detail_of_a_fault_is_told(self) -> None:

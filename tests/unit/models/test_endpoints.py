@@ -203,7 +203,7 @@ class DiscoveryTests(ModelCase):
         """Whoever may ask could have the service open connections without number."""
         made = self.endpoint()
         self.server.runs("a")
-        self.server.held = held = Deferred()
+        self.server.held = held = Deferred[None]()
         path = f"{PATH}/{made['id']}/running-status"
         asking = [self.api.connect() for _ in range(5)]
         for connection in asking:
@@ -218,7 +218,7 @@ class DiscoveryTests(ModelCase):
     def test_a_question_is_not_shared_with_another_address(self) -> None:
         made = self.endpoint()
         path = f"{PATH}/{made['id']}/running-status"
-        self.server.held = held = Deferred()
+        self.server.held = held = Deferred[None]()
         first = self.api.connect()
         first.send(head("GET", path, {"Host": "localhost"}))
         changed = {"baseUrl": "http://127.0.0.1:2"}

@@ -1,0 +1,102 @@
+"""Starts that wait for their place, by somebody whose right to them has ended meanwhile."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from tests.security.latecase import LateCase
+from tests.security.world import parse
+from tests.unit.clis.fakes import make_program
+from tests.unit.http.driver import Connection
+from tservice.sessions.life.launcher import Launcher
+from tservice.sessions.record.model import Session
+
+
+class SlowPlaceTests(LateCase):
+    """Starts that wait: a host is woken for 40 seconds, an image is built for minutes."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        make_program(self.world.folder / ".local/bin", "claude")
+        self.waiting: list[Deferred[None]] = []
+
+        async def slow(launcher: Launcher, session: Session) -> None:
+            self.waiting.append(Deferred())
+            await self.waiting[-1]
+
+        self.patch(Launcher, "answers", slow)
+
+    def refused(self, connection: Connection) -> None:
+        """The place is ready, and nothing is started there."""
+        panes = len(self.world.host.panes)
+        self.patch_max(role="user")
+        self.waiting.pop().callback(None)
+        self.assertIn(parse(connection.value(), "POST").status, (401, 403, 404))
+        self.assertEqual(panes, len(self.world.host.panes))
+
+    def test_who_lost_a_right_meanwhile_starts_nothing(self) -> None:
+        body = b'{"mode": "shell", "name": "late", "start": true}'
+        self.refused(self.park("POST", "/api/sessions", self.cookie("max"), body))
+        names = [each["name"] for each in self.world.good("root", "GET", "/api/sessions")]
+        self.assertNotIn("late", names)
+
+    def test_nor_what_is_there_already(self) -> None:
+        made = self.world.good("max", "POST", "/api/sessions", {"mode": "shell"})["session"]
+        path = f"/api/sessions/{made['id']}/start"
+        self.refused(self.park("POST", path, self.cookie("max")))
+
+    def test_nor_a_quick_start(self) -> None:
+        body = b'{"mode": "shell", "caseName": "late"}'
+        self.refused(self.park("POST", "/api/quick-start", self.cookie("max"), body))
+
+    def test_nor_does_a_job(self) -> None:
+        job = {
+            "name": "late",
+            "agentType": "shell",
+            "workingDir": str(self.world.cases(self.name)),
+            "promptMode": "inline_text",
+            "promptText": "id",
+            "inputMode": "paste",
+            "scheduleType": "interval",
+            "intervalMinutes": 5,
+            "enabled": False,
+            "concurrencyPolicy": "warn_only",
+        }
+        made = self.world.good("max", "POST", "/api/cron/jobs", job)["job"]
+        self.refused(self.park("POST", f"/api/cron/jobs/{made['id']}/run", self.cookie("max")))
+        (run,) = self.world.good("root", "GET", f"/api/cron/jobs/{made['id']}/runs")
+        self.assertEqual("failed", run["status"])
+        self.assertIn("lost a right", run["errorMessage"])
+
+    def test_nor_a_timed_run(self) -> None:
+        body = b'{"prompt": "go", "durationMinutes": 5}'
+        self.refused(self.park("POST", "/api/scheduled", self.cookie("max"), body))
+        self.assertEqual([], self.world.good("root", "GET", "/api/scheduled")["runs"])
+
+    def test_nor_what_gets_another_model(self) -> None:
+        on = {"customModelEndpointsEnabled": True}
+        self.world.good("root", "PUT", "/api/settings", on)
+        endpoint = {"label": "here", "baseUrl": "http://127.0.0.1:1"}
+        kept = self.world.good("root", "POST", "/api/model-endpoints", endpoint)["endpoint"]
+        for wish in (
+            {"endpointId": kept["id"], "modelId": "a", "confirmed": True},
+            {"clear": True},
+        ):
+            with self.subTest(wish=wish):
+                made = self.running_agent(None if "clear" not in wish else kept["id"])
+                path = f"/api/sessions/{made}/custom-model"
+                body = json.dumps(wish).encode()
+                self.refused(self.park("POST", path, self.cookie("max"), body))
+            self.newcomer()
+
+    def running_agent(self, endpoint: str | None) -> str:
+        """A session of max's with an agent, perhaps one with a model of that endpoint."""
+        body: dict[str, Any] = {"mode": "primary", "start": True}
+        if endpoint is not None:
+            body["customModel"] = {"endpointId": endpoint, "modelId": "a", "confirmed": True}
+        made = self.park("POST", "/api/sessions", self.cookie("max"), json.dumps(body).encode())
+        self.waiting.pop().callback(None)
+        return str(json.loads(parse(made.value(), "POST").body)["data"]["session"]["id"])
