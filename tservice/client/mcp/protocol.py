@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
 from pydantic import ValidationError
@@ -109,7 +110,7 @@ class RpcServer:
         self._methods: dict[str, Method] = {
             "initialize": self._initialize,
             "ping": _at_once({}),
-            "tools/list": _at_once({"tools": [_described(tool) for tool in tools.values()]}),
+            "tools/list": self._list,
             "tools/call": self._use,
             "resources/list": self._resources,
             "resources/templates/list": _at_once({"resourceTemplates": list(TEMPLATES)}),
@@ -142,6 +143,9 @@ class RpcServer:
             "serverInfo": {"name": "tservice", "version": __version__},
             "instructions": INSTRUCTIONS,
         }
+
+    async def _list(self, params: Mapping[str, Any]) -> Message:
+        return {"tools": [_described(tool) for tool in self._tools.values()]}
 
     async def _use(self, params: Mapping[str, Any]) -> Message:
         name, arguments = _text_of(params, "name"), params.get("arguments", {})
@@ -205,6 +209,7 @@ def _at_once(message: Message) -> Method:
     return answer
 
 
+@cache  # a schema takes a millisecond to make, and over HTTP each message has a server of its own
 def _described(tool: Tool) -> Message:
     schema = tool.takes.model_json_schema(by_alias=True)
     schema.pop("title", None)

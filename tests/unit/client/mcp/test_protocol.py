@@ -13,9 +13,10 @@ from tests.examples import examples
 from tservice.client.errors import ApiError
 from tservice.client.finished import finished
 from tservice.client.link.caller import Lost
+from tservice.client.mcp import protocol
 from tservice.client.mcp.plan import Ask
 from tservice.client.mcp.protocol import VERSIONS, RpcCall, RpcFault, RpcServer, parse
-from tservice.client.mcp.tools import TOOLS, offered
+from tservice.client.mcp.tools import TOOLS, Tool, offered
 
 thorough = settings(max_examples=examples(300), deadline=None, database=None)
 
@@ -47,6 +48,26 @@ class Service:
         if isinstance(found, Exception):
             raise found
         return found
+
+
+class DescriptionTests(SynchronousTestCase):
+    def test_tools_are_described_to_those_who_ask_alone(self) -> None:
+        """Over HTTP each message has a server of its own: all schemas took 10 ms of each."""
+        service, made = Service(), list[Tool]()
+        describe = protocol._described
+
+        def counted(tool: Tool) -> Any:
+            made.append(tool)
+            return describe(tool)
+
+        self.patch(protocol, "_described", counted)
+        server = RpcServer(offered(None), service.send)
+        self.assertEqual({}, finished(server.answer(RpcCall(1, "ping", {})))["result"])
+        self.assertEqual([], made)
+        listed = finished(server.answer(RpcCall(1, "tools/list", {})))["result"]["tools"]
+        self.assertEqual(NAMES, [tool["name"] for tool in listed])
+        tool = next(iter(offered(None).values()))
+        self.assertIs(describe(tool), describe(tool), "made once")
 
 
 class ParseTests(SynchronousTestCase):
