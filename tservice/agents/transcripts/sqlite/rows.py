@@ -155,11 +155,13 @@ def kept_open(work: Callable[[], _T]) -> Callable[[], _T]:
     """C{work} with one child for each database that it reads, however often."""
 
     def run() -> _T:
-        _here.kept = {}
+        before: dict[Path, Rows] | None = getattr(_here, "kept", None)
+        kept: dict[Path, Rows] = {}
+        _here.kept = kept
         try:
             return work()
         finally:
-            kept, _here.kept = _here.kept, None
+            _here.kept = before
             for rows in kept.values():
                 rows.close()
 
