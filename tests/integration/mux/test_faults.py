@@ -281,9 +281,28 @@ class FaultTests(TmuxTestCase):
 
     async def test_typing_leaves_copy_mode(self) -> None:
         pane, _ = await self.heard()
+        for typed in (
+            pane.write(b"echo ", Mark(id="first")),
+            pane.write(b"typed"),
+            pane.send_key("Enter", Mark(id="second")),
+        ):
+            await pane.link.command(b"copy-mode -t %0")
+            await typed
+        # Behind the prompt: the terminal would put a paste between the line and its answer.
+        await self.until(lambda: b"\r\ntyped\r\n$ " in printed(pane), "the answer")
         await pane.link.command(b"copy-mode -t %0")
-        await pane.write(b"echo typed\r")
-        await self.until(lambda: b"\r\ntyped\r\n" in printed(pane), "the answer")
+        await pane.paste("pasted", Mark(id="last"))
+        await self.until(lambda: b"pasted" in printed(pane), "the paste")
+        await pane.write(b"\x15")
+        self.assertEqual(Mark(id="last"), await pane.last_mark())
+        await pane.link.command(b"copy-mode -t %0")
+        await pane.write(b"exit 5", Mark(id="exit"))
+        await pane.write(b"\r", None)
+        await self.until_dead(pane)
+        await pane.link.command(b"copy-mode -t %0")
+        with self.assertRaises(PaneGone):
+            await pane.write(b"x", Mark(id="after"))
+        self.assertEqual(Mark(id="exit", done=6), await pane.last_mark())
 
     async def raw_client(self, pane: TmuxPane) -> tuple[RawClient, object]:
         protocol = RawClient()

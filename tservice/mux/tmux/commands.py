@@ -24,6 +24,8 @@ BUFFER = b"tservice"
 
 DEAD = b"tservice-dead"
 
+IN_MODE = b"tservice-mode"
+
 Version = tuple[int, int]
 
 USUAL: Version = (3, 3)
@@ -136,14 +138,20 @@ def leave_copy_mode() -> bytes:
     return b"copy-mode -q -t " + PANE
 
 
-def while_alive(*commands: bytes) -> bytes:
-    """Run C{commands}, which hold no single quote, unless the pane's process is over.
+def while_read(*commands: bytes) -> bytes:
+    """Run C{commands}, which hold no single quote, if a program is there that reads what is typed.
 
-    It gives one answer more than there are commands; the last is L{DEAD} if it was over.  Keys
-    for a dead pane would be dropped without a word, and a paste makes tmux 3.3a crash.
+    It gives one answer more than there are commands; the last is L{DEAD} if the pane's process is
+    over, else L{IN_MODE} in copy mode.  Keys for a dead pane would be dropped without a word, and
+    a paste makes tmux 3.3a crash.
     """
-    dead = join(*[b"display-message -p " + DEAD] * len(commands))
-    return b"if-shell -F -t %b '#{pane_dead}' '%b' '%b'" % (PANE, dead, join(*commands))
+    why = b'display-message -p -t %b "#{?pane_dead,%b,%b}"' % (PANE, DEAD, IN_MODE)
+    unread, typed = join(*[why] * len(commands)), join(*commands)
+    return b"if-shell -F -t %b '#{||:#{pane_dead},#{pane_in_mode}}' '%b' '%b'" % (
+        PANE,
+        unread,
+        typed,
+    )
 
 
 def set_buffer(data: bytes) -> bytes:

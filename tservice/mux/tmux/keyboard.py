@@ -92,11 +92,17 @@ class Keyboard:
         self._typings += 1
         self._channel.wanted()
         self.typed_at = self._clock.seconds()
-        line = (commands.leave_copy_mode(), *first, commands.while_alive(*typed))
-        blocks = await self._channel.send(join(*line), len(line) + len(typed))
-        if commands.DEAD in blocks[-1].lines:
+        line = (*first, commands.while_read(*typed))
+        said = await self._said(line, typed)
+        if commands.IN_MODE in said:
+            said = await self._said((commands.leave_copy_mode(), *line), typed)
+        if commands.DEAD in said:
             await self._status.look()
             raise PaneGone("its process is over")
+
+    async def _said(self, line: Sequence[bytes], typed: Sequence[bytes]) -> Sequence[bytes]:
+        blocks = await self._channel.send(join(*line), len(line) + len(typed))
+        return blocks[-1].lines
 
     async def _type_if(
         self,
