@@ -55,9 +55,8 @@ bench: .venv/.test
 	$(BIN)/python -m bench $(ARGS)
 
 stress: .venv/.test
-	EXAMPLES_TIMES=25 $(BIN)/python -m pytest -q tests/unit/mux/test_control.py \
-		tests/unit/mux/test_outputlog.py tests/unit/http/test_envelope.py \
-		tests/unit/sessions/input/test_exactly_once.py tests/unit/mcp/test_properties.py
+	EXAMPLES_TIMES=25 $(BIN)/python -m pytest -q -n 2 \
+		$$(grep -rl --include='test_*.py' 'tests.examples' tests/unit)
 	set -e; for file in tests/stress/[a-z]*.py; do \
 		$(BIN)/python -m tests.stress.$$(basename $$file .py); done
 

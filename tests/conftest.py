@@ -9,9 +9,18 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import figures
+from tests.examples import IS_LONG
 
-# How long an example takes is the machine's business, which may be busy with other tests.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long an example takes is the machine's business, which may be busy with other tests.  The
+# short form always tries the same examples: what it finds is of the change that it is run for.
+settings.register_profile(
+    "busy",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=not IS_LONG,
+    print_blob=True,
+    database=None,
+)
 settings.load_profile("busy")
 
 

@@ -9,6 +9,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.unit.cron.rig import DAY, CronCase
 from tests.unit.sessions.rig import ADMIN
 from tservice.core.clock import now_ms
@@ -359,7 +360,7 @@ class RestartTests(CronCase):
         self.assertEqual((RunStatus.SESSION_STARTED, None), (run.status, run.finished_at))
         self.assertIn("not there", run.error_message or "")
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=examples(15), deadline=None)
     @given(st.lists(st.floats(0.1, 900), min_size=1, max_size=12))
     def test_no_fire_is_done_twice_or_lost(self, naps: list[float]) -> None:
         """Each interval that passed while the service ran has its run."""

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.unit.cron.zones import FIRST, LAST, Stretch, check, every_zone, judged, stretches
 from tservice.cron.crontab import check_expression
 from tservice.cron.model import Schedule, ScheduleType
@@ -49,7 +50,7 @@ def every(minutes: int) -> Schedule:
 class SweepTests(SynchronousTestCase):
     """Once each local day, in every zone; C{python -m bench cronzones} takes all of them."""
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     @given(ZONES, CLOCKS, st.sets(st.integers(0, 6)), st.integers(2026, 2035))
     def test_once_a_day_and_week(self, name: str, clock: time, days: set[int], year: int) -> None:
         first, last = FIRST.replace(year=year), LAST.replace(year=year)
@@ -147,7 +148,7 @@ class CronTests(SynchronousTestCase):
         found = preview(cron("*/10 2 * * *"), ms(2026, 3, 29, 1, 15), BERLIN, 2)
         self.assertEqual([ms(2026, 3, 29, 3, 0), ms(2026, 3, 30, 2, 0)], found)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(ZONES, st.integers(1_770_000_000, 2_080_000_000), st.integers(0, 59))
     def test_every_hour_is_every_hour(self, name: str, start: int, minute: int) -> None:
         """Whatever the clock does, an hourly job comes within an hour, but for changes of less."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import Field, field_validator
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.unit.http.driver import Api
 from tservice.core.crowd import count_values
 from tservice.core.errors import ErrorCode, ServiceError
@@ -296,23 +297,23 @@ class PropertyTests(SynchronousTestCase):
         assert field, text
         assert rule, text
 
-    @settings(max_examples=1500, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(ANY_JSON, st.sampled_from(["/api/a", "/api/b", "/api/c"]))
     def test_any_json(self, value: object, path: str) -> None:
         self.check(path, json.dumps(value).encode())
 
-    @settings(max_examples=700, deadline=None)
+    @settings(max_examples=examples(140), deadline=None)
     @given(st.dictionaries(st.sampled_from(["cols", "name", "inner", "numbers"]), ANY_JSON))
     def test_nearly_right(self, value: dict[str, object]) -> None:
         self.check("/api/a", json.dumps({"cols": 5, **value}).encode())
         self.check("/api/b", json.dumps({"numbers": [value.get("cols")]}).encode())
 
-    @settings(max_examples=500, deadline=None)
+    @settings(max_examples=examples(100), deadline=None)
     @given(st.binary(max_size=40))
     def test_any_bytes(self, raw: bytes) -> None:
         self.check("/api/a", raw)
 
-    @settings(max_examples=500, deadline=None)
+    @settings(max_examples=examples(100), deadline=None)
     @given(ANY_JSON)
     def test_what_json_allows_comes_through(self, value: object) -> None:
         """Our reader takes exactly what it hands on."""
@@ -322,7 +323,7 @@ class PropertyTests(SynchronousTestCase):
             return
         assert json.loads(json.dumps(value, allow_nan=False)) == found
 
-    @settings(max_examples=700, deadline=None)
+    @settings(max_examples=examples(140), deadline=None)
     @given(ANY_JSON, st.sampled_from([None, 1]))
     def test_values_are_counted_without_parsing(self, value: object, indent: int | None) -> None:
         raw = json.dumps(value, indent=indent).encode()

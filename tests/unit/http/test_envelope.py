@@ -55,14 +55,14 @@ class Moment(BaseModel):
 
 
 class EnvelopeProperties(SynchronousTestCase):
-    @settings(max_examples=examples(2000), deadline=None)
+    @settings(max_examples=examples(400), deadline=None)
     @given(VALUES, st.booleans())
     def test_a_success_holds_what_was_returned(self, value: object, in_reply: bool) -> None:
         found = success(Reply(content=value) if in_reply else value, Style.ENVELOPE)
         want = {} if value is None else as_shown(value)
         self.assertEqual({"success": True, "data": want}, read(found.content))
 
-    @settings(max_examples=examples(2000), deadline=None)
+    @settings(max_examples=examples(400), deadline=None)
     @given(TEXT, st.sampled_from(ErrorCode))
     def test_an_error_tells_its_code_and_text(self, text: str, code: ErrorCode) -> None:
         found = failure(ServiceError(code, text))

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.unit.http.driver import Api, Connection, head, parse
 from tests.unit.http.sample import Handlers, Size, operation
 from tservice.core.errors import ErrorCode, ServiceError
@@ -119,7 +120,7 @@ class FuzzTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.api = Api(Handlers().table())
 
-    @settings(max_examples=500, deadline=None)
+    @settings(max_examples=examples(100), deadline=None)
     @given(
         st.sampled_from([b"GET", b"POST", b"OPTIONS", b"HEAD"]) | st.binary(max_size=5),
         st.sampled_from([b"/api/", b"/api/things/", b"/web/", b"/"]) | st.just(b""),

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tservice.mux.tmux.words import KeeperWords, ModeWatch, TitleWatch, Word
 
 SAID = b"\x1b]7773;abc;exit;3\x07"
@@ -29,7 +30,7 @@ class KeeperWordsTests(SynchronousTestCase):
         data = SAID.replace(b"abc", b"abd")
         self.assertEqual([data], KeeperWords(b"abc").feed(data))
 
-    @settings(max_examples=500, deadline=None)
+    @settings(max_examples=examples(100), deadline=None)
     @given(st.binary(max_size=20), st.binary(max_size=20), CUTS)
     def test_heard_once_under_any_cut(self, before: bytes, after: bytes, cuts: list[int]) -> None:
         """No byte of the program is lost; at most the word's own bytes stay."""
@@ -41,7 +42,7 @@ class KeeperWordsTests(SynchronousTestCase):
         self.assertTrue(kept.endswith(after))
         self.assertEqual(before + after, kept.replace(SAID, b"") if not cuts else before + after)
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(st.lists(st.sampled_from([b"\x1b", b"]7773;abc;", b"exit;", b"1", b"\x07", b"x"])), CUTS)
     def test_anything_else_passes(self, parts: list[bytes], cuts: list[int]) -> None:
         data = b"".join(parts).replace(b"exit;1", b"")
@@ -67,7 +68,7 @@ class ModeWatchTests(SynchronousTestCase):
         self.assertEqual(b"1004;2004", ModeWatch(b"2004;1004;9").value)
         self.assertEqual(b"", ModeWatch(b"").value)
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(CUTS)
     def test_any_cut(self, cuts: list[int]) -> None:
         watch = ModeWatch()

@@ -30,7 +30,7 @@ from tservice.sessions.record.viewport import (
     may_resize,
 )
 
-thorough = settings(max_examples=examples(2000), deadline=None, database=None)
+thorough = settings(max_examples=examples(400), deadline=None, database=None)
 
 
 def wish(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.told import wire
 from tservice.settings.model import (
     Settings,
@@ -172,7 +173,7 @@ anything = st.recursive(
 class MergeProperties(SynchronousTestCase):
     """A merge is exact, and what is stored never keeps the settings from being read."""
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     @given(st.lists(good_patches, max_size=4))
     def test_the_last_word_holds_and_nothing_else_moves(
         self, patches: list[dict[str, Any]]
@@ -187,7 +188,7 @@ class MergeProperties(SynchronousTestCase):
         self.assertEqual([], faults)
         self.assertEqual(want, json.loads(settings.model_dump_json(by_alias=True)))
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     @given(st.dictionaries(st.sampled_from(NAMES) | st.text(), anything, max_size=5), good_patches)
     def test_any_file_is_readable_and_any_change_takes_effect(
         self, stored: dict[str, Any], patch: dict[str, Any]

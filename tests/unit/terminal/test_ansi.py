@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.unit.terminal.cuts import pieces
 from tservice.terminal.ansi import LIMIT, Stripper, strip
 
@@ -155,7 +156,7 @@ class StripTests(SynchronousTestCase):
         self.check(b"\x1b[" + b"1" * LIMIT + b"my", b"y")
         self.check(b"\x1b[" + b"1" * (LIMIT + 1) + b"my", b"1my")
 
-    @settings(max_examples=2000, deadline=None)
+    @settings(max_examples=examples(400), deadline=None)
     @given(STREAMS)
     @example(b"\x1b]a\x1b\x1b\\b")
     def test_agrees_with_the_machine(self, data: bytes) -> None:
@@ -164,7 +165,7 @@ class StripTests(SynchronousTestCase):
 
 
 class StripperTests(SynchronousTestCase):
-    @settings(max_examples=2000, deadline=None)
+    @settings(max_examples=examples(400), deadline=None)
     @given(STREAMS, st.lists(st.integers(0, 100_000), max_size=8))
     @example(b"\x1b]a\x1b\\b", [3])
     @example(b"\x1b]a\x1bb", [4])

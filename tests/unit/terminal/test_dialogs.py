@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.unit.terminal.screens import (
     COMPOSER,
     PERMISSION,
@@ -58,7 +59,7 @@ class GrammarTests(SynchronousTestCase):
         """A number with a fraction is not an option."""
         self.assertEqual([], self.read("1.5 seconds", "2.5 seconds"))
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(st.lists(st.text("12345❯.) ab☐[]✔", max_size=12), max_size=20))
     def test_any_rows(self, rows: list[str]) -> None:
         """Whatever the screen holds, a block is numbered 1..n with n in 2..9."""

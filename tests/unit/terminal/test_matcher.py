@@ -6,6 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.unit.terminal.cuts import pieces
 from tservice.terminal.ansi import strip
 from tservice.terminal.matcher import CONTEXT, NEEDLE_MAX, TAIL, Match, Needle, StreamMatcher, tail
@@ -102,7 +103,7 @@ class StreamTests(SynchronousTestCase):
         assert match is not None
         self.assertEqual("12345" * 16, match.before)
 
-    @settings(max_examples=2500, deadline=None)
+    @settings(max_examples=examples(500), deadline=None)
     @given(
         STREAMS,
         st.lists(st.integers(0, 10_000), max_size=6),
@@ -128,7 +129,7 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual((wanted.text, wanted.before), (found.text, found.before))
         self.assertTrue(wanted.after.startswith(found.after), (wanted, found))
 
-    @settings(max_examples=500, deadline=None)
+    @settings(max_examples=examples(100), deadline=None)
     @given(STREAMS, st.text(LETTERS, min_size=1, max_size=4), st.booleans())
     def test_uncut(self, data: bytes, needle: str, nocase: bool) -> None:
         """In one chunk everything that follows is there."""

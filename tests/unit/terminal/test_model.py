@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.unit.terminal.screens import frame
 from tservice.terminal.model import LENGTH, display_model, sanitised
 from tservice.terminal.rules import ScreenRules
@@ -42,7 +43,7 @@ class SanitiseTests(SynchronousTestCase):
         self.assertEqual("a b c", sanitised(" a\x1bb\x00\t\u202ec\n"))
         self.assertIsNone(sanitised("\x07 \u200b"))
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(st.text(max_size=200))
     def test_bound(self, text: str) -> None:
         """Never empty, never longer than 64, nothing but printable characters."""

@@ -17,6 +17,7 @@ from tests.agents.mock_tui.families import CODEX, GEMINI
 from tests.agents.mock_tui.keys import Press, Typed
 from tests.agents.mock_tui.questions import Page, Questions
 from tests.agents.stub.script import MULTIPLE, PLAN_TEXT, SINGLE
+from tests.examples import examples
 from tests.frames import Recording, load
 from tests.frames.score import RULES
 from tservice.terminal.dialogs import Dialog, read_dialog
@@ -24,7 +25,9 @@ from tservice.terminal.screen import Frame
 from tservice.terminal.status import Reading, read
 
 SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 WIDTHS = st.integers(60, 200)
 WORDS = st.lists(st.from_regex(r"[a-z./~-]{1,18}", fullmatch=True), min_size=1, max_size=40)
@@ -191,7 +194,7 @@ class QuotedTests(SynchronousTestCase):
         rows = quoted.plain.decode().rstrip("\n").split("\n")[-24:]
         return "".join(f"{lead}{row}\n" for row in rows).encode()
 
-    @settings(SETTINGS, max_examples=200)
+    @settings(SETTINGS, max_examples=examples(200))
     @given(
         st.sampled_from([each for each in IDLE if each.cli in SHARED]),
         st.sampled_from(ASKED),

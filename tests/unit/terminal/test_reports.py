@@ -9,7 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tservice.terminal.reports import is_report
 
-thorough = settings(max_examples=examples(1000), deadline=None, database=None)
+thorough = settings(max_examples=examples(200), deadline=None, database=None)
 
 REPORTS = [
     b"\x1b[I",

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.frames import load
 from tservice.terminal.screen import PARAMETERS, SEQUENCES, Frame, RunStyle, StyledRun
 
@@ -80,7 +81,7 @@ class CaptureTests(SynchronousTestCase):
                 plain, coloured = (each.rows[: each.bottom + 1] for each in frames)
                 self.assertEqual(plain, coloured, recording)
 
-    @settings(max_examples=500, deadline=None)
+    @settings(max_examples=examples(100), deadline=None)
     @given(st.binary(max_size=200) | st.text("a\x1b[];0135789m\n\x0e\x0f│─", max_size=60))
     def test_anything(self, capture: bytes | str) -> None:
         """No capture makes it fail, and runs cover what they name."""

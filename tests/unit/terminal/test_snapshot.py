@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tservice.mux.testing.grid import FakeGrid
 from tservice.terminal.caret import back_to_caret
 from tservice.terminal.sgr import SgrState, self_contained
@@ -83,7 +84,7 @@ PIECES = st.one_of(
 class SnapshotTests(SynchronousTestCase):
     """L{snapshot}."""
 
-    @settings(max_examples=2000, deadline=None, database=None)
+    @settings(max_examples=examples(400), deadline=None, database=None)
     @given(st.lists(PIECES, max_size=25).map(b"".join))
     def test_round_trip(self, data: bytes) -> None:
         before = picture(drawn(data))

@@ -8,6 +8,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.ground import HERE
 from tservice.mux.interface import Capture, PaneSpec
 from tservice.mux.testing.grid import FakeGrid
@@ -50,7 +51,7 @@ def capture(data: bytes) -> Capture:
 
 
 class CaptureTests(SynchronousTestCase):
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=examples(150), deadline=None)
     @given(st.lists(PIECES, max_size=25))
     def test_same_screen(self, pieces: list[bytes]) -> None:
         want = capture(b"".join(pieces))

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.frames import load
 from tests.frames.score import RULES
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST, frame
@@ -99,7 +100,7 @@ class NoMistakeTests(SynchronousTestCase):
             if recording.label.trust is None:
                 self.assertIsNone(next_key(shown, RULES[recording.cli]), recording)
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     @given(st.sets(st.integers(0, len(TRUST) - 1), max_size=12))
     def test_enter_only_on_the_trust_option(self, holes: set[int]) -> None:
         """Whatever is missing from the frame, Enter needs the marker on the trust option."""

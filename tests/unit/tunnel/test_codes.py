@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tservice.tunnel.codes import MAX_OWNERS, QrCodes
 from tservice.tunnel.guesses import MOST, Guesses
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS
@@ -144,7 +145,9 @@ class CodesMachine(RuleBasedStateMachine):
         assert len([1 for code in self.codes._live if code.dies is None]) == 1
 
 
-CodesMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+CodesMachine.TestCase.settings = settings(
+    max_examples=examples(60), stateful_step_count=30, deadline=None
+)
 CodesMachineTests = CodesMachine.TestCase
 
 

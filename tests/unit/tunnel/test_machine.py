@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from tests.examples import examples
 from tests.unit.clis.fakes import FakeTransport
 from tests.unit.tunnel.fakes import Stage
 from tservice.core.errors import ServiceError
@@ -84,5 +85,7 @@ class TunnelMachine(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-TunnelMachine.TestCase.settings = settings(max_examples=80, stateful_step_count=25, deadline=None)
+TunnelMachine.TestCase.settings = settings(
+    max_examples=examples(80), stateful_step_count=25, deadline=None
+)
 TunnelMachineTests = TunnelMachine.TestCase

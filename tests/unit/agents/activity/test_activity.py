@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.told import wire
 from tests.unit.agents.rig import (
     BUSY_TITLE,
@@ -56,7 +57,7 @@ def tell(course: Course, evidence: str) -> None:
 class CourseTests(SynchronousTestCase):
     """The machine."""
 
-    @settings(max_examples=500)
+    @settings(max_examples=examples(100))
     @given(st.sampled_from(list(Doing)), st.lists(st.sampled_from(EVIDENCE), max_size=30))
     def test_idle_and_working_take_turns(self, begin: Doing, evidence: list[str]) -> None:
         """Whatever the evidence: never the same word twice, nothing after the end, and the state

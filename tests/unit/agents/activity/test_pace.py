@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.frames.score import RULES
 from tests.unit.agents.rig import (
     BUSY_TITLE,
@@ -43,7 +44,7 @@ def scene(doing: Doing, *, silent: bool = False) -> Scene:
 class PaceTests(SynchronousTestCase):
     """L{next_look} and L{Rhythm}."""
 
-    @settings(max_examples=500)
+    @settings(max_examples=examples(100))
     @given(times, times, times, st.booleans(), st.booleans(), doings)
     def test_never_too_often_and_never_forgotten(
         self, begun: float, last: float, at: float, current: bool, failed: bool, doing: Doing
@@ -57,7 +58,7 @@ class PaceTests(SynchronousTestCase):
             self.assertIn(doing, (Doing.WORKING, Doing.BLOCKED))
             self.assertGreater(due, at)
 
-    @settings(max_examples=300)
+    @settings(max_examples=examples(300))
     @given(st.lists(st.floats(0, 10), min_size=1, max_size=20))
     def test_a_flow_has_no_breaks(self, gaps: list[float]) -> None:
         now, rhythm = 0.0, Rhythm(begun=0, last=0)
@@ -132,7 +133,7 @@ steps = st.one_of(
 class AnythingTests(AgentCase):
     """Hooks, screens, silence and failures in any order."""
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     @given(st.lists(steps, max_size=15))
     def test_idle_and_working_take_turns(self, script: list[tuple[str, str]]) -> None:
         session = self.ready()
@@ -157,7 +158,7 @@ class AnythingTests(AgentCase):
 class ExactnessTests(SynchronousTestCase):
     """Times of this century, in floats."""
 
-    @settings(max_examples=500)
+    @settings(max_examples=examples(100))
     @given(st.floats(1.7e9, 2.2e9), st.floats(0, 3))
     def test_a_timer_for_silence_finds_silence(self, last: float, passed: float) -> None:
         """Else nobody would look again, and the session stayed busy for good."""

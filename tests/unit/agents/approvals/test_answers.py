@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.client import BUSY, permission, question
 from tests.unit.agents.rig import COMPOSER, RULE
@@ -254,7 +255,7 @@ class StepTests(SynchronousTestCase):
 class AnyAnswerTests(ApprovalCase):
     """Any answer to any dialog."""
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def test_only_keys_that_the_answer_means(self, data: st.DataObject) -> None:
         """Whatever is answered, digits are of options that were asked for, and it ends."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.told import wire
 from tests.unit.agents.rig import (
     BUSY_TITLE,
@@ -55,7 +56,7 @@ payloads = st.dictionaries(
 class ReduceTests(SynchronousTestCase):
     """L{reduce_data}."""
 
-    @settings(max_examples=300)
+    @settings(max_examples=examples(300))
     @given(payloads)
     def test_only_the_listed_keys_and_lengths(self, payload: dict[str, Any]) -> None:
         kept = reduce_data(payload)

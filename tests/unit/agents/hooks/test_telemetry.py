@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.told import wire
 from tests.unit.agents.rig import AgentCase
 from tservice.agents.hooks.telemetry_model import (
@@ -64,7 +65,7 @@ class ReadTests(SynchronousTestCase):
             assert report.five_hour is not None
             self.assertEqual(told, report.five_hour.reset_at, sent)
 
-    @settings(max_examples=500)
+    @settings(max_examples=examples(100))
     @given(reports | st.none())
     def test_whatever_comes_is_in_range(self, data: Any) -> None:
         report = read_telemetry(data)

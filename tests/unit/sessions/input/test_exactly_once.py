@@ -29,7 +29,7 @@ from tservice.sessions.interfaces import Delivery
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 
 CLIENTS = ("a", "b")
-EXAMPLES = examples(2000)
+EXAMPLES = examples(400)
 
 _T = TypeVar("_T")
 

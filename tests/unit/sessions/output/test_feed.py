@@ -8,6 +8,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.told import happened, wire
 from tests.unit.sessions.output.wire import PROMPT, SPEC
 from tservice.core.events import Event, EventHub
@@ -90,7 +91,7 @@ class FeedTests(SynchronousTestCase):
 class WholeCharactersTests(SynchronousTestCase):
     """L{whole_characters}."""
 
-    @settings(max_examples=500)
+    @settings(max_examples=examples(100))
     @given(st.text(max_size=20), st.integers(0, 80))
     def test_a_cut_text_decodes(self, text: str, cut: int) -> None:
         data = text.encode("utf-8", "replace")[:cut]
@@ -98,7 +99,7 @@ class WholeCharactersTests(SynchronousTestCase):
         self.assertLessEqual(len(data) - len(kept), 3)
         self.assertTrue(text.encode("utf-8", "replace").decode().startswith(kept.decode()))
 
-    @settings(max_examples=500)
+    @settings(max_examples=examples(100))
     @given(st.binary(max_size=20))
     def test_any_bytes(self, data: bytes) -> None:
         self.assertLessEqual(len(data) - 3, whole_characters(data))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tservice.sessions.output.frames import (
     MAX_VALUES,
     GotFrame,
@@ -41,7 +42,7 @@ messages = st.fixed_dictionaries(
 class ParseTests(SynchronousTestCase):
     """L{parse}."""
 
-    @settings(max_examples=2000)
+    @settings(max_examples=examples(400))
     @given(messages | values)
     def test_records_are_in_range_or_refused(self, message: object) -> None:
         try:
@@ -60,7 +61,7 @@ class ParseTests(SynchronousTestCase):
                 assert isinstance(message, dict)
                 self.assertNotIn(message["t"], ("i", "z", "got"))
 
-    @settings(max_examples=500)
+    @settings(max_examples=examples(100))
     @given(st.text())
     def test_any_text_is_parsed_or_refused(self, text: str) -> None:
         try:
