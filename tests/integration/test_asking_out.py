@@ -30,6 +30,9 @@ class AskingOutTests(SynchronousTestCase):
         self.root = basic("root", WORD)
         self.call("POST", "/api/admin/users", {"username": "ann", "password": WORD}, self.root)
         self.ann = basic("ann", WORD)
+        # A password that was right a moment ago is known: what comes now is asked for at once, and
+        # not so late that what was asked for first was given up.
+        self.call("GET", "/api/me", None, self.ann)
 
     def call(self, method: str, path: str, body: Any, who: dict[str, str]) -> Any:
         return self.daemon.request(method, path, body, who).data()
