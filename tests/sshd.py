@@ -13,7 +13,7 @@ from typing import Any
 from twisted.internet.process import ProcessReader
 
 from tests.heldport import HeldPort
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") or "/usr/sbin/sshd"
 SSH = shutil.which("ssh") or "/usr/bin/ssh"
@@ -94,6 +94,9 @@ class Sshd:
         """Listen no more, and end every connection."""
         if self.pid is None:
             return
+        # It stands still first, or one that it takes just now would be missed, and would stay.
+        self._process.send_signal(signal.SIGSTOP)
+        until("a server that stands still", lambda: _stands(self._process.pid))
         for pid in self.connections():
             _end(pid)
         self._process.kill()
@@ -115,7 +118,7 @@ class Sshd:
         for path in self.sockets.glob("tmux-*/*"):
             if path.is_socket():
                 words = ["tmux", "-S", str(path), "kill-server"]
-                subprocess.run(words, check=False, capture_output=True)
+                subprocess.run(words, check=False, capture_output=True, timeout=PATIENCE)
             path.unlink(missing_ok=True)
 
     def ssh(self, control: Path) -> list[str]:
@@ -187,6 +190,11 @@ def _listens(port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def _stands(pid: int) -> bool:
+    """Whether a process of ours is stopped, or over."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] in "TZX"
 
 
 def _hears(path: Path) -> bool:
