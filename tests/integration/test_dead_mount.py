@@ -18,6 +18,7 @@ from tests.integration.deadmount import DeadMount, obstacle
 from tests.integration.frozenmount import FrozenMount
 from tests.integration.harness import PATIENCE, Answer, Daemon
 from tests.unit.http.gatecase import basic
+from tests.waiting import until
 from tservice.cases.desk import PROBE_SECONDS as CASE_SECONDS
 from tservice.core.doors.reach import PROBE_SECONDS
 from tservice.core.doors.threads import FILES
@@ -67,15 +68,26 @@ class DeadMountCase(SynchronousTestCase):
 
         The looks that tell of a thread at the mount were answered while it hung there.
         """
-        slowest, served = 0.0, 0
-        while asking.is_alive():
+        slowest, served, end = 0.0, 0, time.monotonic() + 2 * PATIENCE
+        while asking.is_alive() or not served:
             begun = time.monotonic()
-            hangs = self.metric("threads") > 0
+            self.assertLess(begun, end, "nobody was served")
+            # Its thread hangs there for as long as the mount does, also once its asker was told.
+            served += self.metric("threads") > 0
             slowest = max(slowest, time.monotonic() - begun)
-            served += hangs and asking.is_alive()
             asking.join(0.05)
-        self.assertGreater(served, 0)
         return slowest
+
+    def until_threads(self, *counts: float | None) -> None:
+        """Wait until so many are stuck and so many there are; others come and go by themselves.
+
+        @param counts: C{stuck} and C{threads}, or C{threads} alone.
+        """
+        names = ("stuck", "threads")[-len(counts) :]
+        until("the threads", lambda: tuple(map(self.metric, names)) == counts, told=self.figures)
+
+    def figures(self) -> str:
+        return self.daemon.request("GET", "/metrics", None, self.headers).body.decode()
 
     def silent(self, answer: Answer) -> None:
         self.assertEqual(422, answer.status, answer.body)
@@ -94,7 +106,7 @@ class WorkingDirTests(DeadMountCase):
         tell(f"dead mount: /metrics took {slowest * 1000:.0f} ms at most meanwhile")
         # A second time it is known, and costs no second thread.
         self.silent(self.ask(str(self.mount.path)))
-        self.assertEqual((1, 1), (self.metric("stuck"), self.metric("threads")))
+        self.until_threads(1, 1)
         self.assertGreaterEqual(self.metric("oldest_seconds"), PROBE_SECONDS)
         rows = self.daemon.request("GET", "/api/doctor?category=core").data()["tools"]
         told = {row["id"]: row for row in rows}["door-files"]
@@ -108,7 +120,7 @@ class WorkingDirTests(DeadMountCase):
         self.daemon.start()
         answers = self.ask_all([f"{self.mount.path}/{number}" for number in range(12)])
         self.assertEqual({422, 429}, {answer.status for answer in answers})
-        self.assertEqual(FILES.share, self.metric("threads"))
+        self.until_threads(FILES.share)
         for door in ("hashing", "names"):
             self.assertEqual(0, self.metric("threads", door))
 
@@ -116,8 +128,7 @@ class WorkingDirTests(DeadMountCase):
         self.daemon.start()
         self.silent(self.ask(str(self.mount.path)))
         self.mount.close()
-        while self.metric("threads"):
-            threading.Event().wait(0.05)
+        self.until_threads(0)
         body = {"mode": "shell", "start": True, "workingDir": str(self.mount.path)}
         self.daemon.request("POST", "/api/sessions", body).data()
 
@@ -172,8 +183,7 @@ class FreezingTests(DeadMountCase):
         self.silent(answers[0])
         self.assertEqual(1, self.metric("stuck"))
         self.freezing.thaw()
-        while self.metric("threads"):
-            threading.Event().wait(0.05)
+        self.until_threads(0)
 
 
 class CaseTests(DeadMountCase):
@@ -252,7 +262,7 @@ class SignInTests(DeadMountCase):
         self.assertNotIn(200, {answer.status for answer in answers})
         body = {"username": "admin", "password": PASSWORD}
         self.assertEqual(200, self.daemon.request("POST", "/api/login", body).status)
-        self.assertEqual(FILES.share, self.metric("threads"), "they hang still")
+        self.until_threads(FILES.share)  # they hang still
 
 
 class AccountsTests(DeadMountCase):
@@ -276,11 +286,8 @@ class AccountsTests(DeadMountCase):
         ]
         for thread in asking:
             thread.start()
-        end = time.monotonic() + PATIENCE
-        while not self.metric("queued") + self.metric("refusals_total"):
-            self.assertLess(time.monotonic(), end, "they never came")
-            threading.Event().wait(0.02)
-        self.assertEqual(FILES.share, self.metric("threads"))
+        until("their coming", lambda: self.metric("queued") + self.metric("refusals_total"))
+        self.until_threads(FILES.share)
         for what in ("files", "git-status"):
             self.assertEqual(200, self.look("bob", f"{whole}/{what}").status)
         for mount in mounts:

@@ -8,6 +8,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from bench.client import new_session
 from tests.integration.harness import Daemon
+from tests.waiting import until
 
 
 class MetricsTests(SynchronousTestCase):
@@ -16,9 +17,12 @@ class MetricsTests(SynchronousTestCase):
         self.addCleanup(self.daemon.close)
         self.daemon.start()
 
+    def text(self) -> str:
+        return self.daemon.request("GET", "/metrics").body.decode()
+
     def metric(self, name: str) -> float:
         """The value of a series, spelled as it is shown; its name may hold labels."""
-        text = self.daemon.request("GET", "/metrics").body.decode()
+        text = self.text()
         found = re.search(rf"(?m)^tservice_{re.escape(name)} (\S+)$", text)
         assert found is not None, text
         return float(found[1])
@@ -29,7 +33,9 @@ class MetricsTests(SynchronousTestCase):
         typed = {"input": "echo out-$((40 + 2))\r"}
         self.daemon.request("POST", f"/api/sessions/{session}/input", typed)
         self.daemon.request("GET", f"/api/sessions/{session}/wait-output?match=out-42&from=buffer")
-        self.assertEqual(1, self.metric('sessions{mode="shell",status="idle"}'))
+        idle = 'tservice_sessions{mode="shell",status="idle"} 1.0'
+        # A shell prints what it was told to before it is idle again.
+        until("an idle shell", lambda: idle in self.text().splitlines(), told=self.text)
         self.assertGreater(self.metric("output_bytes_total"), len("out-42"))
         self.daemon.request("GET", "/api/sessions/nobody")
         asked = 'http_requests_total{method="GET",route="/api/sessions/{id}",status="404"}'
