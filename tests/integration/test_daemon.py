@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import ssl
@@ -17,10 +18,12 @@ from tests.integration.certificates import make_certificate
 from tests.integration.harness import (
     LOOPBACK,
     PATIENCE,
+    READY,
     TWISTD,
     DaemonCase,
     wait_until_gone,
 )
+from tests.waiting import until
 
 
 class StartTests(DaemonCase):
@@ -208,6 +211,8 @@ class DaemonisedTests(DaemonCase):
     def test_log_file_reopened_and_pid_file_removed(self) -> None:
         started = self.twistd()
         self.assertEqual((0, ""), (started.returncode, started.stderr))
+        # The caller hears of a start before the reactor runs, which is who hears of signals.
+        until("it is ready", lambda: re.search(READY, self.log.read_text()))
         moved = Path(f"{self.log}.1")
         self.log.rename(moved)
         os.kill(int(self.pidfile.read_text()), signal.SIGUSR1)
