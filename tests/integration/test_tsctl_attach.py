@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import termios
+import time
 from pathlib import Path
 
 from tests.integration.harness import PATIENCE
@@ -57,13 +58,19 @@ class Terminal:
         while termios.tcgetattr(self.slave)[3] & termios.ICANON:
             self._read("the terminal is not raw")
 
+    def shows(self, text: bytes) -> None:
+        """Wait until C{text} has come, which is kept: a terminal passes on in its own time."""
+        while text not in self.seen:
+            self._read(f"no {text!r}")
+
     def ended(self) -> int:
         """The exit status; what it printed meanwhile is read, as a terminal would."""
+        end = time.monotonic() + PATIENCE
         while self.process.poll() is None:
+            if time.monotonic() > end:
+                raise AssertionError(f"it goes on behind {self.seen[-2000:]!r}")
             with contextlib.suppress(AssertionError):
                 self._read("nothing", 0.05)
-        while select.select([self.master], [], [], 0)[0]:
-            self.seen += os.read(self.master, 65536)
         return self.process.returncode
 
     def close(self) -> None:
@@ -100,7 +107,7 @@ class AttachTests(TsctlCase):
 
     def assert_restored(self, terminal: Terminal) -> None:
         self.assertEqual(terminal.before, termios.tcgetattr(terminal.slave))
-        self.assertIn(MODES_BACK, terminal.seen)
+        terminal.shows(MODES_BACK)
 
     def test_typing_and_detaching(self) -> None:
         """The window's size is the session's, also after it changed."""
@@ -114,7 +121,7 @@ class AttachTests(TsctlCase):
         terminal.wait_for("ä-2".encode())
         terminal.type(b"\x1cd")
         self.assertEqual(0, terminal.ended())
-        self.assertIn(b"detached from one", terminal.seen)
+        terminal.shows(b"detached from one")
         self.assert_restored(terminal)
         self.assertIsNotNone(self.json("ls")[0]["pid"])
 
@@ -135,7 +142,7 @@ class AttachTests(TsctlCase):
         terminal.type(b"\x04")
         terminal.type(b"exit 7\r")
         self.assertEqual(0, terminal.ended())
-        self.assertIn(b"the process ended", terminal.seen)
+        terminal.shows(b"the process ended")
         self.assert_restored(terminal)
 
     def test_read_only(self) -> None:
@@ -218,7 +225,7 @@ class AttachTests(TsctlCase):
         self.tsctl("kill", "one")
         terminal = self.attach()
         self.assertEqual(2, terminal.ended())
-        self.assertIn(b"tsctl: there is no session 'one'", terminal.seen)
+        terminal.shows(b"tsctl: there is no session 'one'")
         self.assertEqual(terminal.before, termios.tcgetattr(terminal.slave))
 
     def test_the_session_is_removed_meanwhile(self) -> None:

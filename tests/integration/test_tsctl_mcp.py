@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import subprocess
+import threading
 from typing import Any
 
 from tests.integration.tsctl import TSCTL, TsctlCase
@@ -25,8 +26,12 @@ class McpTests(TsctlCase):
             stderr=subprocess.PIPE,
             text=True,
         )
+        # One that says nothing more must not hold up whoever reads its lines.
+        timer = threading.Timer(4 * PATIENCE, process.kill)
+        timer.start()
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
+        self.addCleanup(timer.cancel)
         return process
 
     def ask(self, process: subprocess.Popen[str], method: str, **params: Any) -> dict[str, Any]:

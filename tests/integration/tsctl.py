@@ -57,7 +57,10 @@ class TsctlCase(DaemonCase):
         return ended.stderr
 
     def background(self, *words: str, **environ: str) -> subprocess.Popen[str]:
-        """A command that goes on; it is ended when it has gone on for too long."""
+        """A command that goes on; it is ended when it has gone on for too long.
+
+        A test does much beside it, and waits for each step up to C{PATIENCE}.
+        """
         process = subprocess.Popen(
             [*TSCTL, *words],
             env=self.environ(**environ),
@@ -65,7 +68,7 @@ class TsctlCase(DaemonCase):
             stderr=subprocess.PIPE,
             text=True,
         )
-        timer = threading.Timer(PATIENCE, process.kill)
+        timer = threading.Timer(4 * PATIENCE, process.kill)
         timer.start()
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
