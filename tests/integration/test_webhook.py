@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -27,6 +29,7 @@ from tests.heldport import HeldPort
 from tests.integration.harness import PATIENCE, ROOT
 from tests.integration.inbox import Inbox
 from tests.integration.receivers import MESSAGE, Receiver, floods, says
+from tests.waiting import until
 from tservice.core.net.outbound import TIME_LIMIT, Outbound
 from tservice.notify.model import ReceiverKind, Result, Webhook
 from tservice.notify.sender import Sender
@@ -229,6 +232,11 @@ class KillTests(SynchronousTestCase):
             if pipe is not None:
                 pipe.close()
 
+    def owed(self) -> int:
+        """How many messages are kept to be sent, again or for the first time."""
+        with closing(sqlite3.connect(self.folder / "state.db", timeout=PATIENCE)) as database:
+            return int(database.execute("SELECT count(*) FROM webhook_outbox").fetchone()[0])
+
     def tell(self, process: subprocess.Popen[str], *sessions: str) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -248,6 +256,8 @@ class KillTests(SynchronousTestCase):
         second = self.start()
         came = self.inbox.wait(lambda sessions: set(names) <= set(sessions[before:]))
         self.assertEqual(sorted(names), sorted(set(came[before:])))
+        # What came is noted before it is answered, and an answer before it is heard.
+        until("every answer was heard", lambda: not self.owed())
         self.tell(second, "last")
         self.inbox.wait(lambda sessions: "last" in sessions)
         self.kill(second)
