@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from twisted.internet.defer import Deferred
 
 from tests.contract.last import ID, Last, outcome
 from tests.integration.mux.harness import Heard, TmuxTestCase
+from tests.waiting import PATIENCE
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     Guard,
@@ -414,11 +416,11 @@ class TmuxHands(TmuxTestCase):
 
     async def rest(self, pane: Any) -> None:
         """Until nothing was printed in the second that runs."""
-        for _ in range(30):
-            if (await pane.guard()).still:
-                return
+        end = time.monotonic() + PATIENCE
+        while not (await pane.guard()).still:
+            if time.monotonic() > end:
+                self.fail("no rest")
             await self.pause(0.1)
-        self.fail("no rest")
 
     async def restless(self, pane: Any) -> Guard:
         """What is printed just now may not be all of it."""

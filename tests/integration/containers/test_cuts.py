@@ -9,6 +9,7 @@ import os
 import random
 import re
 import signal
+import time
 from contextlib import suppress as passing
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from tests.figures import tell
 from tests.integration.containers.harness import ContainerTestCase
 from tests.integration.mux.harness import Heard
+from tests.waiting import PATIENCE
 from tservice.mux.interface import Mark, MuxError, PaneGone
 
 CUTS = int(os.environ.get("CONTAINER_CUTS", "4"))
@@ -81,11 +83,11 @@ class CutTests(ContainerTestCase):
 
     async def until_rows(self, pane: Any, number: int) -> None:
         last = b"row %d.40 of many" % number
-        for _ in range(600):
-            if last in await self.content(pane):
-                return
+        end = time.monotonic() + PATIENCE
+        while last not in await self.content(pane):
+            if time.monotonic() > end:
+                self.fail(f"waited in vain for {last!r}")
             await self.pause(0.05)
-        self.fail(f"waited in vain for {last!r}")
 
     async def content(self, pane: Any) -> bytes:
         """All that the far tmux holds."""

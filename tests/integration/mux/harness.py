@@ -142,7 +142,8 @@ class TmuxTestCase(TestCase):
 
     async def until_dead(self, pane: TmuxPane) -> None:
         """Wait until the keeper is over, and tmux knows."""
-        for _ in range(400):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             blocks = await pane.link.command(b"display-message -p '#{pane_dead}'")
             if int(blocks[0].lines[0]):
                 return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import resource
 import shutil
 import socket
@@ -46,6 +47,10 @@ class FakeServerTests(TmuxTestCase):
 
     def setUp(self) -> None:
         super().setUp()
+        # What earlier tests of this process left is not looked through in a turn that is timed.
+        gc.collect()
+        gc.freeze()
+        self.addCleanup(gc.unfreeze)
         self.place = self.folder / "fake"
         self.place.mkdir()
         self.fake = self.place / "tmux"

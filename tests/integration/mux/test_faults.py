@@ -6,6 +6,7 @@ import fcntl
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from twisted.python.failure import Failure
 
 from tests.ground import HERE
 from tests.integration.mux.harness import TMUX, Heard, TmuxTestCase, printed
+from tests.waiting import PATIENCE
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, Mark, MuxError, MuxTimeout, PaneGone
 from tservice.mux.machine import PidFd
 from tservice.mux.tmux.pane import TmuxPane
@@ -202,7 +204,8 @@ class FaultTests(TmuxTestCase):
 
     async def adopted(self, session_id: str) -> TmuxPane:
         """Take up a server that comes up: it may not answer yet, or have no session yet."""
-        for _ in range(400):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             try:
                 pane = await self.mux.adopt(session_id, HERE)
             except MuxError:

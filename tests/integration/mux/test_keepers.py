@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,14 @@ class Kept:
             command, env=whole, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, bufsize=0
         )
         self.out = b""
+        # One that goes on for ever must not hold up whoever reads from it.
+        self.timer = threading.Timer(PATIENCE, self.process.kill)
+        self.timer.start()
+
+    def close(self) -> None:
+        """End it, if it has not ended."""
+        self.timer.cancel()
+        self.process.kill()
 
     def read(self, count: int) -> bytes:
         """Until C{count} words have come, or the end."""
@@ -66,7 +75,7 @@ class Suite:
 
     def begin(self: Any, *argv: str, **env: str) -> Kept:
         kept = Kept(self.command, argv, {"TSERVICE_PANE_ENV_PATH": os.environ["PATH"], **env})
-        self.addCleanup(kept.process.kill)
+        self.addCleanup(kept.close)
         return kept
 
     def test_how_programs_end(self: Any) -> None:
@@ -214,12 +223,17 @@ class Suite:
         """Words that nobody hears hurt nobody."""
         ours, theirs = pty.openpty()
         env = {"TSERVICE_PANE_ARG0": "/bin/sh", "TSERVICE_PANE_ARG1": "-c"}
-        env["TSERVICE_PANE_ARG2"] = "trap '' HUP; read -r line; exit 7"
+        env["TSERVICE_PANE_ARG2"] = "trap '' HUP; printf on; read -r line; exit 7"
         process = subprocess.Popen(
             self.command, env=env, stdin=theirs, stdout=theirs, start_new_session=True
         )
         os.close(theirs)
-        os.read(ours, 100)
+        self.addCleanup(process.kill)
+        heard = b""
+        # The keeper says that the program was started before either is ready for a hangup.
+        while b"on" not in heard:
+            heard += os.read(ours, 100)
+        until("the handler", lambda: caught(process.pid, signal.SIGHUP), every=0.01)
         os.close(ours)
         self.assertEqual(7, process.wait(PATIENCE))
 
