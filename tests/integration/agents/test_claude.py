@@ -205,9 +205,14 @@ class ClaudeCase(TmuxTestCase):
         self.assertEqual("stop hook", known.status_reason)
         transcript = self.agents.agents.transcript_of(session.id)
         assert transcript is not None
-        self.assertTrue(os.path.isfile(transcript))  # noqa: ASYNC240
-        self.assertIn("Opus", str(wire(self.sessions.describe(session.id))["displayModel"]))
+        # An agent writes it behind its answer, and its model is read from the screen.
+        await self.until(lambda: os.path.isfile(transcript), "the transcript")
+        await self.until(lambda: "Opus" in self.model(session), "the model")
         return session
+
+    def model(self, session: Session) -> str:
+        """As it is shown."""
+        return str(wire(self.sessions.describe(session.id))["displayModel"])
 
     async def refused_dialog(self, session: Session) -> None:
         """No hook tells of Escape: the screen does."""

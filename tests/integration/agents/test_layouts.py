@@ -249,11 +249,15 @@ class TurnTests(LayoutCase):
         self.assertEqual(1, len(session.turns()), asked.name)
 
     def page(self, session: PlayedSession, asked: Asked) -> dict[str, Any]:
-        """The item, which shows the options of the screen."""
-        item = session.item()
-        labels = [each["label"] for each in item["options"]]
-        self.assertEqual(session.options(), labels, asked.name)
-        return item
+        """The item, once it shows the options of the screen, which is read at another moment."""
+
+        def shown() -> dict[str, Any] | None:
+            item = session.item()
+            labels = [each["label"] for each in item["options"]]
+            return item if labels == session.options() else None
+
+        found: dict[str, Any] = session.until(f"{asked.name}: the options of the screen", shown)
+        return found
 
 
 class PromptTests(LayoutCase):
