@@ -9,7 +9,7 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from tests.integration.harness import Daemon
+from tests.integration.harness import PATIENCE, Daemon
 
 
 def new_session(daemon: Daemon, **fields: object) -> str:
@@ -39,7 +39,7 @@ class Terminal:
         self._open = ExitStack()
         where = f"{url}/ws/sessions/{session}/terminal?cid={cid}"
         self.socket: ClientConnection = self._open.enter_context(
-            connect(where, compression=None, max_size=None)
+            connect(where, compression=None, max_size=None, open_timeout=PATIENCE)
         )
         self._seq = 0
         while json.loads(self.socket.recv())["t"] != "snapshot":

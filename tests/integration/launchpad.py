@@ -25,6 +25,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from tests.waiting import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = "thread-self"
 """As /proc calls the thread that asks, in whose namespaces a program starts by itself."""
@@ -114,6 +116,8 @@ class Launchpad:
         self._socket.sendall(body)
         for number in given:
             os.close(number)
+        if not select.select([self._socket], [], [], 2 * PATIENCE)[0]:
+            raise AssertionError("the process that starts daemons does not answer")
         told = self._socket.recv(4, socket.MSG_WAITALL)
         if len(told) < 4:
             raise AssertionError("the process that starts daemons is gone")
@@ -124,7 +128,11 @@ class Launchpad:
     def close(self) -> None:
         """End the preloaded process; what it started goes on."""
         self._socket.close()
-        self._process.wait()
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 def launchpad(environ: Mapping[str, str]) -> Launchpad:

@@ -13,11 +13,12 @@ from twisted.trial.unittest import TestCase
 
 from tests.unit.git.realgit import own_folder, real_service
 from tests.unit.git.repos import git
+from tests.waiting import PATIENCE
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitWorkspace
 
 BRIEF = GitOptions(fresh=True, timeout=1)
-PATIENT = GitOptions(fresh=True, timeout=30)
+PATIENT = GitOptions(fresh=True, timeout=PATIENCE)
 READ_BY_GIT = (
     ".git/HEAD",
     ".git/config",
@@ -35,7 +36,7 @@ ENTRIES = 100_000
 class OversizedTests(TestCase):
     """Each has an answer within its time, and leaves no process behind."""
 
-    timeout = 120
+    timeout = 300
 
     def setUp(self) -> None:
         self.folder = own_folder(self)

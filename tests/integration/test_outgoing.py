@@ -247,7 +247,7 @@ class Drip(Peer):
 class PushTests(OutgoingCase):
     """A push service of an attacker's, who is a user like any other."""
 
-    def service(self, resolver: Any, port: int, limit: float = 5.0, bare: bool = True) -> None:
+    def service(self, resolver: Any, port: int, limit: float = PATIENCE, bare: bool = True) -> None:
         """One browser of one user; with the stand-ins' rules, or the daemon's own and TLS."""
         policy = POLICY if bare else PUBLIC_ONLY
         database = Database.in_memory()

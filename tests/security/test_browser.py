@@ -61,7 +61,7 @@ FORM = """(url) => new Promise((done) => {
     document.body.append(form);
     frame.addEventListener("load", () => done(true));
     form.submit();
-    setTimeout(() => done(false), 3000);
+    setTimeout(() => done(false), 60000);
 })"""
 KEY = """async () => {
     const answer = await fetch("/api/login", {method: "POST"});
@@ -180,7 +180,7 @@ class BrowserTests(DaemonCase):
         url = f"{self.service.url}/api/sessions"
         for kind in ("text/plain", "application/json"):
             self.page.evaluate(POST, [url, kind])
-        self.page.evaluate(FORM, url)
+        self.assertTrue(self.page.evaluate(FORM, url), "the form was sent and answered")
         self.assertEqual([], self.sessions())
         counted = self.service.request("GET", "/metrics", headers=ADMIN).body
         self.assertIn(b'"403"', counted)

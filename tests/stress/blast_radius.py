@@ -97,7 +97,7 @@ def goes_on(daemon: Daemon, session: str) -> bool:
 
     A Ctrl-C that comes between two programs of the loop may hit neither, so it is to be repeated.
     """
-    return press(daemon, session, "C-c") and answered(daemon, session, 3)
+    return press(daemon, session, "C-c") and answered(daemon, session, 10)
 
 
 def kill_server(daemon: Daemon, session: str) -> str:

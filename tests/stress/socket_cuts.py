@@ -74,7 +74,9 @@ class Client:
         where = f"{self._url}?cid=stress"
         if self._offset is not None:
             where += f"&epoch={self._epoch}&since={self._offset}"
-        self._socket = self._open.enter_context(connect(where, compression=None, max_size=None))
+        self._socket = self._open.enter_context(
+            connect(where, compression=None, max_size=None, open_timeout=PATIENCE)
+        )
 
     def cut(self) -> None:
         """Reset the connection without a word, as a lost network would."""
