@@ -29,6 +29,8 @@ NUMBERS = range(10_000, 60_000)
 """Of users: so many that one is hardly given twice in a run."""
 TAKEN = 4
 """useradd's word for a number that another user has."""
+LOCKED = -1
+"""Another test's useradd or userdel has the list for longer than this one waited for it."""
 
 
 def why_not() -> str | None:
@@ -64,8 +66,10 @@ class People:
         words = [str(_which("useradd")), *words, "--shell", shell, "--user-group", name]
         # Not the next free one: whoever removes a user before the end of a test would have it
         # given to another test's, whose processes are then taken for that user's.
-        while _run(*words, "--uid", str(secrets.choice(NUMBERS))) == TAKEN:
-            continue
+        until(
+            lambda: _run(*words, "--uid", str(secrets.choice(NUMBERS))) not in (TAKEN, LOCKED),
+            "a number of one's own, and the lock of the list of users",
+        )
         entry = pwd.getpwnam(name)
         user = OsUser(
             name=name,
@@ -99,7 +103,10 @@ class People:
     def remove(self, user: OsUser) -> None:
         """Forget the account; what runs as that user runs on."""
         # userdel refuses while processes run; the line is all that matters.
-        _run(_which("userdel"), "--force", user.name)
+        until(
+            lambda: _run(_which("userdel"), "--force", user.name) != LOCKED,
+            "the lock of the list of users",
+        )
 
     def close(self) -> None:
         """End every process of theirs, and remove them."""
@@ -239,6 +246,8 @@ def until(true: Callable[[], object], what: str) -> None:
 def _run(*argv: Any) -> int:
     """The status, where it is no error that counts here."""
     found = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    if found.returncode and "cannot lock" in found.stderr:
+        return LOCKED
     # 8: userdel's word for "the user is logged in", said although the line was removed.
     if found.returncode not in (0, 8, TAKEN) and "userdel" not in str(argv[0]):
         raise AssertionError(f"{argv}: {found.stderr}")
