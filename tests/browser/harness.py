@@ -7,28 +7,22 @@ fails its test, unless the test has said which lines it expects.
 
 from __future__ import annotations
 
-import atexit
-import functools
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
-from typing import Any, TypeVar
-from unittest import SkipTest
+from typing import Any, ClassVar, TypeVar
 
 from playwright.sync_api import (
-    Browser,
     BrowserContext,
     ConsoleMessage,
     Locator,
     Page,
-    Playwright,
     expect,
-    sync_playwright,
 )
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import ROOT, Daemon
+from tests.browser.browsers import Chromium, program, shared
+from tests.integration.harness import Daemon
 from tests.waiting import Settled
 
 _T = TypeVar("_T")
@@ -36,22 +30,15 @@ _T = TypeVar("_T")
 PATIENCE = 60.0
 """Seconds that a page gets for anything; far more than it needs, also on a busy machine."""
 
+LONGEST = 900.0
+"""Seconds after which a test is held up by its Chromium: not every question to it has a limit."""
+
 LASTING = 1.0
 """Seconds after which a size that is not the window's own is another one's."""
 
 POLL_MS, SLOWEST_MS = 25, 100
 """Milliseconds between two looks, at first and in the end: to read a terminal takes 20 of a
 processor, which the page then lacks."""
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 SHOWN = "[data-testid=terminal]:not([hidden])"
 READ = """element => {
   const text = {};
@@ -96,47 +83,6 @@ LOST = (
 
 DELETED = r"status of 404 \(Not Found\) \(.*/api/sessions/[\w-]+(/git-status\b.*)?\)"
 """What is asked about a session may arrive behind the order to delete it."""
-
-
-def chromium() -> str:
-    """The path of a Chromium.
-
-    @raise SkipTest: there is none, or the page is not built.
-    """
-    if not (ROOT / "tservice" / "static" / "index.html").exists():
-        raise SkipTest("the browser UI is not built: run 'make web'")
-    for name in NAMES:
-        path = shutil.which(name)
-        if path is not None:
-            return path
-    raise SkipTest(f"no browser: none of {', '.join(NAMES)} is on PATH")
-
-
-@functools.cache
-def playwright() -> Playwright:
-    """The one of this process: a second one cannot be started beside it."""
-    started = sync_playwright().start()
-    atexit.register(started.stop)
-    return started
-
-
-def launched(*arguments: str) -> Browser:
-    """A browser of one's own, to be closed, with these arguments beside those that all have."""
-    chosen = [*ARGUMENTS, *arguments]
-    return playwright().chromium.launch(executable_path=chromium(), args=chosen)
-
-
-_shared: list[Browser] = []
-
-
-def shared() -> Browser:
-    """The browser of this process, which ends with it; another one if that has crashed.
-
-    Its contexts keep nothing from each other.
-    """
-    if not _shared or not _shared[0].is_connected():
-        _shared[:] = [launched()]
-    return _shared[0]
 
 
 def until(page: Page, what: str, look: Callable[[], _T]) -> _T:
@@ -254,7 +200,7 @@ class BrowserCase(SynchronousTestCase):
     @cvar arguments: of the browser, beside those that all have; with some, it is the class's own.
     """
 
-    browser: Browser
+    chromium: ClassVar[Chromium]
     arguments: tuple[str, ...] = ()
     expected: tuple[str, ...] = ()
     """Patterns of console lines that are no failure in this test."""
@@ -263,12 +209,15 @@ class BrowserCase(SynchronousTestCase):
     def setUpClass(cls) -> None:
         super().setUpClass()
         expect.set_options(timeout=PATIENCE * 1000)
+        program()
+        cls.chromium = shared()
         if cls.arguments:
-            cls.browser = launched(*cls.arguments)
-            cls.addClassCleanup(cls.browser.close)
-        else:
-            chromium()
-            cls.browser = shared()
+            cls.chromium = Chromium(*cls.arguments)
+            cls.addClassCleanup(cls.chromium.close)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.enterContext(self.chromium.limited("come to the end of the test", LONGEST))
 
     def daemon(self, **environment: str) -> Daemon:
         """A running daemon whose shells have a short prompt and no history of others."""
@@ -291,8 +240,8 @@ class BrowserCase(SynchronousTestCase):
     def context(self, **options: Any) -> BrowserContext:
         """A browser window of its own, as another person's."""
         settings = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"}
-        context = self.browser.new_context(**{**settings, **options})
-        self.addCleanup(context.close)
+        context = self.chromium.browser.new_context(**{**settings, **options})
+        self.addCleanup(self.chromium.put_away, context)
         context.set_default_timeout(PATIENCE * 1000)
         context.add_init_script(WATCH_POLICY)
         return context
@@ -307,6 +256,10 @@ class BrowserCase(SynchronousTestCase):
     def terminal(self, url: str, context: BrowserContext | None = None, **options: Any) -> Terminal:
         """The drawn terminal of a new page."""
         return Terminal(self.page(url, context, **options)).ready()
+
+    def leave(self, page: Page) -> None:
+        """Close a page, as a person does."""
+        self.chromium.shut(page)
 
     def watch(self, page: Page) -> None:
         """Fail this test for what goes wrong on a page."""

@@ -55,7 +55,7 @@ class OfflineTests(BrowserCase):
         until(page, "says why", lambda: "offline" in page.get_by_test_id("banner").inner_text())
         another = self.page(f"{daemon.url}/?page=fleet", context)
         another.get_by_test_id("unreached").wait_for()
-        another.close()
+        self.leave(another)
         context.set_offline(False)
         Terminal(page).ready()
         # What it keeps are files of the page: nobody's data.

@@ -45,7 +45,7 @@ class OriginCase(PerimeterCase):
         """Follow a link to its page in the same browser; the cookies that it got."""
         other = page.context.new_page()
         other.goto(self.thief.url)
-        other.close()
+        self.leave(other)
         return self.thief.loot()
 
 
@@ -68,7 +68,7 @@ class TossedCookieTests(OriginCase):
             cookie = answer.headers["set-cookie"].partition(";")[0]
             other = self.root.context.new_page()
             other.goto(self.thief.tossing(cookie))
-            other.close()
+            self.leave(other)
             self.root.reload()
             expect(self.root.get_by_test_id("login")).to_be_visible()
             # Nor does a link help that brings the key along.
@@ -88,7 +88,7 @@ class TossedCookieTests(OriginCase):
         link = f"http://bob:{password}@{netloc}/api/me"
         other.evaluate("link => { location.href = link }", link)
         expect(other.locator("body")).to_have_text("Unauthorized")
-        other.close()
+        self.leave(other)
         self.root.reload()
         expect(self.root.get_by_test_id("empty")).to_be_visible()
         self.assertEqual("root", self.signed_in_as(self.root))

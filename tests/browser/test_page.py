@@ -6,7 +6,8 @@ import re
 
 from playwright.sync_api import Request
 
-from tests.browser.harness import ARGUMENTS, GRAPHICS, BrowserCase, Terminal, chromium, until
+from tests.browser.browsers import Chromium
+from tests.browser.harness import GRAPHICS, BrowserCase, Terminal, until
 
 SILENCE_MS = 45_000
 """When the page calls a silent stream dead: three missed heartbeats (protocol-sse)."""
@@ -103,11 +104,9 @@ class DenseScreenTests(BrowserCase):
         """A real one, not an emulated: the canvas has every device pixel."""
         daemon = self.daemon()
         self.session(daemon)
-        dense = self.browser.browser_type.launch(
-            executable_path=chromium(), args=[*ARGUMENTS, "--force-device-scale-factor=2"]
-        )
+        dense = Chromium("--force-device-scale-factor=2")
         self.addCleanup(dense.close)
-        page = dense.new_context(no_viewport=True).new_page()
+        page = dense.browser.new_context(no_viewport=True).new_page()
         page.add_init_script(GRAPHICS)
         page.goto(daemon.url)
         terminal = Terminal(page).ready()

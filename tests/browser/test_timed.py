@@ -31,7 +31,7 @@ class TimedRunTests(BrowserCase):
         if (folder := os.environ.get("SCREENSHOTS")) is not None:
             page.screenshot(path=f"{folder}/timed.png")
         (run,) = daemon.request("GET", "/api/scheduled").data()["runs"]
-        page.close()
+        self.leave(page)
         daemon.restart()
         found = daemon.request("GET", f"/api/scheduled/{run['id']}").data()
         self.assertEqual(("running", run["endAt"]), (found["status"], found["endAt"]))

@@ -50,7 +50,7 @@ class ViewerTests(BrowserCase):
         wide = one.read()["cols"]
         two = self.terminal(daemon.url, viewport=SMALL)
         until(one.page, "the other's size", lambda: one.read()["cols"] < wide)
-        two.page.close()
+        self.leave(two.page)
         until(one.page, "the own size", lambda: one.read()["cols"] == wide)
         self.assertEqual(wide, self.record(daemon, session)["cols"])
         self.assertIsNone(one.attribute("foreign"))
@@ -62,7 +62,7 @@ class ViewerTests(BrowserCase):
         wide = desk.read()["cols"]
         phone = self.terminal(daemon.url, **PHONE)
         self.assertEqual(wide, phone.read()["cols"])
-        desk.page.close()
+        self.leave(desk.page)
         until(phone.page, "the phone's size", lambda: phone.read()["cols"] < wide)
         until(phone.page, "its record", lambda: self.record(daemon, session)["cols"] < wide)
 

@@ -172,7 +172,7 @@ class DictationTests(VoiceCase):
                     break
             else:
                 self.fail(f"never the same, at {rate} Hz")
-            page.close()
+            self.leave(page)
 
 
 class OtherwiseTests(VoiceCase):

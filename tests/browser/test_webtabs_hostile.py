@@ -82,7 +82,7 @@ class HostileTargetTests(BrowserCase):
         for path, headers in self.target.seen:
             self.assertNotIn("good", str(headers), path)
             self.assertNotIn("Authorization", headers, path)
-        context.close()
+        self.chromium.put_away(context)
 
     def test_thirty_ways(self) -> None:
         found = self.opened()

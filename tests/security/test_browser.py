@@ -14,9 +14,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page
 
-from tests.browser.harness import launched, until
+from tests.browser.browsers import Chromium
+from tests.browser.harness import until
 from tests.integration.harness import DaemonCase
 from tests.unit.http.gatecase import basic
 
@@ -111,23 +112,23 @@ class _Page(BaseHTTPRequestHandler):
 class BrowserTests(DaemonCase):
     """Two origins on loopback."""
 
-    browser: ClassVar[Browser]
+    chromium: ClassVar[Chromium]
 
     @classmethod
     def setUpClass(cls) -> None:
         assert shutil.which("chromium") is not None, "install chromium"
         super().setUpClass()
-        cls.browser = launched(f"--host-resolver-rules=MAP {NAME} 127.0.0.1")
-        cls.addClassCleanup(cls.browser.close)
+        cls.chromium = Chromium(f"--host-resolver-rules=MAP {NAME} 127.0.0.1")
+        cls.addClassCleanup(cls.chromium.close)
 
     def setUp(self) -> None:
         self.service = self.daemon(SERVICE_PASSWORD=PASSWORD).start()
         self.port = urlsplit(self.service.url).port
         self.evil = self.serve_evil()
-        self.context: BrowserContext = self.browser.new_context(
+        self.context: BrowserContext = self.chromium.browser.new_context(
             http_credentials={"username": "admin", "password": PASSWORD}
         )
-        self.addCleanup(self.context.close)
+        self.addCleanup(self.chromium.put_away, self.context)
         self.page: Page = self.sign_in()
 
     def serve_evil(self) -> str:
