@@ -7,6 +7,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -15,9 +16,16 @@ from attrs import frozen
 from tests.waiting import PATIENCE
 
 POLL = 0.03
+"""Seconds between two looks at the screen while waiting for something."""
+
 SHORT = 40
 """Characters of a paste that every client shows as they are, on one row."""
-"""Seconds between two looks at the screen while waiting for something."""
+
+ENDS = 20
+"""Characters of either end of a longer one, of which a client shows one or the other."""
+
+_PLACEHOLDER = re.compile(r"\[paste", re.IGNORECASE)
+"""What the clients draw in place of a long paste: [Pasted text #1 +4 lines], [paste #1 ...]."""
 
 CLOSING = PATIENCE
 """Seconds that a tmux server may take to end."""
@@ -103,6 +111,7 @@ class Pane:
             errors="surrogateescape",
             check=False,
             env=None if env is None else dict(env),
+            timeout=PATIENCE,
         )
         if ran.returncode:
             raise RuntimeError(f"tmux {arguments[0]}: {ran.stderr.strip()}")
@@ -203,9 +212,13 @@ class Pane:
 
         @raise TimeoutError: it did not go within L{CLOSING} seconds.
         """
-        subprocess.run(
-            ["tmux", "-S", str(self._socket), "kill-server"], capture_output=True, check=False
-        )
+        with suppress(subprocess.TimeoutExpired):
+            subprocess.run(
+                ["tmux", "-S", str(self._socket), "kill-server"],
+                capture_output=True,
+                check=False,
+                timeout=CLOSING,
+            )
         end = time.monotonic() + CLOSING
         while _runs(self._server):
             if time.monotonic() > end:
@@ -215,11 +228,17 @@ class Pane:
 
 def _shows(now: str, text: str, before: str) -> bool:
     """Whether a paste is on the screen: as it is, or as what a client draws in its place."""
-    if len(text) > SHORT or "\n" in text:
-        return now != before
-    # Claude Code draws a space behind the sign of its shell mode.
-    told, drawn, drawn_before = ("".join(each.split()) for each in (text, now, before))
-    return drawn.count(told) > drawn_before.count(told)
+    # A client that draws something else meanwhile has not read the paste yet.
+    short = len(text) <= SHORT and "\n" not in text
+    signs = [text] if short else [text.split("\n")[0][:ENDS], text.split("\n")[-1][-ENDS:]]
+    more = len(_PLACEHOLDER.findall(now)) > len(_PLACEHOLDER.findall(before))
+    return more or any(_folded(now).count(each) > _folded(before).count(each)
+                       for each in map(_folded, signs) if each)
+
+
+def _folded(text: str) -> str:
+    """Without white space: Claude Code draws a space behind the sign of its shell mode."""
+    return "".join(text.split())
 
 
 def _runs(process: int) -> bool:

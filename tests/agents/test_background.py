@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from contextlib import suppress as passing
-from pathlib import Path
-
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.driven import RealClaude
-from tests.agents.world import leftovers
+from tests.agents.world import end_command
 
 
 class BackgroundTests(RealClaude, SynchronousTestCase):
@@ -19,13 +14,6 @@ class BackgroundTests(RealClaude, SynchronousTestCase):
     def tasks(self) -> object:
         return self.record().get("backgroundTasks")
 
-    def end_task(self) -> None:
-        """End the command, as somebody does who has had enough of it."""
-        for pid in leftovers(self.world.place.home):
-            with passing(OSError):  # another one that is over
-                if Path(f"/proc/{pid}/cmdline").read_bytes() == b"sleep\x00300\x00":
-                    os.kill(pid, signal.SIGTERM)
-
     def test_it_is_counted_and_its_end_begins_a_turn(self) -> None:
         self.prompt("SAY: ready")
         self.until("no task", lambda: self.tasks() == 0)
@@ -33,9 +21,12 @@ class BackgroundTests(RealClaude, SynchronousTestCase):
         call = '{"command": "sleep 300", "description": "rest", "run_in_background": true}'
         self.prompt(f"TOOL: Bash {call}")
         self.assertEqual(1, self.tasks(), self.screen())
-        self.end_task()
+        home = self.world.place.home
+        self.until("the command", lambda: end_command(home, "sleep", "300"))
         self.until("its end", lambda: self.tasks() == 0)
         self.prompt("RUN: touch made.txt", wait="blocked")
-        self.assertEqual("Bash touch made.txt", self.record()["currentTool"])
+        # Each hook comes by a process of its own, and waits for the one before it but a while.
+        tool = "Bash touch made.txt"
+        self.until("the tool", lambda: self.record().get("currentTool") == tool)
         self.answer(self.approval(), action="deny")
         self.until("the refusal", lambda: "currentTool" not in self.record())

@@ -30,6 +30,9 @@ IDLE, BUSY = "^✳ Claude Code", "^[⠂⠐] Claude Code"
 SETTLE = 0.3
 """Seconds after the composer's first row until Enter is safe."""
 
+LONG = int(2 * PATIENCE)
+"""Seconds of an answer that a test ends before it is over, however late it comes to do so."""
+
 REACTS = 5.0
 """Seconds in which a client has done what two keys asked for, if it took them for two."""
 HOOK = "import sys, os; open(os.environ['HOOK_LOG'], 'a').write(sys.stdin.read().strip() + '\\n')"
@@ -195,16 +198,16 @@ class ClaudeContract(Case):
 
     def test_escape_before_any_answer_gives_the_prompt_back(self) -> None:
         pane = self.ready()
-        pane.submit("THINK: 20")
+        pane.submit(f"THINK: {LONG}")
         pane.wait_title(BUSY)
         self.until(self.subject.turns, "turn")
         pane.keys("Escape")
         pane.wait_title(IDLE)
-        pane.wait("^❯\xa0THINK: 20")
+        pane.wait(f"^❯\xa0THINK: {LONG}")
 
     def test_escape_in_an_answer_interrupts(self) -> None:
         pane = self.ready()
-        pane.submit("SLOW: 30")
+        pane.submit(f"SLOW: {LONG}")
         pane.wait("^●")
         pane.keys("Escape")
         pane.wait("⎿ \xa0Interrupted")

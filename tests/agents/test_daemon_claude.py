@@ -15,6 +15,11 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.agents.driven import RealClaude
 from tests.agents.prompts import LISTED, QUOTED
 from tests.agents.truth import Watcher
+from tests.agents.world import end_command
+from tests.waiting import Settled
+
+STILL = 0.5
+"""Seconds without another drawing after which a screen rests."""
 
 LATE = 1.0
 """Seconds by which a wait may be answered after the hook that it waits for."""
@@ -111,6 +116,8 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
     def a_prompt_is_no_answer_to_a_dialog(self) -> None:
         for text in ("RUN: touch approved.txt", "ASK:"):
             item = self.asked(text)
+            # Beside the dialog it may still draw something else.
+            self.until("rest", Settled(self.screen, STILL))
             frame = self.screen()
             for prompt in ("SAY: do not do that", "2 things to do", "y"):
                 path = f"/api/sessions/{self.session}/input"
@@ -197,16 +204,19 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.prompt("SAY: two")
         found = self.prompt("/compact", wait="stop,idle", waitTimeout=60_000)
         self.assertEqual("idle", found["wait"]["signal"])
-        self.assertRegex(self.screen(), "Compacted|Conversation compacted")
+        # The title, which tells that it rests, is written apart from the screen.
+        self.until("what it did", lambda: re.search("[Cc]ompacted", self.screen()))
         self.assertEqual("stop", self.prompt("SAY: three")["wait"]["signal"])
 
     def test_the_tool_that_runs_is_told(self) -> None:
         self.prompt("SAY: ready")
+        home = self.world.place.home
         with Watcher(self.daemon, self.session) as watcher:
-            self.type("RUN: sleep 2; echo x")
-            self.until(
-                "the tool", lambda: self.record()["statusReason"] == "tool Bash sleep 2; echo x"
-            )
+            self.type("RUN: sleep 100; echo x")
+            tool = "tool Bash sleep 100; echo x"
+            self.until("the tool", lambda: self.record()["statusReason"] == tool)
+            # It lasts until it was seen to.
+            self.until("the command", lambda: end_command(home, "sleep", "100"))
             self.until_idle()
             told = ("tool_started", "tool_ended")
             self.until("both hooks", lambda: [len(watcher.hooks(each)) for each in told] == [1, 1])

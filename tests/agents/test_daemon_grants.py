@@ -10,7 +10,6 @@ import base64
 import json
 import os
 import tempfile
-import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,8 +23,11 @@ from tests.agents.recipes import RECIPES
 from tests.agents.subject import unavailable
 from tests.agents.world import World
 from tests.integration.harness import PATIENCE, Daemon
+from tests.waiting import until
 
 PASSWORD = "correct horse"
+HELD = 3 * PATIENCE
+"""Seconds for a client to come up and to run what it is told, on a busy machine."""
 
 
 class GrantTests(SynchronousTestCase):
@@ -63,7 +65,8 @@ class GrantTests(SynchronousTestCase):
 
     def ask(self, who: str, method: str, path: str, body: Any = None) -> Any:
         word = base64.b64encode(f"{who}:{PASSWORD}".encode()).decode()
-        answer = self.daemon.request(method, path, body, {"Authorization": f"Basic {word}"})
+        headers = {"Authorization": f"Basic {word}"}
+        answer = self.daemon.request(method, path, body, headers, patience=HELD)
         return answer.json()
 
     def walk(self, mode: str, name: str, value: str, **needed: str) -> None:
@@ -74,11 +77,13 @@ class GrantTests(SynchronousTestCase):
         self.assertFalse(self.marker.exists())
         made = self.launch("ann", mode, {**self.env, **needed, name: value})
         session = made["data"]["sessionId"]
-        deadline = time.monotonic() + PATIENCE
-        while not self.marker.exists():
-            path = f"/api/sessions/{session}/terminal"
-            self.assertLess(time.monotonic(), deadline, self.ask("ann", "GET", path))
-            time.sleep(0.1)
+        path = f"/api/sessions/{session}/terminal"
+        until(
+            "what the variable names",
+            self.marker.exists,
+            patience=HELD,
+            told=lambda: self.ask("ann", "GET", path),
+        )
 
     def launch(self, who: str, mode: str, env: Mapping[str, str]) -> Any:
         body = {"mode": mode, "envOverrides": env}

@@ -14,7 +14,7 @@ from tests.agents.recipes import RECIPES
 from tests.agents.subject import unavailable
 from tests.stress import prompts
 
-TRIES = 3
+TRIES = 20
 """How often a machine may be too busy to draw what was asked for at once."""
 COUNT = int(os.environ.get("STRESS_PROMPTS", "10"))
 

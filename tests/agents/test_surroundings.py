@@ -54,7 +54,7 @@ class WorldTests(SynchronousTestCase):
             home = world.place.home
             # Before it is on its own it would end with the terminal.
             up = "until [ -e up ]; do sleep 0.05; done"
-            script = f"setsid sh -c 'touch up; exec sleep 60' & {up}"
+            script = f"setsid sh -c 'touch up; exec sleep 600' & {up}"
             with world.pane(["sh", "-c", script]) as pane:
                 pane.wait_dead()
             # The pane may be over before C{touch} is, and a program that starts has no environment.

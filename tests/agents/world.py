@@ -160,3 +160,17 @@ def leftovers(home: Path) -> list[int]:
         if wanted in variables:
             found.append(int(entry.name))
     return found
+
+
+def end_command(home: Path, *words: str) -> bool:
+    """End a command that a CLI of this home runs, as somebody does who has had enough of it.
+
+    @return: whether it was there; its shell may come to start it only after the CLI tells of it.
+    """
+    wanted = "".join(f"{word}\0" for word in words).encode()
+    for process in leftovers(home):
+        with suppress(OSError):  # another one that is over
+            if Path(f"/proc/{process}/cmdline").read_bytes() == wanted:
+                os.kill(process, signal.SIGTERM)
+                return True
+    return False

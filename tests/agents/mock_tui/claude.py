@@ -336,7 +336,7 @@ class Claude:
     def close(self) -> None:
         """End what still runs."""
         if self._session is not None:
-            self._session.close("prompt_input_exit" if self.ended == 0 else "other")
+            self._session.close(left=self.ended == 0)
 
 
 def _undone(keys: list[Key]) -> list[Key]:

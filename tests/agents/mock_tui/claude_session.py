@@ -19,6 +19,9 @@ from tests.agents.mock_tui.transcript import Transcript
 PERMISSION_NOTICE = 6.0
 """Seconds from a dialog to its Notification; a key starts them anew."""
 
+LEFT, ENDED = 60.0, 5.0
+"""Seconds that its last hooks may take: of one that somebody left, and of one that was ended."""
+
 IDLE_NOTICE = 60.0
 """Seconds from Stop to the idle Notification, where the home sets nothing else."""
 
@@ -239,11 +242,11 @@ class Session:
         self._hooks.tick()
         self._line.tick()
 
-    def close(self, reason: str) -> None:
+    def close(self, *, left: bool) -> None:
         """The program ends; its last hooks still run."""
-        self.fire("SessionEnd", reason=reason)
-        self._hooks.close()
-        self._line.close()
+        self.fire("SessionEnd", reason="prompt_input_exit" if left else "other")
+        self._hooks.close(LEFT if left else ENDED)
+        self._line.close(ENDED)
 
 
 def _rate_limits(limits: Mapping[str, float]) -> dict[str, Any]:

@@ -96,9 +96,9 @@ class Commands:
         if command.done is not None:
             command.done(said)
 
-    def close(self) -> None:
-        """Let what waits run to its end, within five seconds."""
-        end = time.monotonic() + 5
+    def close(self, patience: float) -> None:
+        """Let what waits run to its end, within C{patience} seconds."""
+        end = time.monotonic() + patience
         while not self.idle and time.monotonic() < end:
             self.tick()
             time.sleep(0.01)
