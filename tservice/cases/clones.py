@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -64,6 +65,7 @@ class _Active:
     """One that is under way.
 
     @ivar staging: where it is made.
+    @ivar again: judges its caller once more.
     """
 
     owner: str
@@ -71,6 +73,7 @@ class _Active:
     path: str
     staging: str
     run: CloneRun
+    again: Callable[[], None]
     begun: int
     progress: CloneProgress = field(factory=CloneProgress)
     told: float = 0.0
@@ -105,9 +108,12 @@ class Clones:
         """Whether something is being made there."""
         return any(path in (each.staging, each.path) for each in self._active.values())
 
-    async def clone(self, wish: CloneWish, caller: Identity) -> CloneResult:
+    async def clone(
+        self, wish: CloneWish, caller: Identity, again: Callable[[], None]
+    ) -> CloneResult:
         """Clone, and go on when the caller hangs up.
 
+        @param again: judges the caller once more, before what was cloned is kept.
         @raise ServiceError: 400, 403 for the address; 409: the name is taken; 422: it failed;
             429: a clone of the caller's runs.
         """
@@ -116,7 +122,7 @@ class Clones:
         if wish.ref is not None:
             check_ref(wish.ref, "ref")
         await self._desk.ready(caller)
-        active = self._admit(wish, caller)
+        active = self._admit(wish, caller, again)
         active.flight = Flight(self._whole(active, wish, source, caller))
         return await active.flight.join()
 
@@ -142,7 +148,7 @@ class Clones:
 
     # -- one clone
 
-    def _admit(self, wish: CloneWish, caller: Identity) -> _Active:
+    def _admit(self, wish: CloneWish, caller: Identity, again: Callable[[], None]) -> _Active:
         desk = self._desk
         owner, cases = desk.owner(caller), desk.workspaces.cases_of(caller)
         if owner in self._active or len(self._active) >= AT_ONCE:
@@ -154,6 +160,7 @@ class Clones:
             path=local_path(cases, wish.name),
             staging=str(cases / f"{STAGING}{wish.name}"),
             run=CloneRun(told=lambda progress: self._told(active, progress)),
+            again=again,
             begun=now_ms(desk.clock),
         )
         self._active[owner] = active
@@ -193,7 +200,9 @@ class Clones:
             await self._settle(active, wish, caller)
         except Exception as error:
             await self._clear(active, making, caller)
-            raise explain(error, "the clone could not be kept") from error
+            if isinstance(error, OSError):
+                raise explain(error, "the clone could not be kept") from error
+            raise
         return cloned
 
     async def _settle(self, active: _Active, wish: CloneWish, caller: Identity) -> None:
@@ -201,6 +210,7 @@ class Clones:
         desk = self._desk
         if active.run.cancelled:
             raise failed("the clone was cancelled")
+        active.again()
         try:
             await desk.at(caller, (), partial(move, active.staging, active.path))
         except FileExistsError:

@@ -240,9 +240,14 @@ class CaseService:
             desk.store.save(evolve(self._row(owner, name, where, None), far=far))
             return await self._told(EventName.CASE_LINKED, name, caller)
 
-    async def clone(self, wish: CloneWish, caller: Identity) -> tuple[Case, CloneResult]:
-        """Clone a repository into a case (protocol-clone)."""
-        done = await self._clones.clone(wish, caller)
+    async def clone(
+        self, wish: CloneWish, caller: Identity, again: Callable[[], None]
+    ) -> tuple[Case, CloneResult]:
+        """Clone a repository into a case (protocol-clone).
+
+        @param again: judges the caller once more, before the case is kept.
+        """
+        done = await self._clones.clone(wish, caller, again)
         return await self._catalogue.get(done.name, caller), done
 
     async def cancel_clone(self, name: str, caller: Identity) -> None:

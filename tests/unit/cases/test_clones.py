@@ -18,9 +18,17 @@ URL = "https://ann:secret@example.org/x.git"
 
 
 class CloneTests(CaseCase):
+    over = False
+    """Whether the caller's right has ended."""
+
     def clone(self, name: str = "one", caller: Identity = ADMIN, **more: Any) -> Deferred[Any]:
         wish = CloneWish(name=name, **{"repository": URL, **more})
-        return begin(self.cases.clone(wish, caller))
+        return begin(self.cases.clone(wish, caller, self.again))
+
+    def again(self) -> None:
+        """Judges the caller once more."""
+        if self.over:
+            raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
     @property
     def running(self) -> FakeClone:
@@ -82,6 +90,15 @@ class CloneTests(CaseCase):
         asked = self.clone()
         self.running.fail("cannot connect to the host")
         self.assertIs(ErrorCode.OPERATION_FAILED, self.code(asked))
+        self.assertEqual(before, self.state())
+        self.assertEqual([], self.listed())
+
+    def test_a_right_that_is_lost_meanwhile(self) -> None:
+        before = self.state()
+        asked = self.clone()
+        self.over = True
+        self.running.finish()
+        self.assertIs(ErrorCode.FORBIDDEN, self.code(asked))
         self.assertEqual(before, self.state())
         self.assertEqual([], self.listed())
 

@@ -267,7 +267,7 @@ class CaseRoutes:
             shallow=bool(body.shallow),
             description=body.description,
         )
-        case, done = await self._cases.clone(wish, call.identity)
+        case, done = await self._cases.clone(wish, call.identity, call.again)
         return CloneAnswer(
             case=case_answer(case),
             repository=done.repository,
