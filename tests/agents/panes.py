@@ -232,8 +232,11 @@ def _shows(now: str, text: str, before: str) -> bool:
     short = len(text) <= SHORT and "\n" not in text
     signs = [text] if short else [text.split("\n")[0][:ENDS], text.split("\n")[-1][-ENDS:]]
     more = len(_PLACEHOLDER.findall(now)) > len(_PLACEHOLDER.findall(before))
-    return more or any(_folded(now).count(each) > _folded(before).count(each)
-                       for each in map(_folded, signs) if each)
+    return more or any(
+        _folded(now).count(each) > _folded(before).count(each)
+        for each in map(_folded, signs)
+        if each
+    )
 
 
 def _folded(text: str) -> str:
