@@ -52,7 +52,7 @@ class Parking:
         if not sight.is_whole:
             raise NotTyped(UNPARKED)
         try:
-            if await self._is_left_over(sight):
+            if await self._is_left_over(sight.draft):
                 await self._touch.wipe(partial(_same, sight))
             else:
                 await self._take_out(sight)
@@ -65,8 +65,13 @@ class Parking:
         return self._draft is not None and draft.text == self._draft.text
 
     async def put_back(self) -> None:
-        """Type the draft again, where the agent does not do that by itself."""
+        """Type the draft again, where the agent does not do that by itself.
+
+        It may be the prompt before, of which the agent told only since.
+        """
         if self._draft is None or self._park is None or self._park.returns:
+            return
+        if await self._is_left_over(self._draft):
             return
         try:
             guard = await self._context.pane.guard()
@@ -79,10 +84,10 @@ class Parking:
             # The prompt was submitted; that is what its caller is told.
             return
 
-    async def _is_left_over(self, sight: Sight) -> bool:
-        """Whether it is no draft: the prompt before, which was submitted and still stands there."""
+    async def _is_left_over(self, draft: Draft) -> bool:
+        """Whether it is none: the prompt before, which was submitted and still stood there."""
         before = self._context.before
-        if before is None or not sight.draft.holds(before.text):
+        if before is None or not draft.holds(before.text):
             return False
         return await before.claim.told() is Told.SUBMITTED
 

@@ -117,6 +117,28 @@ class HomeTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual(noted, self.sessions.get(self.session.id).last_submit_at)
 
+    def test_one_that_was_submitted_after_all_is_not_typed_again(self) -> None:
+        """It does not bring back by itself what was put aside."""
+        self.home.leave_home()
+        self.agent.deaf, self.agent.numb = 1, True
+        answer = self.send("hello\r")
+        self.spend(LONG)
+        self.refused(answer)
+        self.agent.numb = False
+        take = self.agent.received
+
+        def received(data: bytes) -> None:
+            if b"next" in data:
+                # It had read the Enter all along, and writes so only now.
+                self.agent.prompts.append("hello")
+            take(data)
+
+        self.agent.received = received  # type: ignore[method-assign]
+        answer = self.send("next\r", 2)
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello", "next"], ""), (self.agent.prompts, self.agent.text))
+
     def test_a_text_that_comes_back_was_not_submitted(self) -> None:
         """opencode, stopped on its way from its first screen, showed an empty composer for 2 s."""
         self.gate.tells = None
