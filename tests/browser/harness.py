@@ -22,7 +22,8 @@ from playwright.sync_api import (
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.browser.browsers import Chromium, program, shared
-from tests.integration.harness import Daemon
+from tests.heldport import HeldPort
+from tests.integration.harness import LOOPBACK, Daemon
 from tests.waiting import Settled
 
 _T = TypeVar("_T")
@@ -45,6 +46,9 @@ READ = """element => {
   element.dispatchEvent(new CustomEvent("terminal:read", { detail: text }));
   return text;
 }"""
+# Chromium refuses it to a page whose window is not in front yet.
+CLIPBOARD = "() => navigator.clipboard.readText().catch(() => null)"
+INTO_CLIPBOARD = "text => navigator.clipboard.writeText(text).then(() => true, () => false)"
 UNCOVERED = """element => {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   const points = [[(left + right) / 2, (top + bottom) / 2]];
@@ -61,6 +65,16 @@ PHONE: dict[str, Any] = {
     "has_touch": True,
 }
 """A phone held upright, for a context's options."""
+
+LISTEN = """(selector) => {
+  window.heard = new Set();
+  const listen = () => {
+    for (const each of document.querySelectorAll(selector)) heard.add(each.innerText);
+  };
+  listen();
+  const whole = { childList: true, subtree: true, characterData: true };
+  new MutationObserver(listen).observe(document.body, whole);
+}"""
 
 GRAPHICS = """{
   const { getParameter } = WebGL2RenderingContext.prototype;
@@ -120,6 +134,27 @@ def has_focus(element: Locator) -> bool:
 def expect_focus(element: Locator) -> None:
     """Wait until L{has_focus}."""
     until(element.page, f"focus on {element}", lambda: has_focus(element))
+
+
+def clipboard(page: Page) -> str | None:
+    """What is in the clipboard; C{None}: this page may not read it now."""
+    found: str | None = page.evaluate(CLIPBOARD)
+    return found
+
+
+def put_into_clipboard(page: Page, text: str) -> None:
+    """As if it was copied elsewhere."""
+    until(page, "a clipboard", lambda: page.evaluate(INTO_CLIPBOARD, text))
+
+
+def listen(page: Page, selector: str = ".toast") -> None:
+    """Keep what such elements say from now on, also what they say for a moment alone."""
+    page.evaluate(LISTEN, selector)
+
+
+def heard(page: Page, words: str) -> None:
+    """Wait until one of those that are listened to has said so."""
+    until(page, words, lambda: words in page.evaluate("[...heard].join()"))
 
 
 def is_uncovered(element: Locator) -> bool:
@@ -221,10 +256,20 @@ class BrowserCase(SynchronousTestCase):
 
     def daemon(self, **environment: str) -> Daemon:
         """A running daemon whose shells have a short prompt and no history of others."""
+        return self.daemon_at(LOOPBACK, **environment)
+
+    def daemon_at(self, endpoint: str, **environment: str) -> Daemon:
+        """The same, where the test says."""
         daemon = Daemon(**environment)
         self.addCleanup(daemon.close)
         (daemon.home / ".bash_profile").write_text("PS1='$ '\n")
-        return daemon.start()
+        return daemon.start(listen=(endpoint,))
+
+    def held(self) -> str:
+        """Where a daemon can listen again, for nobody else gets the port meanwhile."""
+        port = HeldPort()
+        self.addCleanup(port.close)
+        return port.endpoint
 
     def session(self, daemon: Daemon, name: str = "one", **fields: Any) -> str:
         """A running shell in the daemon's home folder; its id."""

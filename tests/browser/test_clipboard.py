@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.browser.harness import BrowserCase, Terminal, until
+from tests.browser.harness import BrowserCase, Terminal, clipboard, put_into_clipboard, until
 
 
 class ClipboardTests(BrowserCase):
@@ -14,7 +14,7 @@ class ClipboardTests(BrowserCase):
         return self.terminal(url, context)
 
     def put(self, page: Page, text: str) -> None:
-        page.evaluate("text => navigator.clipboard.writeText(text)", text)
+        put_into_clipboard(page, text)
 
     def paste(self, page: Page) -> None:
         """By the terminal's own menu, which reads the clipboard as every way to paste does."""
@@ -34,8 +34,7 @@ class ClipboardTests(BrowserCase):
         page.locator(".holder").click(button="right")
         page.get_by_test_id("menu").get_by_role("menuitem", name="Select all").click()
         page.keyboard.press("Control+Shift+C")
-        read = "() => navigator.clipboard.readText()"
-        until(page, "a copy", lambda: "\ncopy-1\n" in page.evaluate(read).replace("\r", ""))
+        until(page, "a copy", lambda: "\ncopy-1\n" in (clipboard(page) or "").replace("\r", ""))
 
     def test_bracketed_lines_arrive_as_one(self) -> None:
         """The shell marks pastes: nothing runs before Enter, then all of it."""
@@ -81,6 +80,9 @@ class ClipboardTests(BrowserCase):
         self.put(terminal.page, "echo a\x1b[201~\recho escaped-$((1 + 1)) > out\r")
         self.paste(terminal.page)
         terminal.wait(r".*escaped-\$.*")
+        # Whatever had run would have done so before this.
+        terminal.page.keyboard.press("Control+C")
+        terminal.run("echo end-$((1 + 0))").wait("end-1")
         self.assertFalse((daemon.home / "out").exists())
 
     def test_the_browser_s_own_paste(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.harness import BrowserCase, until
+from tests.browser.harness import BrowserCase, clipboard, until
 
 OLD = "#!/bin/sh\necho git version 2.30.9\n"
 NEW = "#!/bin/sh\necho git version 2.51.0\n"
@@ -35,7 +35,7 @@ class DoctorTests(BrowserCase):
         tool.get_by_test_id("doctor-copy").click()
         hint = tool.locator("code").inner_text()
         self.assertIn("git", hint)
-        until(page, "a copy", lambda: page.evaluate("navigator.clipboard.readText()") == hint)
+        until(page, "a copy", lambda: clipboard(page) == hint)
 
         for group in ("core", "office", "other"):
             expect(page.get_by_test_id(f"doctor-{group}")).to_be_visible()

@@ -8,7 +8,7 @@ from playwright.sync_api import Route, expect
 
 from tests.browser import gitscene
 from tests.browser.gitcase import GitCase
-from tests.browser.harness import expect_focus, has_focus, until
+from tests.browser.harness import clipboard, expect_focus, has_focus, heard, listen, until
 from tests.unit.git.repos import git
 
 
@@ -37,9 +37,10 @@ class ChangesTests(GitCase):
         rights = ["clipboard-read", "clipboard-write"]
         page = self.changes(self.at(root), permissions=rights)
         self.file(page, "unstaged", "walk.py").click()
+        listen(page)
         page.get_by_test_id("diff-copy").click()
-        expect(page.get_by_test_id("toast")).to_contain_text("Copied")
-        copied = page.evaluate("navigator.clipboard.readText()")
+        heard(page, "Copied")
+        copied = until(page, "a copy", lambda: clipboard(page))
         self.assertEqual(git(root, "diff", "src/walk.py").decode(), copied)
 
     def test_by_keyboard_alone(self) -> None:

@@ -75,7 +75,7 @@ class TossedCookieTests(OriginCase):
             self.root.goto("about:blank")
             self.root.goto(f"{self.running.url}/#key={login.data()['key']}")
             expect(self.root.get_by_test_id("login")).to_be_visible()
-            self.assertEqual(f"{self.running.url}/", self.root.url)
+            expect(self.root).to_have_url(f"{self.running.url}/")
             self.fill_in(self.root, "root", PASSWORD)
             expect(self.root.get_by_test_id("empty")).to_be_visible()
             self.assertEqual("root", self.signed_in_as(self.root))
@@ -163,12 +163,12 @@ class LostKeyTests(OriginCase):
         self.assertNotIn("service_session", self.visit_thief(page))
 
     def test_another_password_ends_it(self) -> None:
-        daemon = self.alone()
+        place = self.held()
+        daemon = self.daemon_at(place, SERVICE_PASSWORD=PASSWORD)
         page = self.signed_in(daemon)
-        port = urlsplit(daemon.url).port
         daemon.environment["SERVICE_PASSWORD"] = "another word"
         daemon.stop()
-        daemon.start(listen=(f"tcp:{port}:interface=127.0.0.1",))
+        daemon.start(listen=(place,))
         expect(page.get_by_test_id("login-note")).to_be_visible()
         self.fill_in(page, "admin", "another word")
         expect(page.get_by_test_id("empty")).to_be_visible()

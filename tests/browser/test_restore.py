@@ -8,7 +8,15 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import LOST, BrowserCase, Terminal, is_uncovered, until
+from tests.browser.harness import (
+    LOST,
+    BrowserCase,
+    Terminal,
+    heard,
+    is_uncovered,
+    listen,
+    until,
+)
 from tests.integration.rebooting import RebootDaemon
 
 AGENT = """#!/bin/sh
@@ -16,19 +24,6 @@ AGENT = """#!/bin/sh
 printf 'agent of %s\\n> ' "$*"
 exec cat
 """
-
-
-LISTEN = """() => {
-  window.heard = new Set();
-  const listen = () => {
-    for (const each of document.querySelectorAll("[data-testid=restore-banner], .toast"))
-      heard.add(each.innerText);
-  };
-  listen();
-  const whole = { childList: true, subtree: true, characterData: true };
-  new MutationObserver(listen).observe(document.body, whole);
-}"""
-"""Keep what the page says, also for a moment alone."""
 
 
 class RestoreTests(BrowserCase):
@@ -45,7 +40,8 @@ class RestoreTests(BrowserCase):
         (programs / "agy").write_text(AGENT)
         (programs / "agy").chmod(0o755)
         (self.service.home / ".bash_profile").write_text("PS1='$ '\n")
-        self.service.start()
+        self.place = self.held()
+        self.service.start(listen=(self.place,))
         self.shell = self.session(self.service, "builds")
         self.agent = self.session(
             self.service, "the fix", mode="antigravity", resumeSessionId="c0ffee-1"
@@ -56,20 +52,15 @@ class RestoreTests(BrowserCase):
 
     def reboot(self) -> None:
         """On the same address, so that an open page finds it again."""
-        address = self.service.url.rsplit(":", 1)[1]
         self.service.go_down(signal.SIGTERM)
         self.service.name_boot()
-        self.service.start(listen=(f"tcp:{address}:interface=127.0.0.1",))
+        self.service.start(listen=(self.place,))
 
     def shot(self, page: Page, name: str) -> None:
         """For eyes, where a folder for it is named."""
         folder = os.environ.get("SCREENSHOTS")
         if folder is not None:
             page.screenshot(path=f"{folder}/restore-{name}.png")
-
-    def heard(self, page: Page, words: str) -> None:
-        """Wait until the page has said so."""
-        until(page, words, lambda: words in page.evaluate("[...heard].join()"))
 
     def test_offered_looked_at_and_brought_back(self) -> None:
         page = self.page(f"{self.service.url}/?session={self.shell}")
@@ -129,10 +120,10 @@ class RestoreTests(BrowserCase):
         """Everything, and how far it is."""
         self.reboot()
         page = self.page(f"{self.service.url}/?session={self.agent}")
-        page.evaluate(LISTEN)
+        listen(page, "[data-testid=restore-banner], .toast")
         page.get_by_test_id("restore-all").click()
-        self.heard(page, "2 of 2")
+        heard(page, "2 of 2")
         self.shot(page, "progress")
-        self.heard(page, "2 sessions brought back")
+        heard(page, "2 sessions brought back")
         expect(page.get_by_test_id("restore-banner")).to_have_count(0)
         Terminal(page).ready().wait("agent of --conversation c0ffee-1")

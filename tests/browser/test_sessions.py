@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.harness import (
     DELETED,
@@ -51,8 +51,8 @@ class NewSessionTests(BrowserCase):
         page.get_by_test_id("new-name").fill("my shell")
         terminal = start_new(page)
         terminal.run("pwd").wait(str(daemon.home))
-        self.assertEqual("my shell", page.locator(".tab-name").inner_text())
-        self.assertEqual("my shell · tservice", page.title())
+        expect(page.locator(".tab-name")).to_have_text("my shell")
+        expect(page).to_have_title("my shell · tservice")
 
     def test_what_is_not_installed_says_how_to_install_it(self) -> None:
         daemon = self.daemon(PATH="/usr/bin:/bin")
@@ -78,7 +78,7 @@ class NewSessionTests(BrowserCase):
         daemon.request("POST", "/api/clis", {**body, "argv": ["cat"]}).data()
         page = self.open(daemon)
         page.get_by_test_id("mode-shell").locator("label").click()
-        self.assertEqual(0, page.get_by_test_id("new-prompt").count())
+        expect(page.get_by_test_id("new-prompt")).to_have_count(0)
         page.get_by_test_id("mode-echo").locator("label").click()
         page.get_by_test_id("new-prompt").fill("say it again")
         page.get_by_test_id("new-start").click()
@@ -96,7 +96,7 @@ class NewSessionTests(BrowserCase):
         self.assertEqual(f"workingDir: {problem.inner_text().strip().split(': ', 1)[1]}", words)
         self.assertTrue(problem.inner_text().strip().startswith("Folder: "), "a field of the wire")
         page.get_by_test_id("new-folder").fill(str(daemon.home))
-        self.assertTrue(problem.is_hidden())
+        expect(problem).to_be_hidden()
         page.get_by_test_id("new-start").click()
         Terminal(page).ready()
 
@@ -110,8 +110,8 @@ class NewSessionTests(BrowserCase):
             page.get_by_test_id("new-folder").fill(f"/no/such/{width}")
             page.get_by_test_id("new-start").click()
             problem.wait_for()
-            until(page, "it in sight", lambda: is_uncovered(problem))
-            self.assertTrue(is_uncovered(page.get_by_test_id("new-start")))
+            both = (problem, page.get_by_test_id("new-start"))
+            until(page, "both in sight", lambda both=both: all(map(is_uncovered, both)))  # type: ignore[misc]
 
 
 class ChangeTests(BrowserCase):
@@ -228,14 +228,13 @@ class ServiceStopTests(BrowserCase):
     expected = (*LOST, r"responded with a status of 50\d")
 
     def test_a_stopped_service_is_told_and_its_return_is_found(self) -> None:
-        daemon = self.daemon()
+        place = self.held()
+        daemon = self.daemon_at(place)
         self.session(daemon)
         page = self.terminal(daemon.url).page
-        port = daemon.url.rsplit(":", 1)[1]
         daemon.stop()
         banner = page.locator(".banner")
-        banner.wait_for()
-        self.assertIn("sessions go on", banner.inner_text())
-        daemon.start(listen=(f"tcp:{port}:interface=127.0.0.1",))
+        expect(banner).to_contain_text("sessions go on")
+        daemon.start(listen=(place,))
         until(page, "no banner", lambda: banner.count() == 0)
         Terminal(page).ready().focus().run("echo back-$((1 + 0))").wait("back-1")

@@ -46,7 +46,7 @@ class Thief(http.server.BaseHTTPRequestHandler):
         pass
 
 def use(netloc, method, path, headers, body=""):
-    connection = http.client.HTTPConnection(netloc, timeout=20)
+    connection = http.client.HTTPConnection(netloc, timeout=60)
     connection.request(method, path, body.encode() or None, json.loads(headers))
     answer = connection.getresponse()
     found = {"status": answer.status, "headers": dict(answer.getheaders())}
