@@ -1,6 +1,6 @@
 /** Finds text in the lines that this page holds; the whole history is one button away. */
 import type { ISearchOptions } from "@xterm/addon-search";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { darkSystem, isDark, prefs } from "../settings/prefs.ts";
 import { IconButton } from "../ui/IconButton.tsx";
 import { currentView } from "./current.ts";
@@ -26,7 +26,8 @@ function useSearch(view: TerminalView | undefined) {
   const [exact, setExact] = useState(false);
   const [found, setFound] = useState<Found>({ at: -1, count: 0 });
   const dark = isDarkGround(chosenPalette.value, isDark(prefs.value.theme, darkSystem.value));
-  useEffect(() => {
+  // At once: what is written before the next frame is answered, too.
+  useLayoutEffect(() => {
     const seen = view?.screen.search.onDidChangeResults(({ resultIndex, resultCount }) =>
       setFound({ at: resultIndex, count: resultCount }),
     );
@@ -45,8 +46,8 @@ function useSearch(view: TerminalView | undefined) {
     else if (back) view?.screen.search.findPrevious(text, options(false));
     else view?.screen.search.findNext(text, options(incremental));
   };
-  useEffect(() => find(true), [exact]);
-  useEffect(() => {
+  useLayoutEffect(() => find(true), [exact]);
+  useLayoutEffect(() => {
     // The addon keeps the colours of matches that it has found before.
     view?.screen.search.clearDecorations();
     find(false, query, true);
