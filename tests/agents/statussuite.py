@@ -5,15 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from attrs import evolve
+
 from tests.agents.driven import Driven
-from tests.agents.truth import Deviation, Span, Watcher, compare
+from tests.agents.truth import Deviation, Edge, Span, Watcher, compare
 from tests.figures import tell
-from tests.waiting import Settled, stays
+from tests.waiting import PATIENCE, Settled, stays
 
 LATE = 1.0
 """Seconds by which the status may differ from the truth."""
 
 PERMISSION = "Do you want to proceed?"
+WORKING = "esc to interrupt"
+
+LONG = int(2 * PATIENCE)
+"""Seconds of an answer that somebody ends before it is over."""
+
+EDGES = ("prompt_submitted", "stop")
+"""The hooks by which the agent tells that a turn begins, and that it ended by itself."""
 
 REST = 1.2
 """Seconds between two turns, so that a status that lags is seen to be wrong."""
@@ -47,24 +56,24 @@ class StatusSuite(Driven):
     way: then what ended it is off the screen.
     """
 
-    def scene_short(self) -> float | None:
+    def scene_short(self) -> Edge | None:
         self.type("SAY: hello")
         return None
 
-    def scene_streaming(self) -> float | None:
+    def scene_streaming(self) -> Edge | None:
         self.type("SLOW: 3")
         return None
 
-    def scene_silent(self) -> float | None:
+    def scene_silent(self) -> Edge | None:
         """Nothing but the spinner moves."""
         self.type("THINK: 3")
         return None
 
-    def scene_many_lines(self) -> float | None:
+    def scene_many_lines(self) -> Edge | None:
         self.type("HUGE: 300")
         return None
 
-    def scene_tool_approved(self) -> float | None:
+    def scene_tool_approved(self) -> Edge | None:
         """A dialog, a tool that takes longer than any silence, and words."""
         self.prompt("RUN: touch approved; sleep 3", wait="blocked")
         item = self.approval()
@@ -72,71 +81,82 @@ class StatusSuite(Driven):
         self.answer(item, action="approve")
         return None
 
-    def scene_tool_denied(self) -> float | None:
+    def scene_tool_denied(self) -> Edge | None:
         self.prompt("RUN: touch denied", wait="blocked")
         self.answer(self.approval(), action="deny")
         return self.gone(PERMISSION)
 
-    def scene_no_by_its_number(self) -> float | None:
+    def scene_no_by_its_number(self) -> Edge | None:
         self.prompt("RUN: touch refused", wait="blocked")
         item = self.approval()
         self.answer(item, action="option", option=len(item["options"]))
         return self.gone(PERMISSION)
 
-    def scene_escape_at_a_dialog(self) -> float | None:
+    def scene_escape_at_a_dialog(self) -> Edge | None:
         self.prompt("RUN: touch escaped", wait="blocked")
         self.approval()
         self.key("Escape")
         return self.gone(PERMISSION)
 
-    def scene_escape_at_a_question(self) -> float | None:
+    def scene_escape_at_a_question(self) -> Edge | None:
         self.prompt("ASK:", wait="blocked")
         self.approval()
         self.key("Escape")
         return self.gone("Enter to select")
 
-    def scene_escape_while_it_speaks(self) -> float | None:
-        self.type("SLOW: 20")
+    def scene_escape_while_it_speaks(self) -> Edge | None:
+        self.type(f"SLOW: {LONG}")
         self.works(2)
-        self.key("Escape")
-        return None
+        return self.escaped()
 
-    def scene_escape_while_it_thinks(self) -> float | None:
+    def scene_escape_while_it_thinks(self) -> Edge | None:
         known = len(self.turns())
-        self.type("THINK: 20")
+        self.type(f"THINK: {LONG}")
         self.until("the model to be asked", lambda: len(self.turns()) > known)
         self.works(2)
-        self.taken_back()
-        return None
+        return self.taken_back()
 
     def works(self, seconds: float) -> None:
         """It is busy, and is shown so for C{seconds} on end."""
         self.until("work", lambda: self.record()["status"] == "busy")
         stays("busy", lambda: self.record()["status"] == "busy", seconds)
 
-    def scene_error(self) -> float | None:
+    def scene_error(self) -> Edge | None:
         self.type("FAIL: 400")
         return None
 
-    def scene_escape_between_attempts(self) -> float | None:
+    def scene_escape_between_attempts(self) -> Edge | None:
         self.type("FAIL: 529")
         self.until("the retry", lambda: "Retrying" in self.screen())
         self.works(1)
-        return self.taken_back("Retrying")
+        return self.taken_back()
 
-    def taken_back(self, shown: str | None = None) -> float:
+    def taken_back(self) -> Edge:
         """Press Escape before there is an answer: the prompt comes back into the composer."""
-        self.key("Escape")
-        ended = time.time() if shown is None else self.gone(shown)
+        ended = self.escaped()
         self.until_idle()
         self.until("rest", Settled(self.screen, 0.5))
         self.key("C-u")
         return ended
 
-    def gone(self, text: str) -> float:
-        """The moment at which C{text} leaves the screen."""
-        self.until(f"{text} to go", lambda: text not in self.screen())
-        return time.time()
+    def escaped(self) -> Edge:
+        """Press Escape in a turn; when that ended: not before the key, and by when it shows."""
+        pressed = time.time()
+        self.key("Escape")
+        return Edge.of(pressed, self.gone(WORKING).last)
+
+    def gone(self, text: str) -> Edge:
+        """When C{text} leaves the screen: between the last look that found it and the next."""
+        there = [time.time()]
+
+        def look() -> bool:
+            asked = time.time()
+            found = text in self.screen()
+            there[:] = [asked] if found else there
+            return not found
+
+        self.until(f"{text} to go", look)
+        return Edge(there[0], time.time())
 
     def deviations(self, scenes: Sequence[str]) -> list[Deviation]:
         """Play the scenes, and compare."""
@@ -146,16 +166,23 @@ class StatusSuite(Driven):
         with Watcher(self.daemon, self.session) as watcher:
             for name in scenes:
                 known = len(self.turns())
-                play: Callable[[], float | None] = getattr(self, f"scene_{name}")
+                heard = {event: len(watcher.hooks(event)) for event in EDGES}
+                play: Callable[[], Edge | None] = getattr(self, f"scene_{name}")
                 ended = play()
                 self.over(known, ended)
                 self.until_idle()
                 # What it may be taken for meanwhile is part of the record.
                 time.sleep(REST)
-                truth.append(self.span(name, known, ended))
-        return compare(truth, watcher.told(), watcher.shown())
+                span = self.span(name, known, ended)
+                hooks = [watcher.hooks(event)[heard[event] :] for event in EDGES]
+                begun, ended = (
+                    Edge.of(edge.first, edge.last, *told)
+                    for edge, told in zip((span.begun, span.ended), hooks, strict=True)
+                )
+                truth.append(evolve(span, begun=begun, ended=ended))
+        return compare(truth, watcher.told(), watcher.shown(), watcher.slowest)
 
-    def over(self, known: int, ended: float | None) -> None:
+    def over(self, known: int, ended: Edge | None) -> None:
         """The model saw the turn, and its end: a status of idle may still be the one before it."""
 
         def look() -> bool:
@@ -164,14 +191,15 @@ class StatusSuite(Driven):
 
         self.until("the end of the model's turn", look)
 
-    def span(self, name: str, known: int, ended: float | None) -> Span:
+    def span(self, name: str, known: int, ended: Edge | None) -> Span:
         """The newest turn, as the model saw it."""
         turns = self.turns()[known:]
         self.assertEqual(1, len(turns), f"{name}: {turns}")
         if ended is None:
-            ended = turns[0].ended
-        assert ended is not None, f"{name}: the model's turn is not over"
-        return Span(what=name, begun=turns[0].started, ended=ended)
+            over = turns[0].ended
+            assert over is not None, f"{name}: the model's turn is not over"
+            ended = Edge.of(over)
+        return Span(what=name, begun=Edge.of(turns[0].started), ended=ended)
 
     def check(self, scenes: Sequence[str]) -> None:
         """Play the scenes; none may be off by more than L{LATE}."""

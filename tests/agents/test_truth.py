@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.truth import Move, Sample, seen
+from tests.agents.truth import Edge, Move, Sample, Span, compare, seen
 
 TOLD = [Move(1.0, True), Move(1.04, False)]
+
+
+class EdgeTests(SynchronousTestCase):
+    """What was known to one before the other."""
+
+    def test_how_far_off(self) -> None:
+        edge = Edge.of(3.0, 1.0, 2.0)
+        self.assertEqual(Edge(1.0, 3.0), edge)
+        off = [edge.off(at) for at in (0.5, 1.0, 2.5, 3.0, 4.0)]
+        self.assertEqual([-0.5, 0.0, 0.0, 0.0, 1.0], off)
+
+    def test_what_the_machine_took_is_not_the_status_s(self) -> None:
+        truth = [Span(what="x", begun=Edge.of(1.0), ended=Edge.of(5.0, 6.0))]
+        told = [Move(1.0, True), Move(7.5, False)]
+        begin, end = compare(truth, told, told, lambda since, until: until - since - 1.5)
+        self.assertEqual([0.0, 1.5], [begin.told, end.told])
+        self.assertEqual([1.5, 0.5], [begin.worst, end.worst])
+        with self.assertRaisesRegex(AssertionError, "the record do not match"):
+            compare(truth, told, told[:1], lambda since, until: 0.0)
 
 
 class SeenTests(SynchronousTestCase):

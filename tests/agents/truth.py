@@ -6,7 +6,7 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,27 +39,51 @@ class Sample:
     busy: bool
 
 
+@frozen
+class Edge:
+    """When a turn began or ended, in seconds since the epoch: by whom it was known first, and last.
+
+    The agent and its model know it at different moments, on a busy machine seconds apart.  Between
+    the two both are true.
+    """
+
+    first: float
+    last: float
+
+    @classmethod
+    def of(cls, *moments: float) -> Edge:
+        """Known to several."""
+        return cls(min(moments), max(moments))
+
+    def off(self, at: float) -> float:
+        """How much later C{at} is; negative: earlier."""
+        return at - min(max(at, self.first), self.last)
+
+
 @frozen(kw_only=True)
 class Deviation:
     """One change of the truth, and how much later the status changed; negative: earlier.
 
     @ivar told: by the event.
     @ivar shown: by the record.
+    @ivar slow: seconds for which the machine kept anybody waiting then who asked for the record.
     """
 
     what: str
     busy: bool
     told: float
     shown: float
+    slow: float = 0.0
 
     @property
     def worst(self) -> float:
-        """Seconds."""
-        return max(abs(self.told), abs(self.shown))
+        """Seconds that are not the machine's."""
+        return max(abs(self.told), abs(self.shown)) - self.slow
 
     def __str__(self) -> str:
         edge = "begin" if self.busy else "end"
-        return f"{self.what:24} {edge:6} event {self.told:+.3f} s  record {self.shown:+.3f} s"
+        off = f"event {self.told:+.3f} s  record {self.shown:+.3f} s"
+        return f"{self.what:24} {edge:6} {off}  slow {self.slow:.3f} s"
 
 
 class Watcher:
@@ -102,6 +126,11 @@ class Watcher:
     def shown(self) -> list[Move]:
         """When the record was first seen changed."""
         return seen(self._samples, self.told())
+
+    def slowest(self, since: float, until: float) -> float:
+        """Seconds of the slowest answer to who asked for the record between two moments."""
+        taken = [one for one in tuple(self._samples) if one.at >= since and one.asked <= until]
+        return max((one.at - one.asked for one in taken), default=0.0)
 
     def hooks(self, event: str) -> list[float]:
         """When the daemon took in the hooks of that name, in seconds since the epoch."""
@@ -173,31 +202,47 @@ class Span:
     """A turn as it truly was."""
 
     what: str
-    begun: float
-    ended: float
+    begun: Edge
+    ended: Edge
 
 
-def compare(truth: Sequence[Span], told: Sequence[Move], shown: Sequence[Move]) -> list[Deviation]:
+Slowest = Callable[[float, float], float]
+"""As L{Watcher.slowest}."""
+
+
+def compare(
+    truth: Sequence[Span], told: Sequence[Move], shown: Sequence[Move], slowest: Slowest
+) -> list[Deviation]:
     """The deviation of each begin and each end.
 
     @raise AssertionError: there were other changes than the truth's.
     """
     true = [
-        (span.what, Move(at, busy))
+        (span.what, edge, busy)
         for span in truth
-        for at, busy in ((span.begun, True), (span.ended, False))
+        for edge, busy in ((span.begun, True), (span.ended, False))
     ]
     for name, moves in (("events", told), ("record", shown)):
-        if [move.busy for move in moves] != [move.busy for _, move in true]:
+        if [move.busy for move in moves] != [busy for _, _, busy in true]:
             raise AssertionError(f"the {name} do not match\n{story(true, moves)}")
     return [
-        Deviation(what=what, busy=move.busy, told=heard.at - move.at, shown=seen.at - move.at)
-        for (what, move), heard, seen in zip(true, told, shown, strict=True)
+        Deviation(
+            what=what,
+            busy=busy,
+            told=edge.off(heard.at),
+            shown=edge.off(seen.at),
+            slow=slowest(min(edge.first, heard.at), max(edge.last, seen.at)),
+        )
+        for (what, edge, busy), heard, seen in zip(true, told, shown, strict=True)
     ]
 
 
-def story(true: Sequence[tuple[str, Move]], moves: Sequence[Move]) -> str:
+def story(true: Sequence[tuple[str, Edge, bool]], moves: Sequence[Move]) -> str:
     """Both in the order of time, for whoever reads of a failure."""
-    rows = [(move.at, f"truly {'busy' if move.busy else 'idle'}: {what}") for what, move in true]
+    rows = [
+        (at, f"truly {'busy' if busy else 'idle'}: {what}")
+        for what, edge, busy in true
+        for at in sorted({edge.first, edge.last})
+    ]
     rows += [(move.at, f"    said to be {'busy' if move.busy else 'idle'}") for move in moves]
     return "\n".join(f"{at:.3f} {text}" for at, text in sorted(rows))
