@@ -115,11 +115,21 @@ class CustomModelTests(SynchronousTestCase):
 
     def nobody_else_has_the_key(self) -> None:
         """No command line; no environment but that of the pane's program and its children."""
-        pid = self.record()["pid"]
-        for family, arguments, variables in processes():
-            self.assertNotIn(self.key.encode(), arguments)
-            if self.key.encode() in variables:
-                self.assertIn(pid, family, arguments)
+        pid, key = self.record()["pid"], self.key.encode()
+        above = [*ancestors(pid)]
+
+        def strangers() -> list[bytes]:
+            found = []
+            for family, arguments, variables in processes():
+                self.assertNotIn(key, arguments)
+                if key in variables and pid not in family:
+                    self.assertNotIn(self.daemon.pid, family, arguments)
+                    self.assertNotIn(family[0], above, arguments)
+                    found.append(arguments)
+            return found
+
+        # Whose parent ends is nobody's child for as long as it takes to end, too.
+        until("the end of all others", lambda: not strangers(), told=strangers)
         self.assertNotIn(self.key, self.daemon.log)
         for route in ("/api/sessions", "/api/settings", "/api/model-endpoints", "/api/audit"):
             self.assertNotIn(self.key.encode(), self.daemon.request("GET", route).body, route)

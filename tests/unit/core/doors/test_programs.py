@@ -9,6 +9,8 @@ from unittest import mock
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.waiting import until
+from tservice.core.doors import programs
 from tservice.core.doors.programs import finder, silent_folders
 from tservice.core.doors.threads import NoThreads
 
@@ -36,8 +38,30 @@ class ProgramTests(SynchronousTestCase):
                 answer.wait()
             return real(path)
 
+        made: list[threading.Thread] = []
+
+        class Waiting(threading.Thread):
+            """Its time is over once all that answer have, however long this machine takes."""
+
+            def start(self) -> None:
+                made.append(self)
+                super().start()
+
+            def join(self, timeout: float | None = None) -> None:
+                if timeout is None:
+                    super().join()
+                else:
+                    until("those that answer", lambda: sum(map(self.hangs, made)) == len("ab") + 1)
+
+            @staticmethod
+            def hangs(thread: threading.Thread) -> bool:
+                return thread.is_alive()
+
         path = f"/dead/a:{self.folder}:/missing:relative::/dead/a:/dead/b"
-        with mock.patch.object(os.path, "exists", exists):
-            self.assertEqual(["/dead/a", "/dead/b"], silent_folders(path, 1.0))
+        with (
+            mock.patch.object(os.path, "exists", exists),
+            mock.patch.object(programs, "Thread", Waiting),
+        ):
+            self.assertEqual(["/dead/a", "/dead/b"], silent_folders(path))
         answer.set()
         self.assertEqual([], silent_folders(path))

@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol
 from twisted.trial.unittest import TestCase
 
+from tests.heldport import HeldPort
 from tservice.core.config.model import Config
 from tservice.core.errors import StartError
 from tservice.core.net.endpoints import parse_listen
@@ -101,10 +102,13 @@ class ListenerTests(TestCase):
         self.assertRegex(str(listener.local_url("")), r"^http://127\.0\.0\.1:[0-9]+$")
 
     async def test_a_stop_frees_the_port(self) -> None:
-        listener, _ = self.listener(LOOPBACK)
+        # Nobody else is given it meanwhile.
+        held = HeldPort()
+        self.addCleanup(held.close)
+        listener, _ = self.listener(held.endpoint)
         listener.startService()
         (url,) = listener.urls("")
         await listener.stopService()
-        again, _ = self.listener(f"tcp:{url.rstrip('/').rpartition(':')[2]}:interface=127.0.0.1")
+        again, _ = self.listener(held.endpoint)
         again.startService()
         self.assertEqual((url,), again.urls(""))
