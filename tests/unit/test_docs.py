@@ -17,7 +17,7 @@ from tservice.settings.model import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-LIMIT = 120
+LIMIT = 600
 _LINK = re.compile(r"<(?P<path>[^<>\s:#]+\.rst)?(?:#(?P<anchor>[^<>\s]+))?>`_")
 _ANCHOR = re.compile(r"^\.\. _([^:`]+):$", re.MULTILINE)
 

@@ -9,6 +9,7 @@ import threading
 from unittest import mock
 
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
+from tests.waiting import PATIENCE
 from tservice.core.errors import ServiceError
 from tservice.files.writing import Edit, save
 
@@ -104,7 +105,7 @@ class SaveTests(WorkspaceCase):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            thread.join(PATIENCE)
         self.assertEqual(["CONFLICT"] * 7 + ["saved"], sorted(outcomes))
 
     def test_a_file_system_without_hard_links(self) -> None:
