@@ -14,11 +14,11 @@ TEST_NEEDS := $(RUN_NEEDS) build-essential=cc chromium openssh-client=ssh openss
 	nginx-light=nginx caddy busybox zsh fish
 
 .DELETE_ON_ERROR:
-.PHONY: help run test check test-web bench stress web gallery docs docs-html clean
+.PHONY: help run test lint check test-web bench stress web gallery docs docs-html clean
 
 help:
 	@echo "make run      start the service on http://127.0.0.1:8770/ (ARGS='--listen ...')"
-	@echo "make test     check, web tests and every Python test (PYTEST_ARGS='-k ...')"
+	@echo "make test     ruff, mypy, web tests and every Python test (PYTEST_ARGS='-k ...')"
 	@echo "make check    ruff, mypy and the layer test"
 	@echo "make test-web types, formatting and tests of the browser UI"
 	@echo "make bench    benchmarks, as ratios against peers"
@@ -34,18 +34,20 @@ run: .venv/.run
 
 # whatever the caller's environment says: each test process, and much of what it starts, imports all
 # that the first one compiled
-test check stress: export PYTHONDONTWRITEBYTECODE =
+test lint check stress: export PYTHONDONTWRITEBYTECODE =
 
 # mypy takes one processor, whatever there is
 test: .venv/.test
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target check test-web
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-web
 	$(BIN)/python -m pytest -m alone $(PYTEST_ARGS) $(NONE_CHOSEN)
 	$(BIN)/python -m pytest -m "not alone" -n 4 --dist worksteal $(PYTEST_ARGS) $(NONE_CHOSEN)
 
-check: .venv/.test
+lint: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy tservice tests bench
+
+check: lint
 	$(BIN)/python -m pytest -q tests/unit/test_layers.py
 
 test-web: .venv/.test
