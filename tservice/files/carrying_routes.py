@@ -217,7 +217,7 @@ async def _send_file(call: Call, answer: Outgoing, file: OpenFile, save: bool) -
     headers = {
         **_data_headers(about.name, save),
         "ETag": about.tag,
-        "Last-Modified": formatdate(about.modified, usegmt=True),
+        **_changed(about.modified),
         "Accept-Ranges": "bytes",
     }
     if names_tag(call.header("if-none-match"), about.tag):
@@ -259,6 +259,14 @@ async def _send_folder(answer: Outgoing, folder: OpenFolder) -> None:
     while piece and not answer.head_only:
         await answer.write(piece)
         piece = await folder.read()
+
+
+def _changed(modified: float) -> Mapping[str, str]:
+    """When, if that has a date: whose file it is can give it any time, also years of seven digits."""
+    try:
+        return {"Last-Modified": formatdate(modified, usegmt=True)}
+    except (ValueError, OverflowError, OSError):
+        return {}
 
 
 def _data_headers(name: str, save: bool) -> Mapping[str, str]:

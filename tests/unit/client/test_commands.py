@@ -7,16 +7,21 @@ import sys
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
 from docs.generate import synopsis
 from tservice.client import ctl
 from tservice.client.commands.completing import script
+from tservice.client.commands.context import Context
 from tservice.client.commands.parsing import parse
-from tservice.client.commands.sessions import tree
+from tservice.client.commands.sessions import new, tree
 from tservice.client.commands.table import COMMANDS, SHELLS
+from tservice.client.commands.turns import send, wait
 from tservice.client.errors import ApiError, Unusable
+from tservice.client.link.address import Address
+from tservice.client.link.caller import Caller
 from tservice.client.link.naming import pick
 from tservice.client.shell import Shell
 from tservice.doctor.interfaces import CATEGORIES
@@ -166,6 +171,29 @@ class FaultTests(SynchronousTestCase):
             self.patch(ctl, "perform", fail)
             self.assertEqual(2, ctl.run(["ls"], shell))
             self.assertEqual(want, said.getvalue())
+
+
+class LyingTests(SynchronousTestCase):
+    """Ids and signals are words of whatever answers."""
+
+    def test_no_escape_of_an_answer_is_printed(self) -> None:
+        class Liar(Caller):
+            def call(self, method: str, path: str, *more: object, **most: object) -> Any:
+                if path == "/sessions" and method == "GET":
+                    return [{"id": "abcd\x1b[6n", "name": "abcd"}]
+                evil = "x\x1b]52;c;eA==\x07"
+                return {"session": {"id": evil}, "wait": {"signal": evil}, "signals": {evil: evil}}
+
+        for does, *argv in (
+            (new, "new", "shell", "--wait"), (wait, "wait", "abcd"), (wait, "wait", "abcd", "abcd"),
+            (send, "send", "abcd", "text", "--wait", "stop"),
+        ):  # fmt: skip
+            out, said = StringIO(), StringIO()
+            shell = Shell({}, Path(), lambda: 0.0, StringIO(), out, said)
+            caller = Liar(Address(host="localhost", port=1))
+            does(Context(parse(argv)[1], shell, caller))
+            self.assertNotIn("\x1b", out.getvalue() + said.getvalue())
+            self.assertTrue(out.getvalue())
 
 
 class TreeTests(SynchronousTestCase):

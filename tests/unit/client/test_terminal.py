@@ -22,7 +22,7 @@ from tests.examples import examples
 from tests.waiting import PATIENCE
 from tservice.client.errors import Unusable
 from tservice.client.link.stream import Ended, Output, Stream
-from tservice.client.terminal.filter import Filter
+from tservice.client.terminal.filter import RESTORE, Filter
 from tservice.client.terminal.follow import follow
 from tservice.client.terminal.keys import DETACH, Detacher, parse_keys
 from tservice.client.terminal.raw import give_back
@@ -33,16 +33,27 @@ ROOT = Path(__file__).resolve().parents[3]
 QUESTIONS = (
     b"\x1b[c", b"\x1b[>c", b"\x1b[=c", b"\x1b[0c", b"\x1b[5n", b"\x1b[6n", b"\x1b[?6n", b"\x1b[>0q",
     b"\x1b[?u", b"\x1b[?2004$p", b"\x1b[4$p", b"\x1b[18t", b"\x1b[21t", b"\x1b[1x", b"\x1bZ",
-    b"\x05", b"\x1bP$qm\x1b\\", b"\x1bP+q544e\x1b\\", b"\x1b]10;?\x07", b"\x1b]4;1;?\x1b\\",
+    b"\x1b[?4m", b"\x1b[?1;1;0S", b"\x1b[1$w", b"\x1b[1;1;1;1;2;2*y", b"\x1b[1;1;2;2#|", b"\x1b['|",
+    b"\x1b[&u", b'\x1b["v', b"\x1b[#S", b"\x05", b"\x1bP$qm\x1b\\", b"\x1bP+q544e\x1b\\", b"\x1b]10;?\x07", b"\x1b]4;1;?\x1b\\",
 )  # fmt: skip
 BEYOND = (
     b"\x1b]52;c;ZXZpbA==\x07", b"\x1b]0;title\x07", b"\x1b]2;title\x1b\\", b"\x1b]11;#fff\x07",
     b"\x1b]1337;x\x07", b"\x1b_Gi=1\x1b\\", b"\x1bktitle\x1b\\", b"\x1b[>1u", b"\x1b[=1u",
     b"\x1b[<u", b"\x1b[>4;2m", b"\xc2\x9b6n", b"\x1b[22;0t",
+    b"\x1b[?9001h", b"\x1b[2h", b"\x1b[20h", b"\x1b[5i", b"\x1b[?9h", b"\x1b[?1001h", b"\x1b[?69h",
+    b"\x1b[?2048h", b"\x1b[?25;2h", b"\x1b[?1000s", b"\x1b[?1000r", b"\x1b G", b"\x1b%@", b"\x1b`",
 )  # fmt: skip
+SPLIT = (
+    (b"\x1b\n]52;c;ZXZpbA==\x07", b"\n]52;c;ZXZpbA==\x07"), (b"\x1b\x00[6n", b"\x00[6n"),
+    (b"\x1b[6\nn", b"\nn"), (b"\x1b[?9001\rh", b"\rh"), (b"\x1b(\n0", b"\n0"),
+    (b"\x1b\x05]2;x\x07", b""), (b"\x1b[6\x05n", b""), (b"\xc2\x05\x9b6n", b"6n"),
+    (b"\x1b]8;;a\nb\x07", b""), (b"\x1b]8;;a\x18", b""), (b"\x1b]8;;a\x1b[0m", b"\x1b[0m"),
+)  # fmt: skip
+"""What a terminal obeys though something stands in its midst, and what is left of it."""
 DRAWING = (
     b"\x1b[31;1mred\x1b[0m", b"\x1b[2J\x1b[H", b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[3;9r",
-    b"\x1b[2 q", b"\x1b[s\x1b[u", b"\x1b(0", b"\x1b[1000X",
+    b"\x1b[2 q", b"\x1b[4h\x1b[4l", b"\x1b[?12;25h", b"\x1b[?1000;1006h", b"\x1b[38:2::1:2:3m",
+    b"\x1b[?1l\x1b>", b"\x1b[?J", b"\x1b)0", b"\x1b#8", b"\x1b[5S\x1b[2b", b"\x1b[s\x1b[u", b"\x1b(0", b"\x1b[1000X",
     b"\x1b]8;;http://a\x1b\\a\x1b]8;;\x1b\\",
     "äöü\xa0漢字 🙂\r\n\t\x07".encode(), b"\x1b7\x1b8\x1bM\x1bc", b"\x1b[!p",
 )  # fmt: skip
@@ -61,6 +72,19 @@ class FilterTests(SynchronousTestCase):
                 found = self.feed(b"a" + sequence + b"b", size)
                 want = b"a6nb" if sequence == b"\xc2\x9b6n" else b"ab"
                 self.assertEqual(want, found, (sequence, size))
+
+    def test_what_is_not_in_one_piece(self) -> None:
+        for sequence, left in SPLIT:
+            for size in (1, 2, 3, 100):
+                found = self.feed(b"a" + sequence + b"b", size)
+                self.assertEqual(b"a" + left + b"b", found, (sequence, size))
+
+    def test_every_mode_that_may_be_set_is_taken_back(self) -> None:
+        for mode in range(1, 10_000):
+            for way in b"hl":
+                sequence = b"\x1b[?%d%c" % (mode, way)
+                if self.feed(sequence + b".", 100) != b"." and mode not in (47, 1047, 1048):
+                    self.assertRegex(RESTORE, rb"\x1b\[\?%d[hl]" % mode)
 
     def test_drawing(self) -> None:
         data = b"".join(DRAWING)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from tservice.client.link.caller import Caller
 from tservice.client.link.naming import pick
 from tservice.client.shell import Shell
+from tservice.client.terminal.safe import safe_text
 
 
 class Context(NamedTuple):
@@ -35,4 +36,5 @@ class Context(NamedTuple):
         if self.words.json:
             self.shell.say_json(record)
         elif text:
-            self.shell.say(text)
+            # Also an id and a signal are the service's words, and it may be none of ours.
+            self.shell.say(safe_text(text))

@@ -12,6 +12,7 @@ from tservice.client.errors import Unusable
 from tservice.client.link.caller import Lost, session_path
 from tservice.client.link.naming import pick
 from tservice.client.shell import BROKEN
+from tservice.client.terminal.safe import safe_line
 
 LONGEST_MS = 600_000
 """The service holds one wait so long at most; a longer one is asked for again."""
@@ -144,7 +145,7 @@ def _show_signals(context: Context, found: Mapping[str, str | None]) -> None:
         return
     came = {one: signal for one, signal in found.items() if signal}
     for one, signal in came.items():
-        context.shell.say(signal if len(found) == 1 else f"{one} {signal}")
+        context.shell.say(safe_line(signal if len(found) == 1 else f"{one} {signal}"))
     if not came:
         context.shell.tell("timed out")
 

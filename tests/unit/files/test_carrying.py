@@ -1,0 +1,44 @@
+"""Tests for what goes before the bytes of a file (L{tservice.files.carrying_routes})."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api
+from tests.unit.http.sample import operation
+from tservice.files.carrying_routes import send
+from tservice.files.opened import FileInfo, OpenFile
+from tservice.http.operations import Call, Style
+
+
+class Held:
+    """A file of three bytes."""
+
+    def __init__(self, modified: float) -> None:
+        self.about = FileInfo(name="a.txt", size=3, tag='"1"', modified=modified)
+
+    async def read(self, at: int, size: int) -> bytes:
+        return b"abc"[at : at + size]
+
+    async def close(self) -> None:
+        pass
+
+
+class HeadTests(SynchronousTestCase):
+    def ask(self, modified: float) -> Any:
+        async def handle(call: Call) -> None:
+            await send(call, cast(OpenFile, Held(modified)), save=False)
+
+        api = Api([operation("GET", "/api/x", handle, style=Style.STREAM)])
+        self.addCleanup(api.close)
+        return api.get("/api/x")
+
+    def test_a_time_that_no_calendar_has(self) -> None:
+        """Whoever owns a file gives it one; file systems keep 64 bits of seconds."""
+        for modified in (1e14, -1e12, 9.2e18):
+            answer = self.ask(modified)
+            self.assertEqual((200, b"abc"), (answer.status, answer.content))
+            self.assertNotIn("last-modified", answer.headers)
+        self.assertEqual("Thu, 01 Jan 1970 00:00:01 GMT", self.ask(1).headers["last-modified"])
