@@ -262,7 +262,7 @@ async def _send_folder(answer: Outgoing, folder: OpenFolder) -> None:
 
 
 def _changed(modified: float) -> Mapping[str, str]:
-    """When, if that has a date: whose file it is can give it any time, also years of seven digits."""
+    """When, if that has a date: whose file it is can give it any time."""
     try:
         return {"Last-Modified": formatdate(modified, usegmt=True)}
     except (ValueError, OverflowError, OSError):

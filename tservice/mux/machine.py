@@ -217,6 +217,10 @@ class PidFd:
             signal.pidfd_send_signal(self._descriptor, number)
         except ProcessLookupError:
             self._log.debug("the process ended by itself")
+        except PermissionError:
+            # It became another user's (sudo), or its number was never its own: the pane's program
+            # can write what is kept of it.  Its terminal is gone all the same.
+            self._log.warn("a pane's process is not this user's to end")
 
     def close(self) -> None:
         os.close(self._descriptor)

@@ -34,7 +34,8 @@ QUESTIONS = (
     b"\x1b[c", b"\x1b[>c", b"\x1b[=c", b"\x1b[0c", b"\x1b[5n", b"\x1b[6n", b"\x1b[?6n", b"\x1b[>0q",
     b"\x1b[?u", b"\x1b[?2004$p", b"\x1b[4$p", b"\x1b[18t", b"\x1b[21t", b"\x1b[1x", b"\x1bZ",
     b"\x1b[?4m", b"\x1b[?1;1;0S", b"\x1b[1$w", b"\x1b[1;1;1;1;2;2*y", b"\x1b[1;1;2;2#|", b"\x1b['|",
-    b"\x1b[&u", b'\x1b["v', b"\x1b[#S", b"\x05", b"\x1bP$qm\x1b\\", b"\x1bP+q544e\x1b\\", b"\x1b]10;?\x07", b"\x1b]4;1;?\x1b\\",
+    b"\x1b[&u", b'\x1b["v', b"\x1b[#S", b"\x05", b"\x1bP$qm\x1b\\", b"\x1bP+q544e\x1b\\",
+    b"\x1b]10;?\x07", b"\x1b]4;1;?\x1b\\",
 )  # fmt: skip
 BEYOND = (
     b"\x1b]52;c;ZXZpbA==\x07", b"\x1b]0;title\x07", b"\x1b]2;title\x1b\\", b"\x1b]11;#fff\x07",
@@ -53,7 +54,8 @@ SPLIT = (
 DRAWING = (
     b"\x1b[31;1mred\x1b[0m", b"\x1b[2J\x1b[H", b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[3;9r",
     b"\x1b[2 q", b"\x1b[4h\x1b[4l", b"\x1b[?12;25h", b"\x1b[?1000;1006h", b"\x1b[38:2::1:2:3m",
-    b"\x1b[?1l\x1b>", b"\x1b[?J", b"\x1b)0", b"\x1b#8", b"\x1b[5S\x1b[2b", b"\x1b[s\x1b[u", b"\x1b(0", b"\x1b[1000X",
+    b"\x1b[?1l\x1b>", b"\x1b[?J", b"\x1b)0", b"\x1b#8", b"\x1b[5S\x1b[2b", b"\x1b[s\x1b[u",
+    b"\x1b(0", b"\x1b[1000X",
     b"\x1b]8;;http://a\x1b\\a\x1b]8;;\x1b\\",
     "äöü\xa0漢字 🙂\r\n\t\x07".encode(), b"\x1b7\x1b8\x1bM\x1bc", b"\x1b[!p",
 )  # fmt: skip

@@ -50,6 +50,20 @@ class TransportTests(SynchronousTestCase):
     def hold_server(self, path: Path) -> HeldProcess | None:
         return self.now(self.transport.hold_server(path))
 
+    def test_a_process_that_is_somebody_elses(self) -> None:
+        """It became root by sudo, or the pane's program has put its number down."""
+
+        def refused(descriptor: int, number: int) -> None:
+            raise PermissionError
+
+        self.patch(signal, "pidfd_send_signal", refused)
+        held = self.hold(os.getpid())
+        assert held is not None
+        self.addCleanup(held.close)
+        self.now(held.hang_up())
+        self.now(held.kill())
+        self.assertIs(Liveness.ALIVE, self.now(held.probe()))
+
     def test_nobody_listens(self) -> None:
         self.assertIs(Reachability.GONE, self.reach())
         with socket.socket(socket.AF_UNIX) as stale:
