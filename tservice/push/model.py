@@ -25,6 +25,10 @@ LIFETIME_SECONDS = 12 * 3600
 (protocol-approvals)."""
 NAME_LENGTH = 128
 
+_PRIME = 2**256 - 2**224 + 2**192 + 2**96 - 1
+_B = 0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B
+"""The curve (FIPS 186-4, D.1.2.3)."""
+
 FALLBACK_SUBJECT = "mailto:tservice@localhost"
 _SECURE_ORIGIN = re.compile(r"(https://[a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::[0-9]+)?")
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*={0,2}")
@@ -119,7 +123,7 @@ def subscription(
     except EgressRefused as error:
         raise invalid("endpoint", str(error)) from None
     point = _bytes("keys.p256dh", p256dh, POINT_BYTES)
-    if point[0] != 4:
+    if not _on_curve(point):
         raise invalid("keys.p256dh", "must be an uncompressed point of P-256")
     _bytes("keys.auth", auth, AUTH_BYTES)
     return Subscription(
@@ -150,6 +154,14 @@ def unpadded(text: str) -> bytes:
         return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
     except binascii.Error:
         raise ValueError("no base64url") from None
+
+
+def _on_curve(point: bytes) -> bool:
+    """Whether that is a point of P-256: nothing can be sealed for another, at each message anew."""
+    half = POINT_BYTES // 2
+    x, y = (int.from_bytes(point[at : at + half], "big") for at in (1, 1 + half))
+    small = max(x, y) < _PRIME
+    return point[0] == 4 and small and not (y * y - (x * x * x - 3 * x + _B)) % _PRIME
 
 
 def _bytes(name: str, text: str, size: int) -> bytes:

@@ -36,6 +36,9 @@ new matters more, and nobody's flood is another's loss."""
 IN_FLIGHT = 4
 """Messages that are sealed or sent at a time."""
 
+TELL_SECONDS = 60.0
+"""The log hears so often of the failures of one user's browsers."""
+
 _GONE = (404, 410)
 """The push service knows the browser no more (RFC 8030, 7.3)."""
 
@@ -84,6 +87,7 @@ class PushService(Service):
         self._active = active
         self._waiting: deque[_Job] = deque()
         self._running: dict[Deferred[None], str] = {}
+        self._told_at: dict[str | None, float] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
 
     @property
@@ -155,7 +159,8 @@ class PushService(Service):
     def _put(self, job: _Job) -> None:
         if len(self._waiting) >= QUEUE:
             self._make_room()
-            self._log.warn("push: {limit} messages wait, the oldest is given up", limit=QUEUE)
+            if self._tells_of(None):
+                self._log.warn("push: {limit} messages wait, the oldest is given up", limit=QUEUE)
         self._waiting.append(job)
         self._pump()
 
@@ -188,7 +193,12 @@ class PushService(Service):
 
     async def _deliver(self, job: _Job) -> None:
         seal = partial(self._key.seal, job.subscription, job.note, self._clock.seconds())
-        sealed = await self._threads.run(seal)
+        try:
+            sealed = await self._threads.run(seal)
+        except ValueError:
+            # Its key is no point of the curve; an earlier release took such a one.
+            self._store.delete(job.subscription.endpoint)
+            return
         request = OutboundRequest(
             url=job.subscription.endpoint,
             method="POST",
@@ -215,4 +225,17 @@ class PushService(Service):
 
     def _told(self, one: Subscription, why: str) -> None:
         """The host alone: the rest of the endpoint is a secret."""
-        self._log.warn("push to {host} failed: {why}", host=target_of(one.endpoint).host, why=why)
+        if self._tells_of(one.owner):
+            host = target_of(one.endpoint).host
+            self._log.warn("push to {host} failed: {why}", host=host, why=why)
+
+    def _tells_of(self, owner: str | None) -> bool:
+        """Whether the log shall hear of it: a session can give as many messages as it likes.
+
+        @param owner: whose browsers it is about; C{None}: everybody's.
+        """
+        now, before = self._clock.seconds(), self._told_at.get(owner)
+        if before is not None and 0 <= now - before < TELL_SECONDS:
+            return False
+        self._told_at[owner] = now
+        return True

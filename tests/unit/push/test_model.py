@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
@@ -77,10 +79,18 @@ class SubscriptionTests(SynchronousTestCase):
 
     def test_keys(self) -> None:
         point = Browser().point
-        for wrong in ("", "!!", text(point[:-1]), text(point + b"0"), text(b"\x02" + point[1:])):
+        for wrong in ("", "!!", text(point[:-1]), text(point + b"0"), text(b"\x02" + point[1:]),
+                      text(b"\x04" + bytes(64)), text(point[:-1] + bytes([point[-1] ^ 1])),
+                      text(b"\x04" + b"\xff" * 64)):  # fmt: skip
             self.assertIn("keys.p256dh", self.refusal(p256dh=wrong))
         for wrong in ("", "é", "a", text(b"0" * 15), text(b"0" * 17)):
             self.assertIn("keys.auth", self.refusal(auth=wrong))
+
+    @given(st.integers(1, 2**250))
+    def test_every_key_of_a_browser(self, secret: int) -> None:
+        public = ec.derive_private_key(secret, ec.SECP256R1()).public_key()
+        point = public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+        self.assertEqual(text(point), self.make(p256dh=text(point)).p256dh)
 
     def test_the_endpoint_is_not_in_the_text_of_a_record(self) -> None:
         self.assertNotIn("abc", repr(self.make()))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from attrs import evolve
 from twisted.internet.defer import Deferred
+from twisted.logger import globalLogPublisher
 
 from tests.told import happened
-from tests.unit.push.browsers import Browser, PushCase
+from tests.unit.push.browsers import Browser, PushCase, text
 from tservice.agents.approvals.model import ItemKind
 from tservice.agents.approvals.shown import ItemAnswer
 from tservice.core.events import Event, EventName
 from tservice.core.net.outbound import OutboundError, OutboundFault
 from tservice.push.model import MAX_PER_OWNER
-from tservice.push.service import IN_FLIGHT, QUEUE
+from tservice.push.service import IN_FLIGHT, QUEUE, TELL_SECONDS
 
 ANN = Browser("https://push.example.org/ann")
 BOB = Browser("https://push.example.org/bob")
@@ -160,6 +164,26 @@ class OutcomeTests(PushCase):
         ):
             self.errs(OutboundError(fault))
             self.assertEqual([ANN.endpoint], self.kept(), fault)
+
+    def test_a_flood_of_failures_is_told_once_a_minute(self) -> None:
+        lines: list[Any] = []
+        self.addCleanup(globalLogPublisher.removeObserver, lines.append)
+        globalLogPublisher.addObserver(lines.append)
+        for _ in range(20):
+            self.errs(OutboundError(OutboundFault.NETWORK))
+        for _ in range(IN_FLIGHT + QUEUE + 20):
+            self.tell()
+        found = [line for line in lines if "push" in str(line.get("log_format"))]
+        self.assertEqual(2, len(found), found)
+        self.clock.advance(TELL_SECONDS)
+        self.tell()
+        self.assertEqual(3, len([one for one in lines if "push" in str(one.get("log_format"))]))
+
+    def test_a_key_that_is_no_point_is_forgotten(self) -> None:
+        broken = text(b"\x04" + bytes(64))
+        self.subscriptions.save(evolve(ANN.subscription("ann"), p256dh=broken))
+        self.tell()
+        self.assertEqual(([], []), (self.kept(), self.sent))
 
     def test_a_mistake_of_ours_is_logged_and_the_next_message_goes(self) -> None:
         for _ in range(IN_FLIGHT):
