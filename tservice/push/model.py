@@ -9,6 +9,7 @@ import json
 import re
 
 from attrs import field, frozen
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from tservice.core.errors import invalid
 from tservice.core.events import Event, EventName
@@ -24,10 +25,6 @@ LIFETIME_SECONDS = 12 * 3600
 """How long a push service keeps a message for a browser that is away: as an approval
 (protocol-approvals)."""
 NAME_LENGTH = 128
-
-_PRIME = 2**256 - 2**224 + 2**192 + 2**96 - 1
-_B = 0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B
-"""The curve (FIPS 186-4, D.1.2.3)."""
 
 FALLBACK_SUBJECT = "mailto:tservice@localhost"
 _SECURE_ORIGIN = re.compile(r"(https://[a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::[0-9]+)?")
@@ -122,8 +119,7 @@ def subscription(
         target_of(endpoint)
     except EgressRefused as error:
         raise invalid("endpoint", str(error)) from None
-    point = _bytes("keys.p256dh", p256dh, POINT_BYTES)
-    if not _on_curve(point):
+    if not _is_point(_bytes("keys.p256dh", p256dh, POINT_BYTES)):
         raise invalid("keys.p256dh", "must be an uncompressed point of P-256")
     _bytes("keys.auth", auth, AUTH_BYTES)
     return Subscription(
@@ -156,12 +152,13 @@ def unpadded(text: str) -> bytes:
         raise ValueError("no base64url") from None
 
 
-def _on_curve(point: bytes) -> bool:
-    """Whether that is a point of P-256: nothing can be sealed for another, at each message anew."""
-    half = POINT_BYTES // 2
-    x, y = (int.from_bytes(point[at : at + half], "big") for at in (1, 1 + half))
-    small = max(x, y) < _PRIME
-    return point[0] == 4 and small and not (y * y - (x * x * x - 3 * x + _B)) % _PRIME
+def _is_point(key: bytes) -> bool:
+    """Whether that is an uncompressed point of P-256: nothing can be sealed for another."""
+    try:
+        ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), key)
+    except ValueError:
+        return False
+    return len(key) == POINT_BYTES
 
 
 def _bytes(name: str, text: str, size: int) -> bytes:
