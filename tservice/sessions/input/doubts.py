@@ -1,14 +1,14 @@
-"""Prompts of which nobody could tell whether they were submitted (protocol-prompts).
+"""Prompts that were typed, of which nobody can tell that they were submitted (protocol-prompts).
 
 Their numbers stay taken.  Sent again, such a prompt is not typed; the composer is asked once more.
 """
 
 from __future__ import annotations
 
-from tservice.core.errors import ServiceError, failed
+from tservice.core.errors import ServiceError
 from tservice.mux.interface import PaneGone
 from tservice.sessions.input.journal import JournalEntry
-from tservice.sessions.input.prompting import NOT_SURE, Prompter
+from tservice.sessions.input.prompting import Prompter
 
 REMEMBERED = 16
 """Prompts in doubt of one session; beyond that the oldest counts as submitted."""
@@ -18,35 +18,35 @@ class Doubts:
     """The prompts in doubt of one session, as long as this service runs."""
 
     def __init__(self) -> None:
-        self._prompts: dict[tuple[str, int], Prompter] = {}
+        self._prompts: dict[tuple[str, int], tuple[Prompter, ServiceError]] = {}
 
-    def add(self, entry: JournalEntry, prompter: Prompter) -> ServiceError:
-        """Remember one that can be asked for; what its caller is told."""
+    def add(self, entry: JournalEntry, prompter: Prompter, why: ServiceError) -> None:
+        """Remember one that can be asked for, with what its caller is told."""
         if entry.client_id is not None and entry.seq is not None:
-            self._prompts[entry.client_id, entry.seq] = prompter
+            self._prompts[entry.client_id, entry.seq] = prompter, why
             while len(self._prompts) > REMEMBERED:
                 del self._prompts[next(iter(self._prompts))]
-        return failed(f"{NOT_SURE}; look at the terminal")
 
     async def settle(self, client: str | None, seq: int | None) -> None:
         """Return where that prompt is not, or no longer, in doubt.
 
-        @raise ServiceError: 422: it still is.
+        @raise ServiceError: 422: it still is; as its caller was told, who may not have heard it.
         """
-        prompter = self._prompts.get((client or "", -1 if seq is None else seq))
-        if prompter is None:
+        found = self._prompts.get((client or "", -1 if seq is None else seq))
+        if found is None:
             return
+        prompter, why = found
         try:
             doubted = await prompter.doubted()
         except PaneGone:
             doubted = False
         if doubted:
-            raise failed(f"{NOT_SURE}; look at the terminal")
+            raise ServiceError(why.code, why.message)
         self._prompts.pop((client or "", seq or 0), None)
 
     def pass_by(self) -> None:
         """Another prompt is given."""
-        for prompter in self._prompts.values():
+        for prompter, _ in self._prompts.values():
             prompter.passed = True
 
     def clear(self) -> None:

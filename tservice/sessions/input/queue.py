@@ -32,7 +32,7 @@ from tservice.sessions.input.buffer import Buffered, InputBuffer
 from tservice.sessions.input.classify import check_text, classify
 from tservice.sessions.input.doubts import Doubts
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
-from tservice.sessions.input.prompting import Given, NotSure, Prompter
+from tservice.sessions.input.prompting import NOT_SURE, Given, NotSure, Prompter
 from tservice.sessions.input.serial import WAITING, SerialQueue
 from tservice.sessions.input.target import InputTarget, no_process
 from tservice.sessions.input.typist import PAUSE, Before, NotTyped, TypingContext, Typist
@@ -318,7 +318,12 @@ class InputQueue:
         try:
             return await prompter.give(resumed=resumed)
         except NotSure as error:
-            raise self._doubts.add(entry, prompter) from error
+            why = failed(f"{NOT_SURE}; look at the terminal")
+            self._doubts.add(entry, prompter, why)
+            raise why from error
+        except ServiceError as error:
+            self._doubts.add(entry, prompter, error)
+            raise
 
     def _buffered_before(self, request: InputRequest) -> int | None:
         if request.seq is None or request.client_id is None:

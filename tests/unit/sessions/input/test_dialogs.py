@@ -69,14 +69,32 @@ class DialogTests(SessionCase):
         self.assertEqual(["hello"], self.agent.prompts)
 
     def test_one_that_comes_up_before_enter_gets_none(self) -> None:
-        answer = self.type(self.session, "hello\r")
+        self.assertIn("not submitted", self.not_submitted())
+        self.assertEqual([], self.hosted.keys)
+
+    def test_who_did_not_hear_of_it_is_told_again(self) -> None:
+        """Its number stays taken, for the text stands there; that is no duplicate of a prompt."""
+        self.not_submitted()
+        for drawn in (False, True):
+            self.agent.show(drawn=drawn)
+            again = self.type(self.session, "hello\r", client_id="c", seq=1)
+            error: ServiceError = self.failureResultOf(again, ServiceError).value
+            self.assertIn("not submitted", error.message)
+        self.assertEqual(["hello"], self.hosted.pastes)
+        # Somebody submits what stands there.
+        self.agent.received(b"\r")
+        again = self.type(self.session, "hello\r", client_id="c", seq=1)
+        self.assertTrue(self.successResultOf(again).duplicate)
+
+    def not_submitted(self) -> str:
+        """What the sender of such a prompt is told."""
+        answer = self.type(self.session, "hello\r", client_id="c", seq=1)
         self.clock.advance(PASTE_GAP / 2)
         self.agent.show(drawn=False)
         self.spend(PASTE_GAP + sum(LOOKS) + 1)
         error: ServiceError = self.failureResultOf(answer, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
-        self.assertIn("not submitted", error.message)
-        self.assertEqual([], self.hosted.keys)
+        return error.message
 
     def test_one_that_goes_soon_is_waited_for(self) -> None:
         answer = self.type(self.session, "hello\r")
