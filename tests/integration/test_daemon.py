@@ -192,7 +192,8 @@ class DaemonisedTests(DaemonCase):
             cwd=self.one.home,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            # It is not preloaded: before it begins it imports the whole program.
+            timeout=2 * PATIENCE,
             check=False,
         )
 
