@@ -8,6 +8,8 @@ import socket
 import struct
 import threading
 
+from tests.waiting import PATIENCE
+
 CHUNK = 65536
 # Closing with a reset instead of an orderly end, as a lost network looks afterwards.
 RESET = struct.pack("ii", 1, 0)
@@ -82,6 +84,9 @@ class Relay:
         except OSError:
             outer.close()
             return
+        for each in (outer, inner):
+            # Whoever takes nothing for so long does not hold up the others' end.
+            each.settimeout(PATIENCE)
         self._peers[outer], self._peers[inner] = inner, outer
         self._outer.add(outer)
         for each in (outer, inner):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ class AttachTests(BrowserCase):
         bring(page.locator(".holder"), "drop", "data.csv", b"a,b\n")
         chip = page.get_by_test_id("attached")
         expect(chip).to_have_attribute("data-state", "ready")
-        self.assertTrue(is_uncovered(chip))
+        until(page, "it in sight", lambda: is_uncovered(chip))
         terminal = Terminal(page)
         terminal.type("cat ")
         page.get_by_test_id("attached-type").click()
@@ -81,7 +82,7 @@ class AttachTests(BrowserCase):
         expect(chips.last).to_have_attribute("data-state", "failed")
         page.get_by_test_id("prompt-send").tap()
         expect(page.get_by_test_id("prompt-outcome")).to_contain_text("was not uploaded")
-        self.assertTrue(is_uncovered(chips.last))
+        until(page, "it in sight", lambda: is_uncovered(chips.last))
         for left in (1, 0):
             page.get_by_test_id("attached-out").last.tap()
             expect(chips).to_have_count(left)
@@ -121,9 +122,15 @@ class AttachTests(BrowserCase):
         box = screen.bounding_box()
         assert box is not None
         rows, cols = terminal.read()["rows"], terminal.read()["cols"]
-        place: Position = {"x": box["width"] / cols * 5, "y": box["height"] / rows * (row + 0.5)}
-        screen.hover(position=place)
-        until(page, "a link", lambda: terminal.element.locator("[title*='line 300']").count())
-        screen.click(position=place, modifiers=["Control"])
+        across, down = box["width"] / cols, box["height"] / rows * (row + 0.5)
+        # The pointer has to move for the page to look what is below it.
+        places = cycle(Position(x=across * column, y=down) for column in (5.2, 4.8))
+
+        def told() -> int:
+            screen.hover(position=next(places))
+            return terminal.element.locator("[title*='line 300']").count()
+
+        until(page, "a link", told)
+        screen.click(position=next(places), modifiers=["Control"])
         line = page.get_by_test_id("text").locator(".cm-activeLine")
         expect(line).to_have_text("no 300")

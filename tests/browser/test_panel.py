@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +71,14 @@ class PanelTests(BrowserCase):
         assert cell is not None
         high = cell["height"] / int(terminal.attribute("rows") or 1)
         page.keyboard.down("Control")
-        page.mouse.move(cell["x"] + 30, cell["y"] + (row + 0.4) * high)
-        page.mouse.move(cell["x"] + 34, cell["y"] + (row + 0.5) * high)
-        terminal.element.locator("[title*='line 7']").wait_for()
+        # The pointer has to move for the page to look what is below it.
+        steps = cycle((30, 34))
+
+        def told() -> int:
+            page.mouse.move(cell["x"] + next(steps), cell["y"] + (row + 0.5) * high)
+            return terminal.element.locator("[title*='line 7']").count()
+
+        until(page, "a link", told)
         page.mouse.click(cell["x"] + 34, cell["y"] + (row + 0.5) * high)
         page.keyboard.up("Control")
         expect(panel.locator(".cm-activeLine")).to_contain_text("src/walk.py line 7")
@@ -87,6 +93,7 @@ class PanelTests(BrowserCase):
         page.keyboard.press("Alt+Shift+S")
         expect(page.get_by_test_id("page-settings")).to_be_visible()
         page.keyboard.press("Escape")
+        expect(page.get_by_test_id("page-settings")).to_have_count(0)
         page.reload()
         expect(page.get_by_test_id("git-panel")).to_contain_text("walk.py")
         Terminal(page).ready().run("echo aga''in").wait("again")

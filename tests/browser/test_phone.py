@@ -6,7 +6,7 @@ from functools import partial
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import PHONE, BrowserCase, Terminal, until
+from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_focus, until
 
 TOO_WIDE = """() => [...document.querySelectorAll("body *")]
   .filter((each) => !each.closest(".terminal-host, .offscreen, .keyrow > *"))
@@ -60,7 +60,8 @@ class PhoneTests(BrowserCase):
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.phone(daemon.url)
-        terminal.run("cat -vT").wait(r"\$ cat -vT")
+        # What runs tells that the shell itself no longer reads.
+        terminal.run("echo go-$((1 + 0)); cat -vT").wait("go-1")
         for key in ("Escape", "Tab", "Up", "Down", "Right", "Left", "Enter"):
             terminal.page.get_by_test_id(f"key-{key}").tap()
         terminal.wait(r"\^\[\^I\^\[\[A\^\[\[B\^\[\[C\^\[\[D")
@@ -72,7 +73,7 @@ class PhoneTests(BrowserCase):
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.phone(daemon.url)
-        terminal.run("cat -v").wait(r"\$ cat -v")
+        terminal.run("echo go-$((1 + 0)); cat -v").wait("go-1")
         control = terminal.page.get_by_test_id("key-Ctrl")
         control.tap()
         expect(control).to_have_attribute("aria-pressed", "true")
@@ -132,7 +133,7 @@ class PhoneTests(BrowserCase):
         page.get_by_role("button", name="Actions for two").tap()
         page.get_by_role("menuitem", name="Rename").tap()
         field = page.get_by_test_id("drawer").get_by_test_id("rename")
-        expect(field).to_be_focused()
+        expect_focus(field)
         page.keyboard.type("another")
         page.keyboard.press("Enter")
         expect(page.locator(".current-name")).to_have_text("another")
