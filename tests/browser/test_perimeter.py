@@ -159,14 +159,14 @@ class TokenTests(PerimeterCase):
         self.root.get_by_test_id("new-token-create").click()
         expect_focus(self.root.get_by_test_id("secret"))
         bearer = {"Authorization": f"Bearer {self.shown_once(self.root)}"}
+        row = self.root.get_by_test_id("token")
+        expect(row).to_contain_text("never used")
         request = self.running.request
         self.assertEqual(200, request("GET", "/api/sessions", headers=bearer).status)
         self.assertEqual(403, request("POST", "/api/sessions", {}, headers=bearer).status)
         self.assertEqual(403, request("GET", "/api/admin/users", headers=bearer).status)
         self.assertEqual(403, request("GET", "/api/tokens", headers=bearer).status)
 
-        row = self.root.get_by_test_id("token")
-        expect(row).to_contain_text("never used")
         self.close_page(self.root)
         self.open_page(self.root, "Tokens")
         expect(row).to_contain_text("last used just now")
