@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.harness import DELETED, BrowserCase, Terminal, until
+from tests.browser.harness import DELETED, BrowserCase, Terminal, expect_focus, until
 
 NAMED = frozenset(
     (
@@ -159,6 +159,25 @@ class KeyboardTests(BrowserCase):
             page.get_by_test_id("palette").wait_for(state="detached")
         key = {"code": "KeyK", "ctrlKey": True, "shiftKey": True}
         self.assertEqual("palette-field", page.locator("body").evaluate(OPENED, key))
+
+    def test_what_closes_gives_the_next_key_back(self) -> None:
+        """Also on a machine that comes to no frame for a while."""
+        daemon = self.daemon()
+        one, two = self.session(daemon, "one"), self.session(daemon, "two")
+        terminal = self.terminal(f"{daemon.url}/?session={one}")
+        page = terminal.page
+        page.evaluate("window.requestAnimationFrame = () => 0")
+        for key in ("Escape", "Enter"):
+            page.keyboard.press("Alt+Shift+R")
+            expect_focus(page.get_by_test_id("rename"))
+            page.keyboard.press(key)
+            expect_focus(terminal.element.locator("textarea"))
+        tabs = page.get_by_test_id("tab")
+        for key, first in (("ArrowRight", two), ("ArrowLeft", one)):
+            page.locator(f"#tab-{one}").focus()
+            page.keyboard.press(f"Control+Shift+{key}")
+            expect(tabs.first).to_have_attribute("data-session", first)
+            expect_focus(page.locator(f"#tab-{one}"))
 
 
 class NameTests(BrowserCase):

@@ -48,7 +48,8 @@ export function Tabs() {
   };
   const step = (id: string, at: number) => {
     void move(id, at);
-    requestAnimationFrame(() => tabOf(id)?.focus());
+    // Behind what is drawn next, and before the next key.
+    queueMicrotask(() => tabOf(id)?.focus());
   };
   const drop = (at: number, before: boolean) => {
     if (dragged === undefined) return;

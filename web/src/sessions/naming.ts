@@ -35,7 +35,8 @@ export async function keepName(session: Session, name: string): Promise<void> {
 
 /** Whoever wrote by keyboard goes on where he was, as in the terminal; else in the row. */
 export function goBack(id: string, from: Element | null): void {
-  requestAnimationFrame(() => {
+  // Behind what is drawn next, and before the next key.
+  queueMicrotask(() => {
     const stays = from instanceof HTMLElement && from.isConnected && from !== document.body;
     const to = stays ? from : rowsOf(id).find((row) => row.checkVisibility());
     to?.focus();

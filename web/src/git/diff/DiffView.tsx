@@ -28,7 +28,8 @@ function isCovering(inside: Element | null): boolean {
 function goBack(): void {
   const row = document.querySelector<HTMLElement>(".git-file[aria-current]");
   chosen.value = undefined;
-  requestAnimationFrame(() => row?.focus());
+  // The list is there again behind what is drawn next.
+  queueMicrotask(() => row?.focus());
 }
 
 function Head({ file, shown }: { file: Chosen; shown: Shown | undefined }) {
