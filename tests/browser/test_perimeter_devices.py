@@ -50,9 +50,8 @@ class QrTests(PerimeterCase):
         page.get_by_test_id("tunnel-start").click()
         expect(page.get_by_test_id("qr-image")).to_be_visible()
 
-    def scan(self, daemon: Daemon, page: Page) -> Page:
+    def scan(self, daemon: Daemon, address: str) -> Page:
         """What a phone's camera opens, but for the tunnel between."""
-        address = page.get_by_test_id("qr-url").inner_text()
         return self.page(daemon.url + urlsplit(address).path, **PHONE)
 
     def test_a_scanned_code_signs_in_is_told_and_can_be_undone(self) -> None:
@@ -69,7 +68,7 @@ class QrTests(PerimeterCase):
         image = page.get_by_test_id("qr-image")
         until(page, "the code", lambda: image.evaluate("image => image.naturalWidth > 0"))
 
-        guest = self.scan(daemon, page)
+        guest = self.scan(daemon, page.get_by_test_id("qr-url").inner_text())
         expect(guest.get_by_test_id("empty")).to_be_visible()
         toast = page.get_by_test_id("toast")
         expect(toast).to_contain_text("A QR code was used to sign in")
@@ -92,7 +91,7 @@ class QrTests(PerimeterCase):
         until(page, "another code", lambda: code.inner_text() != first)
         self.assertEqual(401, daemon.request("GET", urlsplit(first).path).status)
         second = code.inner_text()
-        expect(self.scan(daemon, page).get_by_test_id("empty")).to_be_visible()
+        expect(self.scan(daemon, second).get_by_test_id("empty")).to_be_visible()
         until(page, "another code", lambda: code.inner_text() != second)
         self.assertEqual(401, daemon.request("GET", urlsplit(second).path).status)
         page.get_by_test_id("tunnel-stop").click()
