@@ -7,7 +7,7 @@ from urllib.request import Request, urlopen
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import PHONE, BrowserCase, Terminal, is_uncovered
+from tests.browser.harness import PHONE, BrowserCase, Terminal, is_uncovered, until
 from tests.browser.mockservice import MockService
 from tests.integration.harness import PATIENCE
 
@@ -57,7 +57,8 @@ class FleetTests(BrowserCase):
         expect(page.get_by_test_id("page-files")).to_be_visible()
         expect(fleet).to_have_count(0)
         page.keyboard.press("Alt+Shift+S")
-        page.get_by_test_id("home-session").check(force=True)
+        page.locator("label:has([data-testid=home-session])").click()
+        expect(page.get_by_test_id("home-session")).to_be_checked()
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("page-settings")).to_have_count(0)
         page.goto(self.mock.url)
@@ -82,7 +83,8 @@ class FleetTests(BrowserCase):
         page.get_by_test_id("drawer-fleet").tap()
         expect(page.get_by_test_id("drawer")).to_have_count(0)
         expect(fleet).to_be_visible()
-        self.assertTrue(is_uncovered(fleet.get_by_role("heading", name="Fleet")))
+        heading = fleet.get_by_role("heading", name="Fleet")
+        until(page, "it in sight", lambda: is_uncovered(heading))
 
     def test_one_stands_over_the_other(self) -> None:
         """A new session over a page; what is below cannot be reached, and is there again."""

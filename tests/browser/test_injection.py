@@ -148,8 +148,8 @@ class InjectionTests(BrowserCase):
 
     def judge(self, page: Page, where: str) -> None:
         """What is shown there holds the payload as text, and nothing that was born of it."""
-        self.faults += [f"{where}: {each}" for frame in page.frames for each in frame.evaluate(BAD)]
         until(page, f"the payload at {where}", lambda: BORN in page.content())
+        self.faults += [f"{where}: {each}" for frame in page.frames for each in frame.evaluate(BAD)]
 
     def test_texts_stay_texts(self) -> None:
         shell, page = self.plant(), self.open()

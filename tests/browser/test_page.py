@@ -7,10 +7,12 @@ import re
 from playwright.sync_api import Request
 
 from tests.browser.browsers import Chromium
-from tests.browser.harness import GRAPHICS, BrowserCase, Terminal, until
+from tests.browser.harness import GRAPHICS, PATIENCE, BrowserCase, Terminal, until
 
 SILENCE_MS = 45_000
 """When the page calls a silent stream dead: three missed heartbeats (protocol-sse)."""
+EVERY_PIXEL = """all => all.length > 0 &&
+  all.every((each) => Math.abs(each.width - 2 * each.clientWidth) <= 1)"""
 THEME = "() => document.documentElement.dataset.theme"
 
 
@@ -80,11 +82,12 @@ class StreamTests(BrowserCase):
         page.goto(daemon.url)
         Terminal(page).ready()
         self.assertEqual(1, len(streams))
-        # Silence begins with the last word, whenever that was.
+        # Silence begins with the last word, whenever that is: not before now.
+        before = page.evaluate("Date.now()")
         daemon.request("PUT", f"/api/sessions/{session}/name", {"name": "a word"}).data()
         name = page.locator(".tab-name")
         until(page, "a word", lambda: name.inner_text() == "a word")
-        page.clock.pause_at((page.evaluate("Date.now()") + SILENCE_MS - 5_000) / 1000)
+        page.clock.pause_at((before + SILENCE_MS - 5_000) / 1000)
         page.evaluate("() => fetch('api/status')")
         self.assertEqual(1, len(streams))
         page.clock.resume()
@@ -106,13 +109,12 @@ class DenseScreenTests(BrowserCase):
         self.session(daemon)
         dense = Chromium("--force-device-scale-factor=2")
         self.addCleanup(dense.close)
-        page = dense.browser.new_context(no_viewport=True).new_page()
+        context = dense.browser.new_context(no_viewport=True)
+        context.set_default_timeout(PATIENCE * 1000)
+        page = context.new_page()
         page.add_init_script(GRAPHICS)
         page.goto(daemon.url)
         terminal = Terminal(page).ready()
         self.assertEqual("webgl", terminal.attribute("renderer"))
-        sizes = terminal.element.locator(".xterm-screen canvas").evaluate_all(
-            "all => all.map((each) => [each.width, 2 * each.clientWidth])"
-        )
-        for device, expected in sizes:
-            self.assertAlmostEqual(expected, device, delta=1)
+        canvases = terminal.element.locator(".xterm-screen canvas")
+        until(page, "every pixel", lambda: canvases.evaluate_all(EVERY_PIXEL))

@@ -76,6 +76,8 @@ class WebhookTests(BrowserCase):
             page.get_by_test_id("webhook-url").fill(f"{self.receiver.url}/{size[0]}")
             page.get_by_test_id("webhook-save").click()
             expect(page.get_by_test_id("toast")).to_contain_text("Saved")
+            # The form has grown by what can be done with a saved one.
+            expect(page.get_by_test_id("webhook-test")).to_be_enabled()
             dialog = page.get_by_role("dialog", name="Settings")
             for part in (
                 page.get_by_test_id("webhook-save"),
@@ -83,7 +85,6 @@ class WebhookTests(BrowserCase):
                 dialog.get_by_role("heading", level=2),
                 dialog.get_by_role("button", name="Close"),
             ):
-                # The form has grown by what can be done with a saved one.
                 part.scroll_into_view_if_needed()
                 self.assertTrue(is_uncovered(part), f"{part} {size}")
 
@@ -103,7 +104,8 @@ class WebhookTests(BrowserCase):
         expect(page.get_by_test_id("webhook-test")).to_have_count(0)
         url.fill(f"{self.receiver.url}/{SECRET}")
         page.get_by_test_id("webhook-kind").select_option("chat_a")
-        page.get_by_test_id("webhook-scope-all").check(force=True)
+        page.locator("label:has([data-testid=webhook-scope-all])").click()
+        expect(page.get_by_test_id("webhook-scope-all")).to_be_checked()
         page.get_by_role("switch", name="Send messages").check()
         save.click()
         expect(url).to_have_value("")
@@ -162,6 +164,7 @@ class WebhookTests(BrowserCase):
         page.keyboard.type(f"{self.receiver.url}/x")
         page.keyboard.press("Enter")
         button = page.get_by_test_id("webhook-test")
+        expect(button).to_be_enabled()
         button.focus()
         page.keyboard.press("Enter")
         until(page, "a message", lambda: self.receiver.got)

@@ -60,7 +60,7 @@ class WorkerTests(BrowserCase):
         expect(page.get_by_test_id("notify-answers")).to_be_enabled()
         page.evaluate("navigator.serviceWorker.ready.then((one) => one.scope)")
         until(page, "control", lambda: page.evaluate("!!navigator.serviceWorker.controller"))
-        [worker] = page.context.service_workers
+        [worker] = until(page, "its worker", lambda: page.context.service_workers)
         return page, worker
 
     def test_what_is_shared_is_shown_before_it_becomes_a_prompt(self) -> None:
@@ -120,6 +120,7 @@ class WorkerTests(BrowserCase):
             if not answers:
                 self.assertEqual(("asks for permission", []), (shown["body"], shown["actions"]))
                 worker.evaluate("self.registration.getNotifications().then(([one]) => one.close())")
+                until(page, "it gone", lambda: worker.evaluate(SHOWN) == [])
         self.assertIn("wants to use", shown["body"])
         self.assertEqual(["option-1", "deny"], shown["actions"])
         waiting = {item["id"] for item in self.mock.get("/api/approvals")["approvals"]}
@@ -133,4 +134,4 @@ class WorkerTests(BrowserCase):
                 not in {item["id"] for item in self.mock.get("/api/approvals")["approvals"]}
             ),
         )
-        self.assertEqual([], worker.evaluate(SHOWN))
+        until(page, "it gone", lambda: worker.evaluate(SHOWN) == [])

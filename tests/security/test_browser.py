@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.browsers import Chromium
-from tests.browser.harness import until
+from tests.browser.harness import PATIENCE, until
 from tests.integration.harness import DaemonCase
 from tests.unit.http.gatecase import basic
 
@@ -129,6 +129,7 @@ class BrowserTests(DaemonCase):
             http_credentials={"username": "admin", "password": PASSWORD}
         )
         self.addCleanup(self.chromium.put_away, self.context)
+        self.context.set_default_timeout(PATIENCE * 1000)
         self.page: Page = self.sign_in()
 
     def serve_evil(self) -> str:
