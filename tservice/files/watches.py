@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Callable
 from typing import Any
 
 from attrs import field, frozen
 from twisted.internet import inotify
+from twisted.internet.interfaces import IDelayedCall
 from twisted.logger import Logger
 from twisted.python.filepath import FilePath
 
 from tservice.core.errors import failed
 from tservice.core.listeners import Listeners
+from tservice.core.timers import cancel
 
 Heard = Callable[[], None]
 
@@ -25,6 +28,47 @@ _CHANGES = (
     | inotify.IN_ATTRIB
     | inotify.IN_CLOSE_WRITE
 )
+
+
+READ_BYTES = 64 * 1024
+BUSY_BYTES = 8 * 1024
+"""So much in one read is a flood: who may write there can make a million changes a second."""
+REST_SECONDS = 0.05
+"""Nothing is read for so long after one.  The kernel then keeps what it has room for."""
+
+_EVENT = struct.Struct("=iIII")
+
+
+class _Notices(inotify.INotify):
+    """Tells of each folder once a read, and of all of them where the kernel had no room.
+
+    Twisted's own tells of each event, with its path, which would be all that the reactor does.
+    """
+
+    _resting: IDelayedCall | None = None
+
+    def doRead(self) -> None:
+        try:
+            data = os.read(self._fd, READ_BYTES)
+        except BlockingIOError:
+            return
+        if len(data) >= BUSY_BYTES:
+            self.stopReading()
+            self._resting = self.reactor.callLater(REST_SECONDS, self.startReading)
+        told, at = set(), 0
+        while at < len(data):
+            watch, mask, _, size = _EVENT.unpack_from(data, at)
+            at += _EVENT.size + size
+            told |= set(self._watchpoints) if mask & inotify.IN_Q_OVERFLOW else {watch}
+        for watch in told:
+            # Whoever is told may end a watch, and the kernel still tells of one that was ended.
+            found = self._watchpoints.get(watch)
+            for callback in () if found is None else found.callbacks:
+                callback(found, found.path, 0)
+
+    def loseConnection(self) -> None:
+        cancel(self._resting)
+        super().loseConnection()
 
 
 @frozen(eq=False)
@@ -49,7 +93,7 @@ class Watches:
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
-        self._notify: inotify.INotify | None = None
+        self._notify: _Notices | None = None
         self._watched: dict[tuple[int, int], _Watched] = {}
 
     def __len__(self) -> int:
@@ -84,7 +128,7 @@ class Watches:
         watched = _Watched(FilePath(f"/proc/self/fd/{descriptor}"), descriptor)
         try:
             if self._notify is None:
-                self._notify = inotify.INotify(self._reactor)
+                self._notify = _Notices(self._reactor)
                 self._notify.startReading()
             self._notify.watch(watched.path, _CHANGES, callbacks=[self._told(watched)])
         except (inotify.INotifyError, OSError) as error:

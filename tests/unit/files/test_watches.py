@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from unittest import mock
 
 from twisted.internet import inotify
@@ -10,7 +11,7 @@ from twisted.internet.testing import MemoryReactorClock
 
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
-from tservice.files.watches import Watches
+from tservice.files.watches import REST_SECONDS, Watches
 
 
 class WatchesTests(WorkspaceCase):
@@ -51,6 +52,42 @@ class WatchesTests(WorkspaceCase):
         self.assertEqual({"a"}, self.told())
         (self.folder / "y").unlink()
         self.assertEqual({"a"}, self.told())
+
+    def test_a_flood_is_told_once_and_rests(self) -> None:
+        self.watch("a")
+        self.watch("b")
+        notify = self.watches._notify
+        assert notify is not None
+        for name in ("x", "y") * 1000:
+            self.put(name)
+        notify.doRead()
+        self.assertEqual(["a", "b"], sorted(self.heard))
+        self.assertEqual([], self.reactor.getReaders())
+        self.reactor.advance(REST_SECONDS)
+        self.assertEqual([notify], self.reactor.getReaders())
+
+    def test_one_that_rests_can_be_ended(self) -> None:
+        stop = self.watch("a")
+        for name in ("x", "y") * 1000:
+            self.put(name)
+        self.told()
+        assert callable(stop)
+        stop()
+        self.reactor.advance(REST_SECONDS)
+        self.assertEqual([], self.reactor.getReaders())
+        self.assertEqual(self.before, descriptors())
+
+    def test_another_ones_flood_loses_nobodys_change(self) -> None:
+        """The kernel keeps some 16,000 changes for all folders together."""
+        (self.folder / "sub").mkdir()
+        self.watch("a")
+        self.watch("c", "sub")
+        notify = self.watches._notify
+        assert notify is not None
+        overflow = struct.pack("=iIII", -1, inotify.IN_Q_OVERFLOW, 0, 0)
+        with mock.patch.object(os, "read", return_value=overflow):
+            notify.doRead()
+        self.assertEqual(["a", "c"], sorted(self.heard))
 
     def test_several_in_one_folder(self) -> None:
         """The kernel gives them one watch: none may end with another's."""
