@@ -53,8 +53,9 @@ class _Notices(inotify.INotify):
         except BlockingIOError:
             return
         if len(data) >= BUSY_BYTES:
+            reactor: Any = self.reactor
             self.stopReading()
-            self._resting = self.reactor.callLater(REST_SECONDS, self.startReading)
+            self._resting = reactor.callLater(REST_SECONDS, self.startReading)
         told, at = set(), 0
         while at < len(data):
             watch, mask, _, size = _EVENT.unpack_from(data, at)
@@ -63,8 +64,9 @@ class _Notices(inotify.INotify):
         for watch in told:
             # Whoever is told may end a watch, and the kernel still tells of one that was ended.
             found = self._watchpoints.get(watch)
-            for callback in () if found is None else found.callbacks:
-                callback(found, found.path, 0)
+            if found is not None:
+                for callback in tuple(found.callbacks):
+                    callback(found, found.path, 0)
 
     def loseConnection(self) -> None:
         cancel(self._resting)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from attrs import evolve
 from twisted.internet.defer import Deferred
-from twisted.logger import globalLogPublisher
+from twisted.logger import LogEvent, capturedLogs
 
 from tests.told import happened
 from tests.unit.push.browsers import Browser, PushCase, text
@@ -166,18 +166,18 @@ class OutcomeTests(PushCase):
             self.assertEqual([ANN.endpoint], self.kept(), fault)
 
     def test_a_flood_of_failures_is_told_once_a_minute(self) -> None:
-        lines: list[Any] = []
-        self.addCleanup(globalLogPublisher.removeObserver, lines.append)
-        globalLogPublisher.addObserver(lines.append)
-        for _ in range(20):
-            self.errs(OutboundError(OutboundFault.NETWORK))
-        for _ in range(IN_FLIGHT + QUEUE + 20):
+        with capturedLogs() as lines:
+            for _ in range(20):
+                self.errs(OutboundError(OutboundFault.NETWORK))
+            for _ in range(IN_FLIGHT + QUEUE + 20):
+                self.tell()
+            self.assertEqual(2, self.told_of(lines))
+            self.clock.advance(TELL_SECONDS)
             self.tell()
-        found = [line for line in lines if "push" in str(line.get("log_format"))]
-        self.assertEqual(2, len(found), found)
-        self.clock.advance(TELL_SECONDS)
-        self.tell()
-        self.assertEqual(3, len([one for one in lines if "push" in str(one.get("log_format"))]))
+            self.assertEqual(3, self.told_of(lines))
+
+    def told_of(self, lines: Sequence[LogEvent]) -> int:
+        return len([line for line in lines if "push" in str(line.get("log_format"))])
 
     def test_a_key_that_is_no_point_is_forgotten(self) -> None:
         broken = text(b"\x04" + bytes(64))
