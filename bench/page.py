@@ -18,7 +18,8 @@ from bench import pagelists
 from bench.client import new_session, run_line, wait_output
 from bench.pagetasks import CATEGORIES, Task, tasks
 from bench.report import Row, limited, percentile
-from tests.browser.harness import ARGUMENTS, GRAPHICS, READ, SHOWN, Terminal, chromium, until
+from tests.browser.browsers import ARGUMENTS, program
+from tests.browser.harness import GRAPHICS, READ, SHOWN, Terminal, until
 from tests.integration.harness import Daemon
 
 DESK: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
@@ -211,7 +212,7 @@ def run(daemon: Daemon) -> list[Row]:
     session = new_session(daemon)
     rows = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=program(), args=list(ARGUMENTS))
         rows.append(limited("first load", weigh(browser, daemon), WEIGHT, "kB"))
         for network in NETWORKS:
             # What else the machine does only adds to it.

@@ -55,8 +55,7 @@ class HookTests(ShellCase):
         What came of it is there then: only of a service that stands still it is not waited for.
         """
         # An agent that was held up for as long as that would not be done in time.
-        seconds = {"PATIENCE": HELD, "BOUND": HELD, "CONNECT": HELD}
-        with mock.patch.multiple(commands, **seconds):
+        with mock.patch.multiple(commands, PATIENCE=HELD, BOUND=HELD, CONNECT=HELD):
             patient = hook_command(HookEvent.STOP)
         self.fired(patient, shell, given, **env)
 
