@@ -38,7 +38,9 @@ def build_models(
     service = ModelService(
         book=book,
         discovery=discovery,
-        residences=Residences(ground.config.data_dir, ground.doors.files, ground.places),
+        residences=Residences(
+            ground.config.data_dir, ground.doors.files, ground.places, ground.reactor
+        ),
         clis=clis,
         sessions=sessions,
         settings=ground.settings,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.defer import CancelledError, Deferred, gatherResults
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from tservice.core.doors.threads import IThreads
@@ -17,18 +20,29 @@ from tservice.models import homes
 from tservice.models.injection import Injection
 from tservice.sessions.interfaces import Session
 
+PAUSES = (1.0, 5.0, 20.0)
+"""Seconds between looks at a folder that was removed.
+
+What an agent started outlives it for a moment, and writes on, or makes the folder again.
+"""
+
 
 class Residences:
     """One folder for each session that has one, until the session is gone."""
 
     _log = Logger()
 
-    def __init__(self, data_dir: Path, threads: IThreads, places: Places) -> None:
+    def __init__(
+        self, data_dir: Path, threads: IThreads, places: Places, clock: IReactorTime
+    ) -> None:
         self._base = data_dir / homes.FOLDER
+        self._clock = clock
         self._threads = threads
         self._places = places
         self._known: dict[str, PlaceId] = {}
         self._removing: set[Deferred[None]] = set()
+        self._pauses: set[Deferred[None]] = set()
+        self._closing = False
 
     def folder(self, session: Session) -> Path:
         """Where that of C{session} is, or would be."""
@@ -64,14 +78,36 @@ class Residences:
             await self._threads.run(partial(homes.remove, folder))
 
     def settled(self) -> Deferred[list[None]]:
-        """Fires once nothing is being removed."""
+        """Fires once nothing is being removed; nothing is looked at again."""
+        self._closing = True
+        for pause in tuple(self._pauses):
+            pause.cancel()
         return gatherResults(tuple(self._removing))
 
     async def _remove(self, session_id: str, known: PlaceId) -> None:
         place = await self._place(known)
         folder = self._folder(session_id, place)
         work = partial(place.act, partial(homes.remove, folder))
+        for pause in PAUSES:
+            with suppress(OSError):
+                await self._threads.run(work, at=str(folder))
+            if not await self._pause(pause) or session_id in self._known:
+                return
         await self._threads.run(work, at=str(folder))
+
+    async def _pause(self, seconds: float) -> bool:
+        """Whether it was not cut short."""
+        if self._closing:
+            return False
+        pause = deferLater(self._clock, seconds)
+        self._pauses.add(pause)
+        try:
+            await pause
+        except CancelledError:
+            return False
+        finally:
+            self._pauses.discard(pause)
+        return True
 
     async def _place(self, known: PlaceId) -> Place:
         await self._places.ask(known)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from tests.unit.models.rig import KEY, URL, ModelCase
 from tests.unit.sessions.rig import ADMIN
 from tservice.core.identity import Identity
 from tservice.models import homes
+from tservice.models.residences import PAUSES
 from tservice.sessions.interfaces import Location, Status
 
 
@@ -55,6 +58,37 @@ class SessionTests(SessionsCase):
         self.assertTrue(self.folder(session).is_dir())
         self.api.request("DELETE", f"/api/sessions/{session['id']}")
         self.assertFalse(self.folder(session).exists())
+
+    def test_what_an_agent_wrote_behind_its_end_goes_too(self) -> None:
+        session = self.begun()
+        folder = self.folder(session)
+        refused = OSError(errno.ENOTEMPTY, "Directory not empty")
+        with mock.patch.object(homes.shutil, "rmtree", side_effect=refused):
+            self.api.request("DELETE", f"/api/sessions/{session['id']}")
+        self.assertTrue(folder.is_dir())
+        self.clock.advance(PAUSES[0])
+        self.assertFalse(folder.exists())
+        folder.mkdir()
+        self.clock.pump(PAUSES[1:])
+        self.assertFalse(folder.exists())
+        self.assertEqual([], [line for line in self.logged if "failed" in line])
+
+    def test_a_folder_that_cannot_be_removed_is_told(self) -> None:
+        session = self.begun()
+        with mock.patch.object(homes.shutil, "rmtree", side_effect=PermissionError):
+            self.api.request("DELETE", f"/api/sessions/{session['id']}")
+            self.clock.pump(PAUSES)
+        self.assertIn("removing the model's folder", "".join(self.logged))
+        self.assertTrue(self.flushLoggedErrors(PermissionError))
+
+    def test_the_service_ends_without_another_look(self) -> None:
+        session = self.begun()
+        self.api.request("DELETE", f"/api/sessions/{session['id']}")
+        folder = self.folder(session)
+        self.successResultOf(self.models.stop())
+        folder.mkdir()
+        self.clock.pump(PAUSES)
+        self.assertTrue(folder.is_dir())
 
     def test_what_a_killed_service_left(self) -> None:
         session = self.begun()
