@@ -7,7 +7,7 @@ from typing import Any, Literal
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-SETTLED = """Promise.allSettled(document.getAnimations()
+SETTLED = """() => Promise.allSettled(document.getAnimations()
   .filter((each) => each.effect.getComputedTiming().iterations !== Infinity)
   .map((each) => each.finished))"""
 """Whatever moves in is there: colours are not those of the page before."""
@@ -21,6 +21,8 @@ def faults(page: Page, within: str | None = None) -> list[str]:
 
     @param within: a selector; C{None}: the whole page.
     """
+    # What comes later than this look would move in, too.
+    page.emulate_media(reduced_motion="reduce")
     page.evaluate(SETTLED)
     found: Any = Axe().run(page, context=within).response["violations"]
     return [

@@ -130,7 +130,7 @@ const TRIES = {
 };
 
 // What it may have is waited for, also on a busy machine.
-const LONG = 20000;
+const LONG = 60000;
 
 (async () => {
   for (const [name, attempt] of Object.entries(TRIES)) await tell(name, await judge(async () => attempt()));

@@ -47,7 +47,11 @@ class MockService:
     def close(self) -> None:
         """End it."""
         self._child.terminate()
-        self._child.wait(PATIENCE)
+        try:
+            self._child.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait(PATIENCE)
         if self._child.stdout is not None:
             self._child.stdout.close()
 

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.agents.mock_tui.scenario import Scenario
-from tests.browser.harness import BrowserCase, until
+from tests.browser.harness import PATIENCE, BrowserCase, expect_focus, until
 from tests.integration.agents.played import PlayedSession, played_daemon
 from tests.integration.harness import Daemon
 
@@ -122,7 +122,7 @@ class InboxTests(LiveCase):
         own = next(each["n"] for each in item["options"] if each["label"].startswith("Type"))
         card.get_by_test_id(f"approval-option-{own}").click()
         field = card.get_by_test_id("approval-text")
-        expect(field).to_be_focused()
+        expect_focus(field)
         field.fill("port 7")
         card.get_by_test_id("approval-text-send").click()
         expect(card).to_have_count(0)
@@ -208,7 +208,7 @@ class PromptTests(LiveCase):
         self.open(agent)
 
         def lose(route: Route) -> None:
-            route.fetch()
+            route.fetch(timeout=PATIENCE * 1000)
             route.abort()
 
         self.front.route("**/input", lose, times=1)

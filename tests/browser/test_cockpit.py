@@ -80,7 +80,7 @@ class WordTests(BrowserCase):
         name = page.locator(".current-name")
         name.wait_for()
         self.assertEqual("payments", name.inner_text())
-        self.assertTrue(is_uncovered(name))
+        until(page, "it in sight", lambda: is_uncovered(name))
         whole = "each => each.scrollWidth <= each.clientWidth"
         self.assertTrue(name.evaluate(whole), "the name is cut")
 
@@ -225,8 +225,8 @@ class SidebarTests(BrowserCase):
             self.session(daemon, f"task {number}", start=number == 0, workingDir=str(place))
         page = self.terminal(daemon.url).page
         until(page, "groups", lambda: page.get_by_test_id("side-group").count() == 2)
-        self.assertEqual(8, len(self.rows(page)))
-        self.assertEqual(0, page.get_by_test_id("tab").count())
+        until(page, "eight", lambda: len(self.rows(page)) == 8)
+        expect(page.get_by_test_id("tab")).to_have_count(0)
         page.get_by_test_id("side-filter").fill("website")
         until(page, "four", lambda: len(self.rows(page)) == 4)
         page.get_by_test_id("side-filter").fill("")
@@ -256,7 +256,8 @@ class SidebarTests(BrowserCase):
         page = self.page(daemon.url)
         rows = page.get_by_test_id("side-session")
         rows.nth(6).wait_for()
-        self.assertEqual(["task 0", "its child", "task 1"], self.rows(page)[:3])
+        wanted = ["task 0", "its child", "task 1"]
+        until(page, "their order", lambda: self.rows(page)[:3] == wanted)
         parent, child = (rows.nth(at).bounding_box() for at in (0, 1))
         assert parent is not None
         assert child is not None

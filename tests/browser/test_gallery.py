@@ -20,6 +20,9 @@ from tests.browser.harness import BrowserCase
 from tests.browser.mockservice import WEB, node
 from tests.integration.harness import ROOT
 
+BUILDING = 600.0
+"""Seconds for a build, which takes ten."""
+
 HOST = "http://gallery.test/"
 PICTURES = ROOT / "build" / "gallery"
 SCALE = {"12px", "13px", "15px", "20px", "28px"}
@@ -58,7 +61,12 @@ class GalleryTests(BrowserCase):
                    "--outDir", str(cls.built), "--emptyOutDir"]  # fmt: skip
         path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
-            command, cwd=WEB, env={**os.environ, "PATH": path}, capture_output=True, text=True
+            command,
+            cwd=WEB,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=BUILDING,
         )
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)

@@ -74,7 +74,7 @@ class GridTests(BrowserCase):
         self.drawn(page, 3)
         page.locator(f"[data-testid=tab][data-session='{ids[3]}']").drag_to(self.cells(page).nth(0))
         until(page, "dropped", lambda: self.names(page) == ["four", "two", "three"])
-        self.assertEqual("four", self.front(page))
+        until(page, "four in front", lambda: self.front(page) == "four")
         # One as large as all, kept by this browser over a reload; then all again.
         page.keyboard.press("Alt+Shift+M")
         self.count(page, 1)
