@@ -225,7 +225,8 @@ class FamilyTests(SynchronousTestCase):
         if self.manner.trust:
             self.assertEqual("idle", self.reason("trust dialog: ")["status"])
             self.keys(*self.manner.trust[:-1])
-            self.assertFalse(sent.done(), "the prompt did not wait for the dialog")
+            if sent.done():
+                self.fail(f"the prompt did not wait: {sent.result()}\n{self.screen()}")
             self.reason("trust dialog: ")
             self.keys(self.manner.trust[-1])
         found = sent.result(HELD)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
+from tservice.core.clock import sleep
 from tservice.core.doors.threads import IThreads
 from tservice.core.places.place import Place, PlaceId
 from tservice.core.places.places import Places
@@ -99,7 +99,7 @@ class Residences:
         """Whether it was not cut short."""
         if self._closing:
             return False
-        pause = deferLater(self._clock, seconds)
+        pause = sleep(self._clock, seconds)
         self._pauses.add(pause)
         try:
             await pause

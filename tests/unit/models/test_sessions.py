@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -63,7 +64,7 @@ class SessionTests(SessionsCase):
         session = self.begun()
         folder = self.folder(session)
         refused = OSError(errno.ENOTEMPTY, "Directory not empty")
-        with mock.patch.object(homes.shutil, "rmtree", side_effect=refused):
+        with mock.patch.object(shutil, "rmtree", side_effect=refused):
             self.api.request("DELETE", f"/api/sessions/{session['id']}")
         self.assertTrue(folder.is_dir())
         self.clock.advance(PAUSES[0])
@@ -75,7 +76,7 @@ class SessionTests(SessionsCase):
 
     def test_a_folder_that_cannot_be_removed_is_told(self) -> None:
         session = self.begun()
-        with mock.patch.object(homes.shutil, "rmtree", side_effect=PermissionError):
+        with mock.patch.object(shutil, "rmtree", side_effect=PermissionError):
             self.api.request("DELETE", f"/api/sessions/{session['id']}")
             self.clock.pump(PAUSES)
         self.assertIn("removing the model's folder", "".join(self.logged))

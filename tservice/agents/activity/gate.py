@@ -37,7 +37,11 @@ SETTLE = 0.15
 SETTLE_UNTOLD = 1.5
 """The same for an agent that does not tell of its start by a hook.
 
-Gemini CLI draws its composer 0.4 s before its trust dialog takes the place, on an idle machine.
+Gemini CLI draws its composer 0.3 s before its trust dialog takes the place, on an idle machine.
+"""
+SHARE = 0.25
+"""The same as a share of the time until that appearance, where that is longer: on a busy machine it
+all takes longer.  Gemini CLI's 0.3 s follow 3.3 s, and 0.5 s follow 9 s beside nine busy loops.
 """
 BLIND = 2.0
 """Seconds after its start when an agent without a known composer may be typed to."""
@@ -76,7 +80,7 @@ class Readiness:
     ) -> None:
         self._clock = clock
         self._coming_up = fresh or not prompted
-        self._settle = settle if self._coming_up else SETTLE
+        self._base = self._settle = settle if self._coming_up else SETTLE
         self._fresh = fresh
         self._rules = rules
         self._prompted = prompted
@@ -84,6 +88,7 @@ class Readiness:
         self.knowable = rules.shape != "mark" or rules.ready_mark is not None
         self._began = clock.seconds()
         self._since: float | None = None
+        self._asked_before = False
         self._waiting: list[Deferred[None]] = []
         self._closed = False
         self.asked = False
@@ -104,11 +109,13 @@ class Readiness:
         @param quiet: nothing was printed for a moment.
         """
         self.asked = _of_the_start(look)
+        self._asked_before |= self.asked
         if self.asked or (self._left > 0 and self._shows_none(look)):
             # What was taken for the composer was not one.
             self._since = None
         if not self.ready and self._shows_ready(look, quiet):
             self._since = self._clock.seconds()
+            self._settle = self._settling(self._since)
             self._release(None)
 
     async def wait(self) -> None:
@@ -138,6 +145,12 @@ class Readiness:
         if self._since is None:
             return 0.0
         return max(0.0, self._since + self._settle - self._clock.seconds())
+
+    def _settling(self, seen: float) -> float:
+        """Seconds for which a composer that is first seen now must stand there."""
+        if self._base < SETTLE_UNTOLD or self._asked_before:
+            return self._base
+        return max(self._base, SHARE * (seen - self._began))
 
     async def _first_sight(self) -> None:
         seen: Deferred[None] = Deferred()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 from tests.unit.agents.rig import COMPOSER, NO_TRUST, PERMISSION, RULE, TRUST, AgentCase
-from tservice.agents.activity.gate import SETTLE_UNTOLD
+from tservice.agents.activity.gate import SETTLE_UNTOLD, SHARE
 from tservice.agents.activity.trust import KEYS
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
@@ -327,6 +327,28 @@ class GateTests(AgentCase):
         self.spend(SETTLE_UNTOLD - 0.1)
         self.assertFalse(self.prompted(session))
         self.spend(10)
+        self.assertTrue(self.prompted(session))
+        done.addErrback(lambda why: None)
+
+    def test_a_machine_on_which_all_takes_longer(self) -> None:
+        """Gemini CLI's trust dialog follows its composer after a share of the time it took."""
+        session = self.agent(mode="gemini")
+        done = self.prompt(session)
+        self.spend(30)
+        self.show(session, GEMINI)
+        self.spend(SHARE * 30 - 1)
+        self.assertFalse(self.prompted(session))
+        self.spend(2)
+        self.assertTrue(self.prompted(session))
+        done.addErrback(lambda why: None)
+
+    def test_a_dialog_that_was_there_is_not_waited_for_again(self) -> None:
+        session = self.agent(mode="gemini")
+        done = self.prompt(session)
+        self.show(session, UNMARKED)
+        self.spend(40)
+        self.show(session, GEMINI)
+        self.spend(SETTLE_UNTOLD + 1)
         self.assertTrue(self.prompted(session))
         done.addErrback(lambda why: None)
 
