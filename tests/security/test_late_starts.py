@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from twisted.internet.defer import Deferred
@@ -11,6 +12,8 @@ from tests.security.latecase import LateCase
 from tests.security.world import parse
 from tests.unit.clis.fakes import make_program
 from tests.unit.http.driver import Connection
+from tservice.cases.desk import Desk
+from tservice.core.identity import Identity
 from tservice.sessions.life.launcher import Launcher
 from tservice.sessions.record.model import Session
 
@@ -100,3 +103,33 @@ class SlowPlaceTests(LateCase):
         made = self.park("POST", "/api/sessions", self.cookie("max"), json.dumps(body).encode())
         self.waiting.pop().callback(None)
         return str(json.loads(parse(made.value(), "POST").body)["data"]["session"]["id"])
+
+
+class SlowFolderTests(LateCase):
+    """Folders that take their time, until the right to what is made there is over."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.waiting: list[Deferred[None]] = []
+
+        async def slow(desk: Desk, caller: Identity, paths: Iterable[str] = ()) -> None:
+            self.waiting.append(Deferred())
+            await self.waiting[-1]
+
+        self.patch(Desk, "ready", slow)
+
+    def test_nothing_is_kept(self) -> None:
+        folder = self.world.folder / "outside"
+        folder.mkdir()
+        bodies = {
+            "/api/cases": {"name": "late"},
+            "/api/cases/link": {"name": "late", "path": str(folder)},
+        }
+        for path, body in bodies.items():
+            self.newcomer()
+            parked = self.park("POST", path, self.cookie("max"), json.dumps(body).encode())
+            self.patch_max(role="user")
+            while self.waiting:
+                self.waiting.pop().callback(None)
+            self.assertIn(parse(parked.value(), "POST").status, (401, 403), path)
+            self.assertEqual([], [*self.world.folder.rglob("late")], path)

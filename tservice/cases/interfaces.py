@@ -118,9 +118,12 @@ class IContainers(Protocol):
     def judge(self, wish: ContainerWish) -> None:
         """@raise ServiceError: 400, 404 or 422: nobody could make that."""
 
-    async def attach(self, owner: str, name: str, path: str, wish: ContainerWish) -> None:
+    async def attach(
+        self, owner: str, name: str, path: str, wish: ContainerWish, again: Callable[[], None]
+    ) -> None:
         """Make the container of a new case, and have it run.
 
+        @param again: judges the caller once more, before the container is kept.
         @raise ServiceError: 422: it cannot be made; nothing is left of it.
         """
 
@@ -146,7 +149,9 @@ class NoContainers:
         """@raise ServiceError: 422."""
         raise failed("this service makes no containers")
 
-    async def attach(self, owner: str, name: str, path: str, wish: ContainerWish) -> None:
+    async def attach(
+        self, owner: str, name: str, path: str, wish: ContainerWish, again: Callable[[], None]
+    ) -> None:
         """@raise ServiceError: 422."""
         self.judge(wish)
 

@@ -123,10 +123,12 @@ class CaseService:
         description: str | None,
         path: str | None,
         caller: Identity,
+        again: Callable[[], None],
         container: ContainerWish | None = None,
     ) -> Case:
         """Make and fill a case.
 
+        @param again: judges the caller once more, before the case is kept.
         @param container: the container that its sessions live in.
         @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
         """
@@ -135,7 +137,8 @@ class CaseService:
             self._require_admin(caller)
         if container is not None:
             self._containers.judge(container)
-        return await self._desk.whole(self._create(name, description, path, caller, container))
+        work = self._create(name, description, path, caller, again, container)
+        return await self._desk.whole(work)
 
     async def _create(
         self,
@@ -143,6 +146,7 @@ class CaseService:
         description: str | None,
         path: str | None,
         caller: Identity,
+        again: Callable[[], None],
         container: ContainerWish | None,
     ) -> Case:
         desk = self._desk
@@ -162,8 +166,8 @@ class CaseService:
             making = await self._made(caller, paths, work)
             row = self._row(owner, name, where, description)
             try:
-                await self._keep(row, where or local_path(cases, name), container)
-            except ServiceError:
+                await self._keep(row, where or local_path(cases, name), again, container)
+            except Exception:
                 await desk.undo(caller, making)
                 raise
             return await self._told(EventName.CASE_CREATED, name, caller)
@@ -179,22 +183,31 @@ class CaseService:
         except OSError as error:
             raise explain(error, "the case cannot be made") from error
 
-    async def _keep(self, row: CaseRow, path: str, container: ContainerWish | None) -> None:
+    async def _keep(
+        self, row: CaseRow, path: str, again: Callable[[], None], container: ContainerWish | None
+    ) -> None:
         """Keep a new case, with its container."""
+        again()
         self._desk.store.save(row)
         if container is None:
             return
         try:
-            await self._containers.attach(row.owner, row.name, path, container)
-        except ServiceError:
+            await self._containers.attach(row.owner, row.name, path, container, again)
+        except Exception:
             self._desk.store.forget(row.owner, row.name)
             raise
 
     async def link(
-        self, name: str, path: str, caller: Identity, container: ContainerWish | None = None
+        self,
+        name: str,
+        path: str,
+        caller: Identity,
+        again: Callable[[], None],
+        container: ContainerWish | None = None,
     ) -> Case:
         """Give a folder that is there a name; nothing is written into it.
 
+        @param again: judges the caller once more, before the case is kept.
         @param container: the container that its sessions live in.
         @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
         """
@@ -202,10 +215,15 @@ class CaseService:
         self._require_admin(caller)
         if container is not None:
             self._containers.judge(container)
-        return await self._desk.whole(self._link(name, path, caller, container))
+        return await self._desk.whole(self._link(name, path, caller, again, container))
 
     async def _link(
-        self, name: str, path: str, caller: Identity, container: ContainerWish | None
+        self,
+        name: str,
+        path: str,
+        caller: Identity,
+        again: Callable[[], None],
+        container: ContainerWish | None,
     ) -> Case:
         desk = self._desk
         await desk.ready(caller)
@@ -217,19 +235,24 @@ class CaseService:
                 await desk.at(caller, [where], check, seconds=PROBE_SECONDS)
             except OSError as error:
                 raise explain(error, "path: the folder cannot be read") from error
-            await self._keep(self._row(owner, name, where, None), where, container)
+            await self._keep(self._row(owner, name, where, None), where, again, container)
             return await self._told(EventName.CASE_LINKED, name, caller)
 
-    async def link_far(self, name: str, far: PlaceId, path: str, caller: Identity) -> Case:
+    async def link_far(
+        self, name: str, far: PlaceId, path: str, caller: Identity, again: Callable[[], None]
+    ) -> Case:
         """Give a folder of another place a name; nobody goes there to look.
 
+        @param again: judges the caller once more, before the case is kept.
         @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
         """
         check_case_name(name)
         self._require_admin(caller)
-        return await self._desk.whole(self._link_far(name, far, path, caller))
+        return await self._desk.whole(self._link_far(name, far, path, caller, again))
 
-    async def _link_far(self, name: str, far: PlaceId, path: str, caller: Identity) -> Case:
+    async def _link_far(
+        self, name: str, far: PlaceId, path: str, caller: Identity, again: Callable[[], None]
+    ) -> Case:
         desk = self._desk
         await desk.ready(caller)
         owner, where = desk.owner(caller), check_far_path(path)
@@ -237,6 +260,7 @@ class CaseService:
             raise not_found(f"Host {far.name}")
         with desk.reserve(owner, name, "linked"):
             await desk.refuse_taken(caller, name)
+            again()
             desk.store.save(evolve(self._row(owner, name, where, None), far=far))
             return await self._told(EventName.CASE_LINKED, name, caller)
 

@@ -105,7 +105,9 @@ class ContainerService:
         if wish.cpus is not None:
             check_resources(Resources(cpus=wish.cpus), "")
 
-    async def attach(self, owner: str, name: str, path: str, wish: ContainerWish) -> None:
+    async def attach(
+        self, owner: str, name: str, path: str, wish: ContainerWish, again: Callable[[], None]
+    ) -> None:
         if not is_mountable(path):
             raise invalid("path", "of a container's workspace holds no comma, quote or line break")
         host = self._host(wish)
@@ -124,7 +126,8 @@ class ContainerService:
         self._store.save_case(case)
         try:
             await self._boxes.ready(case)
-        except ServiceError:
+            again()
+        except Exception:
             await self._drop(case)
             raise
 

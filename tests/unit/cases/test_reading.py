@@ -22,6 +22,7 @@ from tservice.core.doors.reach import PROBE_SECONDS
 from tservice.core.errors import ErrorCode, failed
 from tservice.core.events import Audience
 from tservice.core.identity import Identity
+from tservice.sessions.interfaces import lasting
 
 ANN = Identity(username="ann", admin=False, can_bypass_permissions=True)
 ROOT = Identity(username="root", admin=True)
@@ -131,7 +132,7 @@ class ListTests(CaseCase):
         dead = self.outside / "dead"
         for path in (dead, self.outside / "well"):
             path.mkdir()
-            self.run_now(cases.link(path.name, str(path), ADMIN))
+            self.run_now(cases.link(path.name, str(path), ADMIN, lasting))
         silence.paths_.add(str(dead))
         found = {case.name: case.unreachable for case in self.run_now(cases.every(ADMIN))}
         self.assertEqual({"dead": True, "one": False, "well": False}, found)
@@ -141,7 +142,7 @@ class ListTests(CaseCase):
         parent = str(self.outside)
         silence.paths_.add(parent)
         text = self.assert_refused(
-            ErrorCode.OPERATION_FAILED, cases.create("two", None, f"{parent}/x", ADMIN)
+            ErrorCode.OPERATION_FAILED, cases.create("two", None, f"{parent}/x", ADMIN, lasting)
         )
         self.assertIn(f"{parent} does not answer", text)
         self.assertFalse((self.outside / "x").exists())
@@ -254,7 +255,7 @@ class AccountTests(CaseCase):
         ):
             status, code, _ = self.refused("POST", where, body)
             self.assertEqual((403, "FORBIDDEN"), (status, code), body)
-        self.assert_refused(ErrorCode.FORBIDDEN, self.cases.link("one", path, ANN))
+        self.assert_refused(ErrorCode.FORBIDDEN, self.cases.link("one", path, ANN, lasting))
         self.assertFalse(self.outside.joinpath("x").exists())
         self.as_user(ROOT)
         self.made("one", path=path)
@@ -262,7 +263,7 @@ class AccountTests(CaseCase):
     def test_what_an_admin_had_who_is_none_any_more(self) -> None:
         was = evolve(ANN, admin=True)
         (self.outside / "x").mkdir()
-        self.run_now(self.cases.link("far", str(self.outside / "x"), was))
+        self.run_now(self.cases.link("far", str(self.outside / "x"), was, lasting))
         self.run_now(self.cases.make_worktree("far", WorktreeWish(branch="b"), was))
         self.assertEqual(["far", "far-b"], [c.name for c in self.run_now(self.cases.every(was))])
         self.assertEqual([], self.listed())
@@ -324,7 +325,7 @@ class AccountTests(CaseCase):
         caller = world.caller("ann", "a")
         world.remove("a")
         for work in (
-            self.cases.every(caller), self.cases.create("one", None, None, caller),
+            self.cases.every(caller), self.cases.create("one", None, None, caller, lasting),
             self.cases.browse(None, caller, hidden=False), self.cases.folder("/srv", caller),
         ):  # fmt: skip
             self.assertIn("osUser", self.assert_refused(ErrorCode.OPERATION_FAILED, work))

@@ -227,33 +227,39 @@ class CaseRoutes:
     async def create(self, call: Call) -> object:
         """A new case."""
         body: CreateCaseBody = call.body
-        case = await self._cases.create(body.name, body.description, body.path, call.identity)
+        case = await self._cases.create(
+            body.name, body.description, body.path, call.identity, call.again
+        )
         return OneCase(case=case_answer(case))
 
     async def link(self, call: Call) -> object:
         """A case of a folder."""
-        case = await self._cases.link(call.body.name, call.body.path, call.identity)
+        case = await self._cases.link(call.body.name, call.body.path, call.identity, call.again)
         return OneCase(case=case_answer(case))
 
     async def link_remote(self, call: Call) -> object:
         """A case of a remote host's folder."""
         body: RemoteLinkBody = call.body
         far = PlaceId(kind=PlaceKind.REMOTE, name=body.host_id)
-        case = await self._cases.link_far(body.name, far, body.remote_path, call.identity)
+        case = await self._cases.link_far(
+            body.name, far, body.remote_path, call.identity, call.again
+        )
         return OneCase(case=case_answer(case))
 
     async def link_container(self, call: Call) -> object:
         """A case of a folder, with a container."""
         body: LinkContainerBody = call.body
         wish = ContainerWish(host_id=body.host_id)
-        case = await self._cases.link(body.name, body.workspace_path, call.identity, wish)
+        case = await self._cases.link(
+            body.name, body.workspace_path, call.identity, call.again, wish
+        )
         return OneCase(case=case_answer(case))
 
     async def create_container(self, call: Call) -> object:
         """A new case, with a container."""
         body: CreateContainerBody = call.body
         case = await self._cases.create(
-            body.name, body.description, None, call.identity, body.wish()
+            body.name, body.description, None, call.identity, call.again, body.wish()
         )
         return OneCase(case=case_answer(case))
 

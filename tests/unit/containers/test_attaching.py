@@ -1,0 +1,49 @@
+"""A case's container whose maker's right ends while it is made."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.sessions.rig import begin
+from tservice.cases.interfaces import ContainerWish
+from tservice.containers.boxes import Boxes
+from tservice.containers.model import ContainerHost, Engine
+from tservice.containers.service import ContainerService
+from tservice.containers.store import ContainerStore
+from tservice.core.errors import ErrorCode, ServiceError
+
+
+class AttachTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        host = ContainerHost(id="local", label="here", engine=Engine.PODMAN, image="debian")
+        self.store = mock.Mock(ContainerStore, host=mock.Mock(return_value=host))
+        self.boxes = mock.Mock(Boxes)
+        self.boxes.free_name.return_value = "box-one"
+        self.service = ContainerService(
+            store=self.store,
+            hosts=mock.Mock(),
+            images=mock.Mock(),
+            boxes=self.boxes,
+            runner=mock.Mock(),
+            sessions=mock.Mock(),
+        )
+
+    def test_nothing_is_left_of_it(self) -> None:
+        def over() -> None:
+            self.boxes.ready.assert_awaited_once()
+            raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
+
+        wish = ContainerWish(host_id="local")
+        made = begin(self.service.attach("ann", "one", "/work/one", wish, over))
+        self.failureResultOf(made, ServiceError)
+        self.boxes.remove.assert_awaited_once()
+        self.store.forget_case.assert_called_once_with("box-one")
+
+    def test_it_stays_where_the_right_lasts(self) -> None:
+        wish = ContainerWish(host_id="local")
+        judged = mock.Mock()
+        self.successResultOf(begin(self.service.attach("ann", "one", "/work/one", wish, judged)))
+        judged.assert_called_once_with()
+        self.boxes.remove.assert_not_awaited()
