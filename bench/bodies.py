@@ -12,11 +12,17 @@ from collections.abc import Iterator
 from math import ceil
 from typing import Any
 
+from twisted.internet.defer import Deferred
+
 from bench.report import Row
 from tests.integration.harness import Daemon
 from tests.security.world import World
+from tservice.client.errors import ApiError
+from tservice.client.mcp.plan import Ask
+from tservice.client.mcp.protocol import RpcFault, RpcServer, judge
+from tservice.client.mcp.tools import offered
 from tservice.core.errors import ServiceError
-from tservice.http.body import MAX_DIGITS, read_body
+from tservice.http.body import MAX_DIGITS, parse_json, read_body
 from tservice.http.operations import Operation
 
 MIB = 1024 * 1024
@@ -109,10 +115,73 @@ def row(operation: Operation) -> Row:
     )
 
 
+def messages() -> Iterator[tuple[str, bytes]]:
+    """Names and contents of messages to C{/mcp} that may be the worst, as large as can be."""
+    for name, unit in (TEXTS | CROWDS).items():
+        many = min(MIB - 400, 9_900 * len(unit)) if name in CROWDS else MIB - 400
+        body = unit * (many // len(unit))
+        value = b"[" + body + b"0]" if name in CROWDS else b'"' + body + b'"'
+        for place, begin, end in (
+            ("an id", b'{"jsonrpc":"2.0","method":"ping","id":', b"}"),
+            ("a method", b'{"jsonrpc":"2.0","id":1,"method":', b"}"),
+            ("a tool", _CALL + b'{"name":', b"}}"),
+            ("an argument", _tool("read_screen", "lines"), b"}}}"),
+            ("a text", _tool("send_input", "text"), b"}}}"),
+            ("a wait", _tool("wait", "sessionIds"), b"}}}"),
+        ):
+            yield f"{name} in {place}", begin + value + end
+
+
+_CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
+
+
+def _tool(name: str, argument: str) -> bytes:
+    """The begin of a call, up to the last argument's value."""
+    return _CALL + b'{"name":"%b","arguments":{"sessionId":"x","%b":' % (
+        name.encode(),
+        argument.encode(),
+    )
+
+
+async def _nowhere(ask: Ask) -> Any:
+    raise ApiError(404, "NOT_FOUND", ask.path)
+
+
+def message_cost(server: RpcServer, raw: bytes) -> float:
+    """Milliseconds of reading, judging and refusing a message, the fastest of some times."""
+    taken = []
+    for _ in range(TIMES):
+        begin = time.thread_time()
+        try:
+            call = judge(parse_json(raw))
+        except (RpcFault, ServiceError):
+            call = None
+        if call is not None:
+            Deferred.fromCoroutine(server.answer(call))
+        taken.append(time.thread_time() - begin)
+    return min(taken) * 1000
+
+
+def message_row() -> Row:
+    """The worst message to C{/mcp}."""
+    server = RpcServer(offered(None), _nowhere)
+    costs = {name: message_cost(server, raw) for name, raw in messages()}
+    worst = max(costs, key=lambda name: costs[name])
+    return Row(
+        name=f"POST /mcp: {worst}",
+        ours=costs[worst],
+        peer=MS_PER_MIB,
+        unit="ms",
+        against="5 ms a MiB",
+        at_most=1.0,
+    )
+
+
 def run(_: Daemon) -> list[Row]:
-    """One row a route that takes a body."""
+    """One row a route that takes a body, and one of C{/mcp}."""
     world = World()
     try:
-        return [row(each) for each in world.operations if each.body is not None]
+        rows = [row(each) for each in world.operations if each.body is not None]
+        return [*rows, message_row()]
     finally:
         world.close()
