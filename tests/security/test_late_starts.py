@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from typing import Any
+from unittest import mock
 
 from twisted.internet.defer import Deferred
 
@@ -12,8 +13,11 @@ from tests.security.latecase import LateCase
 from tests.security.world import parse
 from tests.unit.clis.fakes import make_program
 from tests.unit.http.driver import Connection
+from tservice.agents.hooks.install import HookPreparation
 from tservice.cases.desk import Desk
+from tservice.clis.service import CliService
 from tservice.core.identity import Identity
+from tservice.cron.rules import JobRules
 from tservice.sessions.life.launcher import Launcher
 from tservice.sessions.record.model import Session
 
@@ -103,6 +107,82 @@ class SlowPlaceTests(LateCase):
         made = self.park("POST", "/api/sessions", self.cookie("max"), json.dumps(body).encode())
         self.waiting.pop().callback(None)
         return str(json.loads(parse(made.value(), "POST").body)["data"]["session"]["id"])
+
+
+class LastLookTests(LateCase):
+    """The look at a session's folder, which comes behind everything else."""
+
+    def test_nothing_is_started_behind_it(self) -> None:
+        waiting: list[Deferred[None]] = []
+
+        async def slow(preparation: object, session: Session, env: object) -> None:
+            waiting.append(Deferred())
+            await waiting[-1]
+
+        self.patch(HookPreparation, "prepare", slow)
+        panes = len(self.world.host.panes)
+        body = b'{"mode": "shell", "name": "late", "start": true}'
+        parked = self.park("POST", "/api/sessions", self.cookie("max"), body)
+        self.patch_max(role="user")
+        waiting.pop().callback(None)
+        self.assertIn(parse(parked.value(), "POST").status, (401, 403, 404))
+        self.assertEqual(panes, len(self.world.host.panes))
+
+
+class SlowRuleTests(LateCase):
+    """What waits for a folder or for the programs of PATH before it is kept."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.waiting: list[Deferred[None]] = []
+
+        async def slow(*args: object, **more: object) -> None:
+            self.waiting.append(Deferred())
+            await self.waiting[-1]
+
+        self.slow = slow
+
+    def refused(self, method: str, path: str, body: dict[str, Any]) -> None:
+        parked = self.park(method, path, self.cookie("max"), json.dumps(body).encode())
+        self.patch_max(role="user")
+        self.waiting.pop().callback(None)
+        self.assertIn(parse(parked.value(), method).status, (401, 403), path)
+
+    def test_a_job(self) -> None:
+        checked = JobRules.check
+
+        async def check(rules: JobRules, *given: Any) -> Any:
+            await self.slow()
+            return await checked(rules, *given)
+
+        job = {
+            "name": "late",
+            "agentType": "shell",
+            "workingDir": str(self.world.cases(self.name)),
+            "promptMode": "inline_text",
+            "promptText": "id",
+            "inputMode": "paste",
+            "scheduleType": "interval",
+            "intervalMinutes": 5,
+            "enabled": False,
+            "concurrencyPolicy": "warn_only",
+        }
+        self.patch(JobRules, "check", check)
+        self.refused("POST", "/api/cron/jobs", job)
+        self.assertEqual([], self.world.good("root", "GET", "/api/cron/jobs"))
+
+    def test_a_cli(self) -> None:
+        made = mock.Mock()
+        for name, work in (("answers", self.slow), ("create", made), ("install", made)):
+            self.patch(CliService, name, work)
+        entry = {
+            "id": "late", "label": "Late", "shortBadge": "LA", "binaries": ["late"], "argv": ["late"]
+        }  # fmt: skip
+        self.world.good("root", "PUT", "/api/settings", {"cliManagementEnabled": True})
+        self.refused("POST", "/api/clis", entry)
+        self.newcomer()
+        self.refused("POST", "/api/clis/codex/install", {})
+        made.assert_not_called()
 
 
 class SlowFolderTests(LateCase):

@@ -11,6 +11,8 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable
+from heapq import nsmallest
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,9 @@ The notes for agents are in CLAUDE.md.
 """
 _SCAFFOLD = {"CLAUDE.md": _GUIDE, "AGENTS.md": _POINTER}
 
+MOST_LOOKED = 20_000
+"""Entries of the folder of cases that are looked at."""
+
 PutHooks = Callable[[Path], None]
 """Writes the hooks of agents into a folder; raises C{OSError}."""
 
@@ -51,14 +56,18 @@ PutHooks = Callable[[Path], None]
 def local_names(cases: Path) -> list[str]:
     """The local cases of a folder, at most L{MOST_CASES}; none where it is missing.
 
+    Of a folder that holds more than L{MOST_LOOKED} entries some may be left out.
+
     @raise OSError: it cannot be read.
     """
     try:
         with os.scandir(cases) as entries:
-            found = [entry.name for entry in entries if is_case_name(entry.name) and _is(entry)]
+            looked = islice(entries, MOST_LOOKED)
+            names = (entry.name for entry in looked if is_case_name(entry.name) and _is(entry))
+            # To sort many at once would hold the interpreter for as long.
+            return nsmallest(MOST_CASES, names)
     except FileNotFoundError:
         return []
-    return sorted(found)[:MOST_CASES]
 
 
 def local_name(cases: Path, name: str) -> str | None:

@@ -281,12 +281,19 @@ class CaseService:
         """
         await self._clones.cancel(name, caller)
 
-    async def make_worktree(self, name: str, wish: WorktreeWish, caller: Identity) -> Case:
-        """A case on a new worktree of another (protocol-worktrees)."""
-        return await self._desk.whole(self._make_worktree(name, wish, caller))
+    async def make_worktree(
+        self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], None]
+    ) -> Case:
+        """A case on a new worktree of another (protocol-worktrees).
 
-    async def _make_worktree(self, name: str, wish: WorktreeWish, caller: Identity) -> Case:
-        place = await self._worktrees.add(name, wish, caller)
+        @param again: judges the caller once more, before the case is kept.
+        """
+        return await self._desk.whole(self._make_worktree(name, wish, caller, again))
+
+    async def _make_worktree(
+        self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], None]
+    ) -> Case:
+        place = await self._worktrees.add(name, wish, caller, again)
         return await self._catalogue.get(place.name, caller)
 
     # -- changing
@@ -301,9 +308,12 @@ class CaseService:
         """
         await self._desk.whole(self._removal.remove(name, caller, force=force, again=again))
 
-    async def order(self, names: Sequence[str], caller: Identity) -> Sequence[str]:
+    async def order(
+        self, names: Sequence[str], caller: Identity, again: Callable[[], None]
+    ) -> Sequence[str]:
         """Put the caller's cases into an order.
 
+        @param again: judges the caller once more, before the order is kept.
         @return: the order that holds now.
         @raise ServiceError: 400: one is named twice; 404: there is no such case.
         """
@@ -316,6 +326,7 @@ class CaseService:
             wanted.append(meant)
         if len(set(wanted)) != len(wanted):
             raise invalid("order", "names a case twice")
+        again()
         owner = self._desk.owner(caller)
         self._orders.put(owner, wanted)
         self._desk.publish(EventName.CASE_ORDER_CHANGED, owner, CaseOrderTold(order=tuple(wanted)))
@@ -391,7 +402,8 @@ class CaseService:
         return CasePlace(name=name, path=path, undo=undo)
 
     async def add_worktree(self, name: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
-        return await self._worktrees.add(name, wish, caller)
+        # Whoever asks for it judges the session that it is for, and undoes it.
+        return await self._worktrees.add(name, wish, caller, lambda: None)
 
     def container_folders(self) -> Iterable[str]:
         return self._containers.folders()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +30,9 @@ class CaseWorktrees:
     _catalogue: Catalogue
     _git: IGitWork
 
-    async def add(self, name: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
+    async def add(
+        self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], object]
+    ) -> CasePlace:
         """See L{tservice.cases.interfaces.ICases.add_worktree}.
 
         What works in a worktree works on this machine, and so does the git that makes it: nothing
@@ -51,9 +54,16 @@ class CaseWorktrees:
         self._desk.refuse_reserved(owner, case.name)
         with self._desk.reserve(owner, new, MADE):
             await self._desk.refuse_taken(caller, new)
-            return await self._add(case, new, wish, caller)
+            return await self._add(case, new, wish, caller, again)
 
-    async def _add(self, case: Case, new: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
+    async def _add(
+        self,
+        case: Case,
+        new: str,
+        wish: WorktreeWish,
+        caller: Identity,
+        again: Callable[[], object],
+    ) -> CasePlace:
         desk = self._desk
         place = desk.workspaces.place_of(caller)
         path = str(Path(case.path).parent / new)
@@ -73,6 +83,7 @@ class CaseWorktrees:
         )
         try:
             await desk.folder(path, caller, "branch")
+            again()
             desk.store.save(row)
             made = await self._catalogue.get(new, caller)
         except Exception:

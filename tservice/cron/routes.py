@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
@@ -200,7 +201,8 @@ class CronRoutes:
     async def create(self, call: Call) -> object:
         """A new job."""
         body: JobBody = call.body
-        return OneJob(job=job_answer(await self._cron.create(body.given(), call.identity)))
+        job = await self._cron.create(body.given(), call.identity, call.again)
+        return OneJob(job=job_answer(job))
 
     async def preview(self, call: Call) -> object:
         """When a job would fire."""
@@ -214,12 +216,15 @@ class CronRoutes:
     async def update(self, call: Call) -> object:
         """Change some fields."""
         body: JobPatch = call.body
-        return OneJob(job=job_answer(await self._cron.update(call.id, body.given(), call.identity)))
+        return await self._changed(call, body.given())
 
     async def enable(self, call: Call) -> object:
         """Switch a job on or off."""
-        given = {"enabled": call.body.enabled}
-        return OneJob(job=job_answer(await self._cron.update(call.id, given, call.identity)))
+        return await self._changed(call, {"enabled": call.body.enabled})
+
+    async def _changed(self, call: Call, given: Mapping[str, Any]) -> OneJob:
+        job = await self._cron.update(call.id, given, call.identity, call.again)
+        return OneJob(job=job_answer(job))
 
     async def delete(self, call: Call) -> object:
         """Forget a job."""

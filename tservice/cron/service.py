@@ -33,6 +33,7 @@ from tservice.cron.rules import JobRules
 from tservice.cron.runner import UNDER_WAY, Runner
 from tservice.cron.scheduler import Scheduler, planned
 from tservice.cron.times import preview
+from tservice.sessions.interfaces import Again, lasting
 
 PREVIEW = 5
 """Fires that a preview shows (protocol-cron)."""
@@ -128,14 +129,18 @@ class CronService:
 
     # -- changing
 
-    async def create(self, given: Mapping[str, Any], caller: Identity) -> Job:
+    async def create(
+        self, given: Mapping[str, Any], caller: Identity, again: Again = lasting
+    ) -> Job:
         """A new job of the caller's.
 
+        @param again: judges the caller once more, before the job is kept.
         @raise ServiceError: 400 naming the field; 403: not for this caller; 422: there are
             L{MAX_JOBS}, or L{MAX_JOBS_OF_ONE} of one account among several, or the folder does not
             answer.
         """
         definition = await self._defined(given, None, caller)
+        again()
         if len(self._book) >= MAX_JOBS:
             raise failed(f"there are {MAX_JOBS} jobs already")
         owner = caller.username if self._deps.multiuser else None
@@ -153,11 +158,14 @@ class CronService:
         )
         return self._keep(job)
 
-    async def update(self, job_id: str, given: Mapping[str, Any], caller: Identity) -> Job:
+    async def update(
+        self, job_id: str, given: Mapping[str, Any], caller: Identity, again: Again = lasting
+    ) -> Job:
         """Change fields of a job; what it becomes is checked as a whole.
 
         The schedule begins anew when it is another one, or the job was not enabled before.
 
+        @param again: judges the caller once more, before the job is changed.
         @raise ServiceError: as L{create}, 404, and 409: somebody else has changed it meanwhile.
         """
         job = self._book.get(job_id, caller)
@@ -167,6 +175,7 @@ class CronService:
             definition = evolve(before, enabled=False)
         else:
             definition = await self._defined(given, before, self._owner_of(job, caller))
+            again()
             job = self._book.get(job_id, caller)
             if job.definition != before:
                 raise conflict("the job was changed meanwhile")

@@ -8,10 +8,11 @@ import tarfile
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import suppress
+from heapq import merge
 from itertools import islice
 
 from tservice.files.beneath import Closed, Spot
-from tservice.files.model import FOLDER_NAMES, is_secret
+from tservice.files.model import FOLDER_NAMES, SORTED_AT_ONCE, is_secret
 
 PIECE = 256 * 1024
 LEVEL = 1
@@ -80,7 +81,9 @@ def _open(top: int, steps: tuple[bytes, ...]) -> int:
 
 def _children(folder: int) -> list[bytes]:
     with os.scandir(folder) as found:
-        return sorted(os.fsencode(each.name) for each in islice(found, FOLDER_NAMES))
+        names = [os.fsencode(each.name) for each in islice(found, FOLDER_NAMES)]
+    begins = range(0, len(names), SORTED_AT_ONCE)
+    return list(merge(*(sorted(names[at : at + SORTED_AT_ONCE]) for at in begins)))
 
 
 def _child(folder: int, name: bytes, shown: str) -> Generator[bytes, None, bool]:

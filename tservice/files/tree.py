@@ -14,12 +14,11 @@ from typing import Any
 from attrs import define, field, frozen
 
 from tservice.files.beneath import Beneath, Closed, Spot, shown
-from tservice.files.model import FOLDER_NAMES, NOT_ENTERED, TREE_DEPTH, TREE_ENTRIES
+from tservice.files.model import FOLDER_NAMES, NOT_ENTERED, SORTED_AT_ONCE, TREE_DEPTH, TREE_ENTRIES
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PASS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
-_SORTED_AT_ONCE = 4096
 
 Entry = dict[str, Any]
 
@@ -125,7 +124,7 @@ class Tree:
                     continue
                 parts = folders if each.is_dir(follow_symlinks=False) else files
                 parts[-1].append(each.name)
-                if len(parts[-1]) == _SORTED_AT_ONCE:
+                if len(parts[-1]) == SORTED_AT_ONCE:
                     parts[-1].sort(key=str.casefold)
                     parts.append([])
         for parts in (folders, files):

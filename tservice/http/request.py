@@ -154,8 +154,11 @@ class Request(server.Request):
 
     def _pass_on(self, incoming: Incoming, data: bytes) -> None:
         self._received += len(data)
+        self._crumbs += len(data) < CRUMB_BYTES
         if self._bound is not None and self._received > self._bound:
             incoming.refuse(too_large(self._bound))
+        elif self._crumbs > CRUMBS + self._received // CRUMB_BYTES:
+            incoming.refuse(invalid("body", f"must not come in more than {CRUMBS} tiny pieces"))
         if incoming.thrown:
             self._drop(len(data))
         incoming.feed(data)

@@ -87,14 +87,25 @@ class EndpointBook:
         return made
 
     async def change(
-        self, endpoint_id: str, patch: Mapping[str, Any], *, by_token: bool = False
+        self,
+        endpoint_id: str,
+        patch: Mapping[str, Any],
+        again: Callable[[], object],
+        *,
+        by_token: bool = False,
     ) -> Endpoint:
         """Change the fields in C{patch}.
 
+        @param again: judges the caller once more, behind the changes of others.
         @param by_token: see L{patched}.
         @raise ServiceError: 403, 404; else as L{add}.
         """
-        await self._edit(endpoint_id, lambda endpoint: patched(endpoint, patch, by_token=by_token))
+
+        def edit(endpoint: Endpoint) -> Endpoint:
+            again()
+            return patched(endpoint, patch, by_token=by_token)
+
+        await self._edit(endpoint_id, edit)
         return self.get(endpoint_id)
 
     async def learned(self, endpoint_id: str, models: tuple[Model, ...], at: int) -> Endpoint:

@@ -200,7 +200,8 @@ class ModelRoutes:
 
     async def change(self, call: Call) -> object:
         """Change one."""
-        changed = await self._models.change(call.id, call.body.fields(), call.identity)
+        fields = call.body.fields()
+        changed = await self._models.change(call.id, fields, call.identity, call.again)
         return OneEndpoint(endpoint=changed)
 
     async def remove(self, call: Call) -> object:

@@ -122,11 +122,16 @@ class ModelService:
         return endpoint_answer(await self._book.add(fields))
 
     async def change(
-        self, endpoint_id: str, patch: Mapping[str, Any], caller: Identity
+        self,
+        endpoint_id: str,
+        patch: Mapping[str, Any],
+        caller: Identity,
+        again: Callable[[], object],
     ) -> EndpointAnswer:
         """Change one; see L{EndpointBook.change}."""
         by_token = caller.token is not None
-        return endpoint_answer(await self._book.change(endpoint_id, patch, by_token=by_token))
+        changed = await self._book.change(endpoint_id, patch, again, by_token=by_token)
+        return endpoint_answer(changed)
 
     async def remove(self, endpoint_id: str) -> None:
         """Take one out.

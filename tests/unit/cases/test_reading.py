@@ -264,7 +264,7 @@ class AccountTests(CaseCase):
         was = evolve(ANN, admin=True)
         (self.outside / "x").mkdir()
         self.run_now(self.cases.link("far", str(self.outside / "x"), was, lasting))
-        self.run_now(self.cases.make_worktree("far", WorktreeWish(branch="b"), was))
+        self.run_now(self.cases.make_worktree("far", WorktreeWish(branch="b"), was, lasting))
         self.assertEqual(["far", "far-b"], [c.name for c in self.run_now(self.cases.every(was))])
         self.assertEqual([], self.listed())
         for name in ("far", "far-b"):

@@ -18,6 +18,7 @@ from tservice.cases.trash import AT_ONCE, KEPT_MS, PAUSE
 from tservice.cases.worktrees import CaseWorktrees
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.sessions.interfaces import lasting
 
 HOUR = 3600.0
 
@@ -277,7 +278,9 @@ class WorktreeTests(CaseCase):
         ):
             catalogue = SimpleNamespace(get=lambda name, caller, case=case: succeed(case))
             worktrees = CaseWorktrees(cast(Any, None), cast(Any, catalogue), self.git)
-            over = Deferred.fromCoroutine(worktrees.add("x", WorktreeWish(branch="b"), ADMIN))
+            over = Deferred.fromCoroutine(
+                worktrees.add("x", WorktreeWish(branch="b"), ADMIN, lasting)
+            )
             error = self.failureResultOf(over, ServiceError).value
             self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
         self.assertEqual([], self.git.orders)

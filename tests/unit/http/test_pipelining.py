@@ -9,12 +9,14 @@ from twisted.trial.unittest import SynchronousTestCase
 from twisted.web import http
 
 from tests.unit.http.driver import Api, Connection, head
-from tests.unit.http.sample import Handlers
+from tests.unit.http.sample import Handlers, operation
 from tservice.http.connections.channel import BITE_BYTES
+from tservice.http.operations import Call
 from tservice.http.request import CRUMB_BYTES, CRUMBS, PARAMETERS, Request
 from tservice.http.site import IDLE_SECONDS
 
 MANY = 300
+FORM_LIMIT = 2**24
 
 
 class PipelineTests(SynchronousTestCase):
@@ -210,3 +212,36 @@ class QueryTests(SynchronousTestCase):
             "a=%26" * PARAMETERS,
         ):
             self.assertIn(b"HTTP/1.1 200 ", self.asked(query))
+
+
+class StreamedChunkTests(SynchronousTestCase):
+    """Bodies that a handler reads as they come."""
+
+    def setUp(self) -> None:
+        self.size = 0
+        self.clock = clock = Clock()
+        table = [operation("POST", "/api/form", self.form, streams=True, body_limit=FORM_LIMIT)]
+        api = Api(table, clock=clock)
+        self.addCleanup(api.close)
+        self.connection = api.connect()
+        kind = {"Content-Type": "multipart/form-data; boundary=x"}
+        headers = {"Transfer-Encoding": "chunked", **kind}
+        self.connection.send(head("POST", "/api/form", headers))
+
+    async def form(self, call: Call) -> object:
+        while data := await call.incoming.read():
+            self.size += len(data)
+        return {"size": self.size}
+
+    def test_crumbs(self) -> None:
+        self.connection.send(b"1\r\n \r\n" * 10_000)
+        self.assertIn(b"HTTP/1.1 400 ", self.connection.value())
+        self.assertIn(b"tiny pieces", self.connection.value())
+        self.assertLessEqual(self.size, CRUMBS + CRUMBS // CRUMB_BYTES + BITE_BYTES)
+
+    def test_crumbs_between_what_is_large(self) -> None:
+        large = b"1000\r\n%b\r\n" % bytes(4096)
+        self.connection.send((large + b"1\r\n \r\n") * (2 * CRUMBS) + b"0\r\n\r\n")
+        self.clock.pump([0] * 100)
+        self.assertIn(b"HTTP/1.1 200 ", self.connection.value())
+        self.assertEqual(4097 * 2 * CRUMBS, self.size)

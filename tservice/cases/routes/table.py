@@ -289,12 +289,13 @@ class CaseRoutes:
     async def worktree(self, call: Call) -> object:
         """A case beside another."""
         wish = call.body.wish()
-        case = await self._cases.make_worktree(call.path["name"], wish, call.identity)
+        name = call.path["name"]
+        case = await self._cases.make_worktree(name, wish, call.identity, call.again)
         return OneCase(case=case_answer(case))
 
     async def order(self, call: Call) -> object:
         """Set the order."""
-        order = await self._cases.order(call.body.order, call.identity)
+        order = await self._cases.order(call.body.order, call.identity, call.again)
         return CaseOrderAnswer(order=list(order))
 
     async def delete(self, call: Call) -> object:

@@ -31,6 +31,8 @@ TABLE_BYTES = 4096
 """Of the table that the heads of answers are packed with, whatever the client allows: each of their
 fields is looked for in all of it."""
 
+WHY = 200
+"""Characters of why a connection is cut, for the log: the client's own words are in it."""
 FAREWELL_SECONDS = 1.0
 """After a breach: time for the client to read why, before the connection is cut."""
 
@@ -131,7 +133,7 @@ class Patient(H2Connection):
         self._log.info(
             "cutting an HTTP/2 connection of {client}: {why}",
             client=getattr(self.transport.getPeer(), "host", "unix"),
-            why=f"{getattr(reason.type, '__name__', '')}: {reason.getErrorMessage()}",
+            why=f"{getattr(reason.type, '__name__', '')}: {reason.getErrorMessage()[:WHY]}",
         )
         self._over = self._reactor.callLater(FAREWELL_SECONDS, self.transport.abortConnection)
         self.transport.pauseProducing()

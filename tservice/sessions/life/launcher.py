@@ -19,6 +19,7 @@ from tservice.core.places.place import Place
 from tservice.core.users.osuser import can_enter
 from tservice.mux.interface import IMultiplexer, IPane, MuxError, PaneGone, PaneSpec
 from tservice.sessions.interfaces import (
+    Again,
     IAgentTokens,
     ICustomModels,
     ILaunchPreparation,
@@ -159,9 +160,10 @@ class Launcher:
             hook_secret_file="" if hooks is None else str(hooks.secret_file),
         )
 
-    async def launch(self, session: Session, plan: Launch) -> IPane:
+    async def launch(self, session: Session, plan: Launch, again: Again) -> IPane:
         """Start C{plan} in a pane of the session's size.
 
+        @param again: asked when all else is ready: who has it started may have lost the right.
         @raise ServiceError: 422: the folder is gone, or the multiplexer could not do it.
         """
         place = self.places.starting(session)
@@ -183,6 +185,7 @@ class Launcher:
             place=place,
             preface=await self._recollection.preface(session),
         )
+        again()
         try:
             return await self._mux.create(spec)
         except MuxError as error:

@@ -65,7 +65,8 @@ class Processes:
         """Start the process, or attach to the one that was let go.
 
         @param resume: the agent's conversation to go on with.
-        @param again: asked once the place is ready, before anything is started there.
+        @param again: asked once the place is ready, and once more when all else is, before the
+            program is started.
         @raise ServiceError: 409: it runs, or the breaker tripped; 400, 403, 422: it cannot be
             started, as the text says.
         """
@@ -138,7 +139,7 @@ class Processes:
             await end(old)
         # On disk before there is a server: a crash in between is then looked into.
         self._roster.change(live, phase=Phase.STARTING, params=dict(plan.params))
-        return await self._launcher.launch(live.record, plan)
+        return await self._launcher.launch(live.record, plan, again)
 
     async def _parked(self, live: Live) -> IPane | None:
         """The living pane of a session that was let go; C{None} when it ended meanwhile."""
