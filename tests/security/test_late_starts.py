@@ -175,9 +175,8 @@ class SlowRuleTests(LateCase):
         made = mock.Mock()
         for name, work in (("answers", self.slow), ("create", made), ("install", made)):
             self.patch(CliService, name, work)
-        entry = {
-            "id": "late", "label": "Late", "shortBadge": "LA", "binaries": ["late"], "argv": ["late"]
-        }  # fmt: skip
+        program = {"binaries": ["late"], "argv": ["late"]}
+        entry = {"id": "late", "label": "Late", "shortBadge": "LA", **program}
         self.world.good("root", "PUT", "/api/settings", {"cliManagementEnabled": True})
         self.refused("POST", "/api/clis", entry)
         self.newcomer()
