@@ -78,8 +78,7 @@ class WordTests(BrowserCase):
         self.session(daemon, "payments")
         page = self.page(daemon.url, **{**PHONE, "viewport": NARROW, "screen": NARROW})
         name = page.locator(".current-name")
-        name.wait_for()
-        self.assertEqual("payments", name.inner_text())
+        expect(name).to_have_text("payments")
         until(page, "it in sight", lambda: is_uncovered(name))
         whole = "each => each.scrollWidth <= each.clientWidth"
         self.assertTrue(name.evaluate(whole), "the name is cut")
