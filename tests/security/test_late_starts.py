@@ -22,6 +22,22 @@ from tservice.sessions.life.launcher import Launcher
 from tservice.sessions.record.model import Session
 
 
+def job_of(folder: str) -> dict[str, Any]:
+    """What a job is made of."""
+    return {
+        "name": "late",
+        "agentType": "shell",
+        "workingDir": folder,
+        "promptMode": "inline_text",
+        "promptText": "id",
+        "inputMode": "paste",
+        "scheduleType": "interval",
+        "intervalMinutes": 5,
+        "enabled": False,
+        "concurrencyPolicy": "warn_only",
+    }
+
+
 class SlowPlaceTests(LateCase):
     """Starts that wait: a host is woken for 40 seconds, an image is built for minutes."""
 
@@ -60,18 +76,7 @@ class SlowPlaceTests(LateCase):
         self.refused(self.park("POST", "/api/quick-start", self.cookie("max"), body))
 
     def test_nor_does_a_job(self) -> None:
-        job = {
-            "name": "late",
-            "agentType": "shell",
-            "workingDir": str(self.world.cases(self.name)),
-            "promptMode": "inline_text",
-            "promptText": "id",
-            "inputMode": "paste",
-            "scheduleType": "interval",
-            "intervalMinutes": 5,
-            "enabled": False,
-            "concurrencyPolicy": "warn_only",
-        }
+        job = job_of(str(self.world.cases(self.name)))
         made = self.world.good("max", "POST", "/api/cron/jobs", job)["job"]
         self.refused(self.park("POST", f"/api/cron/jobs/{made['id']}/run", self.cookie("max")))
         (run,) = self.world.good("root", "GET", f"/api/cron/jobs/{made['id']}/runs")
@@ -155,18 +160,7 @@ class SlowRuleTests(LateCase):
             await self.slow()
             return await checked(rules, *given)
 
-        job = {
-            "name": "late",
-            "agentType": "shell",
-            "workingDir": str(self.world.cases(self.name)),
-            "promptMode": "inline_text",
-            "promptText": "id",
-            "inputMode": "paste",
-            "scheduleType": "interval",
-            "intervalMinutes": 5,
-            "enabled": False,
-            "concurrencyPolicy": "warn_only",
-        }
+        job = job_of(str(self.world.cases(self.name)))
         self.patch(JobRules, "check", check)
         self.refused("POST", "/api/cron/jobs", job)
         self.assertEqual([], self.world.good("root", "GET", "/api/cron/jobs"))
