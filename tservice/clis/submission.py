@@ -3,7 +3,7 @@ protocol-environment)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -38,7 +38,9 @@ class Submission(Record):
         that can be seen; without them an Enter that got lost cannot be told from a late one.
     @ivar home: the mark of an empty composer stands only on the agent's first screen: a prompt is
         submitted once that has gone, and what is typed there meanwhile goes with it.
-    @ivar wipe: a key that takes away the row up to the caret.
+    @ivar wipe: a key that takes away the row up to the caret, and, where nothing stands before
+        that, the end of the row above.
+    @ivar join: a key that takes away the end of the row above, where C{wipe} does not.
     @ivar cut: a key that takes away the row from the caret on.
     """
 
@@ -48,6 +50,7 @@ class Submission(Record):
     caret: tuple[_Key, _Key] | None = None
     home: bool = False
     wipe: _Key | None = None
+    join: Literal["BSpace"] | None = None
     cut: _Key | None = None
     park: Park | None = None
 

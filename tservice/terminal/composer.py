@@ -21,6 +21,7 @@ _NOISE = re.compile(r"[\s\u200b]+")
 _STAND_IN = re.compile(
     r"\[\s*(?:pasted\s+(?:(?:text|content)\b|~\d)|paste\s+#\d)[^\]]*\]", re.IGNORECASE
 )
+_NUMBER = re.compile(r"(?<![#\d])\d+")
 # A plain blank: behind the glyph of Claude Code's composer stands a no-break space.
 _OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")
 _UPPER_EDGE = re.compile(r"\s*[╭┌╔][─━═]{3}")
@@ -72,6 +73,20 @@ def still_holds(composer: str, prompt: str) -> bool:
     if typed in shown:
         return True
     return len(shown) >= min(_ENOUGH, len(typed)) and shown in typed
+
+
+def holds_only(composer: str, prompt: str) -> bool:
+    """Whether nothing but C{prompt}, or a part that was scrolled to, may stand in C{composer}.
+
+    What is shown for a long paste tells how many rows or characters there are, or how many rows
+    behind the first.
+    """
+    stand_ins = _STAND_IN.findall(composer)
+    rows = prompt.count("\n") + 1
+    counts = {str(count) for count in (rows - 1, rows, len(prompt))}
+    if not all(counts.intersection(_NUMBER.findall(each)) for each in stand_ins):
+        return False
+    return _folded(_STAND_IN.sub("", composer)) in _folded(prompt)
 
 
 def shows_quoted(screen: Sequence[str], prompt: str) -> bool:

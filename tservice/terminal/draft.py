@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from tservice.terminal.composer import ComposerRule, composer_text, still_holds
+from tservice.terminal.composer import ComposerRule, composer_text, holds_only, still_holds
 from tservice.terminal.regions import Span, composer, holds_draft
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
@@ -33,6 +33,10 @@ class Draft:
             # So few characters are part of many texts, and no agent puts a stand-in for them.
             return "".join(self.text.split()) == "".join(prompt.split())
         return bool(self.text) and still_holds(self.text, prompt)
+
+    def is_of(self, prompt: str) -> bool:
+        """Whether it is C{prompt}, put in before, with nothing added and nothing else."""
+        return self.holds(prompt) and holds_only(self.text, prompt)
 
 
 def read_draft(frame: Frame, rules: ScreenRules, rule: ComposerRule) -> Draft | None:

@@ -22,6 +22,7 @@ class ComposerAgent:
     @ivar ends_line: the next CR is a line end.
     @ivar kept: how many coming prompts stay in the composer though they were submitted.
     @ivar numb: its caret does not move.
+    @ivar keeps_rows: the key that wipes a row joins none, as in Gemini CLI.
     @ivar stands_still: it reads nothing; what was typed waits.
     @ivar pickers: texts for which a picker takes the composer's place instead of a turn.
     @ivar half_drawn: for a moment there is no composer on its screen, nor anything else.
@@ -37,6 +38,7 @@ class ComposerAgent:
         self.ends_line = False
         self.kept = 0
         self.numb = False
+        self.keeps_rows = False
         self.stands_still = False
         self.pickers: set[str] = set()
         self.drawn = True
@@ -92,7 +94,7 @@ class ComposerAgent:
             self.text = self.text[:-1]
         elif not self._at_start:
             before, end, row = self.text.rpartition("\n")
-            self.text = before + end if row else before
+            self.text = before + end if row or self.keeps_rows else before
 
     def show(self, drawn: bool) -> None:
         """Let a dialog take the composer's place, or go again."""

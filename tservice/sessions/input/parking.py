@@ -1,7 +1,7 @@
 """A draft that stands in the composer already: taken out, and put back behind the prompt.
 
-It is somebody's own.  A prompt never merges with it: what cannot be taken out and put back as it
-was keeps the prompt from being typed.
+It is somebody's own, or a prompt of before that was not submitted for sure.  A prompt never merges
+with it: what cannot be taken out and put back as it was keeps the prompt from being typed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tservice.core.clock import sleep
 from tservice.mux.interface import MuxError, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.touching import Touch, Unanswered
-from tservice.sessions.input.typist import NotTyped, TypingContext
+from tservice.sessions.input.typist import Left, NotTyped, TypingContext
 from tservice.sessions.interfaces import Told
 from tservice.terminal.composer import has_stand_in
 from tservice.terminal.draft import Draft
@@ -41,9 +41,10 @@ class Parking:
         self._composer = composer
         self._touch = Touch(context, composer)
         self._draft: Draft | None = None
+        self._left: Left | None = None
 
-    async def park(self, sight: Sight | None) -> Sight | None:
-        """Empty the composer; what stands in it then.
+    async def park(self, sight: Sight | None, prompt: str) -> Sight | None:
+        """Empty the composer for C{prompt}; what stands in it then.
 
         @raise NotTyped: the draft cannot be taken out.
         """
@@ -51,11 +52,12 @@ class Parking:
             return sight
         if not sight.is_whole:
             raise NotTyped(UNPARKED)
+        left = self._left_in(sight.draft)
         try:
-            if await self._is_left_over(sight.draft):
-                await self._touch.wipe(partial(_same, sight))
+            if left is not None and (_read_alike(left.text, prompt) or await _is_over(left)):
+                await self._wipe(sight)
             else:
-                await self._take_out(sight)
+                await self._take_out(sight, left)
             return await self._emptied()
         except Unanswered as error:
             raise NotTyped(UNPARKED) from error
@@ -67,38 +69,50 @@ class Parking:
     async def put_back(self) -> None:
         """Type the draft again, where the agent does not do that by itself.
 
-        It may be the prompt before, of which the agent told only since.
+        It may be a prompt of before, of which the agent told only since.
         """
         if self._draft is None or self._park is None or self._park.returns:
             return
-        if await self._is_left_over(self._draft):
+        if self._left is not None and await _is_over(self._left):
             return
+        text = self._draft.text if self._left is None else self._left.text
         try:
             guard = await self._context.pane.guard()
             seen = self._composer.see(guard.capture)
             if seen is not None and not seen.draft.text:
-                await self._context.pane.paste_if(self._draft.text, guard, seen.draft.rows)
+                await self._context.pane.paste_if(text, guard, seen.draft.rows)
         except PaneGone:
             raise
         except MuxError:
             # The prompt was submitted; that is what its caller is told.
             return
 
-    async def _is_left_over(self, draft: Draft) -> bool:
-        """Whether it is none: the prompt before, which was submitted and still stood there."""
-        before = self._context.before
-        if before is None or not draft.holds(before.text):
-            return False
-        return await before.claim.told() is Told.SUBMITTED
+    def _left_in(self, draft: Draft) -> Left | None:
+        """Which prompt of before it is, rather than somebody's own text."""
+        found = (each for each in reversed(self._context.left) if draft.is_of(each.text))
+        return next(found, None)
 
-    async def _take_out(self, sight: Sight) -> None:
-        if self._park is None or not (self._park.returns or is_retypable(sight.draft.text)):
+    async def _take_out(self, sight: Sight, left: Left | None) -> None:
+        park = self._park
+        if park is None:
             raise NotTyped(UNPARKED)
-        self._draft = sight.draft
-        for key in self._park.keys:
+        known = left is not None and self._composer.submission.wipe is not None
+        if not (park.returns or known or is_retypable(sight.draft.text)):
+            raise NotTyped(UNPARKED)
+        self._draft, self._left = sight.draft, left
+        if known and not park.returns:
+            # It may have many rows, and is typed again as it was given.
+            await self._wipe(sight)
+            return
+        self._context.displacing()
+        for key in park.keys:
             if await self._touch.press(key, partial(_same, sight)) is None:
                 raise NotTyped(UNPARKED)
             await sleep(self._context.clock, LOOKS[0])
+
+    async def _wipe(self, sight: Sight) -> None:
+        self._context.displacing()
+        await self._touch.wipe(partial(_same, sight))
 
     async def _emptied(self) -> Sight:
         for pause in LOOKS:
@@ -107,6 +121,15 @@ class Parking:
             if seen is not None and not seen.draft.text:
                 return seen
         raise NotTyped(UNPARKED)
+
+
+async def _is_over(left: Left) -> bool:
+    """Whether it was submitted, and what stands there is no draft."""
+    return left.claim is not None and await left.claim.told() is Told.SUBMITTED
+
+
+def _read_alike(one: str, other: str) -> bool:
+    return one.split() == other.split()
 
 
 def _same(before: Sight, now: Sight) -> bool:

@@ -32,10 +32,11 @@ from tservice.sessions.input.buffer import Buffered, InputBuffer
 from tservice.sessions.input.classify import check_text, classify
 from tservice.sessions.input.doubts import Doubts
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
-from tservice.sessions.input.prompting import NOT_SURE, Given, NotSure, Prompter
+from tservice.sessions.input.prompting import Given, Prompter
 from tservice.sessions.input.serial import WAITING, SerialQueue
+from tservice.sessions.input.submitting import NOT_SURE, NotSure
 from tservice.sessions.input.target import InputTarget, no_process
-from tservice.sessions.input.typist import PAUSE, Before, NotTyped, TypingContext, Typist
+from tservice.sessions.input.typist import PAUSE, Left, NotTyped, TypingContext, Typist
 from tservice.sessions.interfaces import Claim, Delivery, IInputGate
 from tservice.sessions.record.requests import InputRequest, check_input
 from tservice.terminal.reports import is_report
@@ -69,7 +70,7 @@ class InputQueue:
         self._queue = SerialQueue()
         self._passing = SerialQueue()
         self._doubts = Doubts()
-        self._before: Before | None = None
+        self._latest: Left | None = None
         self._holding = False
         self._catching_up = False
         # What waits in the queue, by client; of those without a name, keys and raw bytes only.
@@ -151,7 +152,7 @@ class InputQueue:
         Its number stays taken: it may have been typed into the process that is gone.
         """
         self._doubts.clear()
-        self._before = None
+        self._latest = None
         self._buffer.clear(self._target.session().id)
         if not self._idle:
             return
@@ -251,6 +252,7 @@ class InputQueue:
     ) -> Delivery:
         previous = self._previous(request)
         if request.seq is not None and previous is not None and request.seq <= previous:
+            self._target.judge(request.sender)
             await self._doubts.settle(request.client_id, request.seq)
             return Delivery(delivered=False, duplicate=True)
         kind, data = classify(request.text, request.use_mux, typed=request.typed)
@@ -313,8 +315,6 @@ class InputQueue:
             await Typist(entry, context).type(resumed=resumed)
             return Given()
         prompter = Prompter(entry, context, context.composer)
-        self._before = None
-        self._doubts.pass_by()
         try:
             return await prompter.give(resumed=resumed)
         except NotSure as error:
@@ -427,13 +427,18 @@ class InputQueue:
             unsure=unsure,
             wanted=wanted,
             submitting=submitting,
-            before=self._before,
+            displacing=self._displacing,
+            left=(*self._doubts.left, *filter(None, (self._latest,))),
         )
+
+    def _displacing(self) -> None:
+        self._latest = None
+        self._doubts.pass_by()
 
     def _claim(self, entry: JournalEntry, caught_up: bool) -> Claim:
         text = entry.data.decode("utf-8")
         claim = self._gate.claim(self._target.session(), text, caught_up=caught_up)
-        self._before = Before(text=text, claim=claim)
+        self._latest = Left(text=text, claim=claim)
         return claim
 
     def _submitting(self, entry: JournalEntry, tell: Callable[[], None] | None) -> None:

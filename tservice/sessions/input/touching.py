@@ -75,12 +75,22 @@ class Touch:
                 return False
             before = await self.press(wipe, meant)
             now = None if before is None else await self._changed(before)
+            if now is not None and now.draft.text:
+                now = await self._joined(now)
             if now is None:
                 return False
             if not now.draft.text:
                 return True
             meant = partial(_reads, now.draft.text)
         return False
+
+    async def _joined(self, wiped: Sight) -> Sight | None:
+        """Join the row that was wiped with the one above, if that takes a key of its own."""
+        join = self._composer.submission.join
+        if join is None:
+            return wiped
+        before = await self.press(join, partial(_reads, wiped.draft.text))
+        return None if before is None else await self._changed(before)
 
     async def _changed(self, before: Sight) -> Sight | None:
         for pause in WIPED:

@@ -39,11 +39,14 @@ class NotTyped(Exception):
 
 
 @frozen(kw_only=True)
-class Before:
-    """The prompt that was given before, as far as its Enter, and what its agent told of it."""
+class Left:
+    """A prompt that was given before, of which the text may stand in the composer.
+
+    @ivar claim: what its agent told of it; C{None}: its Enter was never pressed.
+    """
 
     text: str
-    claim: Claim
+    claim: Claim | None
 
 
 @frozen(kw_only=True)
@@ -60,7 +63,8 @@ class TypingContext:
         need not wait any longer.
     @ivar wanted: whether what was not begun should be begun, once that is known again.
     @ivar submitting: called just before what submits is typed.
-    @ivar before: the prompt before this one, of which something may be left.
+    @ivar displacing: called just before what stands in the composer goes, or may.
+    @ivar left: the prompts before this one of which something may be left, the latest last.
     """
 
     clock: IReactorTime
@@ -72,7 +76,8 @@ class TypingContext:
     unsure: Callable[[], None]
     wanted: Callable[[], bool]
     submitting: Callable[[], None] | None = None
-    before: Before | None = None
+    displacing: Callable[[], None] = lambda: None
+    left: tuple[Left, ...] = ()
 
 
 class Typist:

@@ -10,7 +10,7 @@ from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import Capture, PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram
-from tservice.sessions.input.prompting import LEAVING, PATIENCE
+from tservice.sessions.input.submitting import LEAVING, PATIENCE
 from tservice.sessions.interfaces import Claim, Delivery, IInputGate, Told
 from tservice.sessions.record.model import Session
 from tservice.sessions.service import OpenGate
@@ -44,6 +44,10 @@ class KnowingGate(OpenGate):
     def __init__(self) -> None:
         self.agent: ComposerAgent | None = None
         self.tells: bool | None = True
+        self.asking: str | None = None
+
+    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
+        return self.asking
 
     def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
         return AgentClaim(self, text.strip())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twisted.internet.defer import Deferred
 from zope.interface import implementer
 
 from tests.unit.sessions.agent import ComposerAgent
@@ -72,23 +73,49 @@ class DialogTests(SessionCase):
         self.assertIn("not submitted", self.not_submitted())
         self.assertEqual([], self.hosted.keys)
 
+    def again(self) -> Deferred[Delivery]:
+        return self.type(self.session, "hello\r", client_id="c", seq=1)
+
     def test_who_did_not_hear_of_it_is_told_again(self) -> None:
         """Its number stays taken, for the text stands there; that is no duplicate of a prompt."""
         self.not_submitted()
-        for drawn in (False, True):
-            self.agent.show(drawn=drawn)
-            again = self.type(self.session, "hello\r", client_id="c", seq=1)
-            error: ServiceError = self.failureResultOf(again, ServiceError).value
-            self.assertIn("not submitted", error.message)
+        error: ServiceError = self.failureResultOf(self.again(), ServiceError).value
+        self.assertIn("not submitted", error.message)
         self.assertEqual(["hello"], self.hosted.pastes)
         # Somebody submits what stands there.
+        self.agent.show(drawn=True)
         self.agent.received(b"\r")
-        again = self.type(self.session, "hello\r", client_id="c", seq=1)
-        self.assertTrue(self.successResultOf(again).duplicate)
+        self.assertTrue(self.successResultOf(self.again()).duplicate)
 
-    def not_submitted(self) -> str:
+    def test_it_is_submitted_once_the_dialog_is_gone(self) -> None:
+        """Its sender asks for it again; the text stands there as it was typed."""
+        self.not_submitted()
+        self.agent.show(drawn=True)
+        again = self.again()
+        self.spend(3)
+        self.assertTrue(self.successResultOf(again).duplicate)
+        self.assertEqual((["hello"], ["hello"]), (self.hosted.pastes, self.agent.prompts))
+
+    def test_nor_is_one_that_somebody_added_to(self) -> None:
+        self.not_submitted("hello there")
+        self.agent.text += ", and rm -r ."
+        self.agent.show(drawn=True)
+        again = self.type(self.session, "hello there\r", client_id="c", seq=1)
+        error: ServiceError = self.failureResultOf(again, ServiceError).value
+        self.assertIn("not submitted", error.message)
+        self.assertEqual([], self.hosted.keys)
+
+    def test_it_is_no_draft_of_somebody_to_the_next_one(self) -> None:
+        self.not_submitted()
+        self.agent.show(drawn=True)
+        answer = self.type(self.session, "hello\r", client_id="c", seq=2)
+        self.spend(5)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], ""), (self.agent.prompts, self.agent.text))
+
+    def not_submitted(self, text: str = "hello") -> str:
         """What the sender of such a prompt is told."""
-        answer = self.type(self.session, "hello\r", client_id="c", seq=1)
+        answer = self.type(self.session, f"{text}\r", client_id="c", seq=1)
         self.clock.advance(PASTE_GAP / 2)
         self.agent.show(drawn=False)
         self.spend(PASTE_GAP + sum(LOOKS) + 1)

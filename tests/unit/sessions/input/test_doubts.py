@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from tests.unit.sessions.agent import HomeAgent
 from tests.unit.sessions.input.submitting import AGAIN, DONE, LONG, SubmissionCase
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram
 from tservice.sessions.input.doubts import REMEMBERED
-from tservice.sessions.input.prompting import NOT_SURE
+from tservice.sessions.input.submitting import NOT_SURE
+
+ANN = Identity(username="ann", admin=False)
 
 
 class DoubtTests(SubmissionCase):
@@ -23,10 +27,39 @@ class DoubtTests(SubmissionCase):
     def test_its_number_stays_taken(self) -> None:
         self.doubted()
         again = self.send("hello\r")
+        self.spend(LONG)
         self.assertIn(NOT_SURE, self.refused(again))
         self.assertEqual((["hello"], 1), (self.hosted.pastes, self.enters))
         self.agent.received(b"\r")
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
+
+    def test_asked_for_again_it_is_submitted_once_its_enter_was_lost_for_sure(self) -> None:
+        """Its agent answers keys by now, and the text stands there as it was typed."""
+        self.doubted()
+        self.agent.numb = False
+        again = self.send("hello\r")
+        self.spend(LONG)
+        self.assertEqual(AGAIN, self.successResultOf(again))
+        self.assertEqual((["hello"], ["hello"]), (self.hosted.pastes, self.agent.prompts))
+        self.assertEqual(2, self.enters)
+
+    def test_but_not_with_what_somebody_added(self) -> None:
+        self.doubted()
+        self.agent.numb = False
+        self.agent.received(b" and goodbye")
+        again = self.send("hello\r")
+        self.spend(LONG)
+        self.assertIn(NOT_SURE, self.refused(again))
+        self.assertEqual(([], 1), (self.agent.prompts, self.enters))
+
+    def test_nor_for_somebody_whose_right_to_type_has_ended(self) -> None:
+        self.doubted()
+        self.agent.numb = False
+        self.sessions.judge_senders(lambda who, session: False)
+        again = self.type(self.session, "hello\r", client_id="c", seq=1, sender=ANN)
+        self.spend(LONG)
+        error: ServiceError = self.failureResultOf(again, ServiceError).value
+        self.assertEqual((ErrorCode.FORBIDDEN, 1), (error.code, self.enters))
 
     def test_it_is_a_draft_to_the_next_one(self) -> None:
         self.doubted()
@@ -34,6 +67,27 @@ class DoubtTests(SubmissionCase):
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["next"], "hello"), (self.agent.prompts, self.agent.text))
+
+    def test_one_that_reads_the_same_takes_its_place(self) -> None:
+        """Somebody who sends it under another number wants it once."""
+        self.doubted("one\ntwo\r")
+        answer = self.send("one\ntwo\r", 2)
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["one\ntwo"], ""), (self.agent.prompts, self.agent.text))
+
+    def test_a_refusal_in_between_leaves_it_what_it_is(self) -> None:
+        """A prompt that was not typed put nothing aside."""
+        self.doubted()
+        self.gate.asking = "a dialog"
+        refused = self.send("next\r", 2)
+        self.spend(LONG)
+        self.assertIn("nothing was typed", self.refused(refused))
+        self.gate.asking, self.agent.numb = None, False
+        again = self.send("hello\r")
+        self.spend(LONG)
+        self.assertEqual(AGAIN, self.successResultOf(again))
+        self.assertEqual((["hello"], ["hello"]), (self.hosted.pastes, self.agent.prompts))
 
     def test_a_composer_without_it_is_no_proof_behind_another_prompt(self) -> None:
         """It was put aside for that one; Claude Code brings it back a moment later."""
@@ -138,6 +192,36 @@ class HomeTests(SubmissionCase):
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello", "next"], ""), (self.agent.prompts, self.agent.text))
+
+    def doubted(self, text: str) -> None:
+        self.gate.tells = None
+        self.home.leave_home()
+        self.agent.deaf, self.agent.numb = 1, True
+        # Without a number nobody can ask for it again.
+        answer = self.type(self.session, f"{text}\r")
+        self.spend(LONG)
+        self.refused(answer)
+        self.agent.numb = False
+
+    def test_one_of_many_rows_is_put_aside_for_each_that_comes(self) -> None:
+        """It is no draft of somebody that cannot be typed again: what it was is known."""
+        text = "the first row\nthe second\nthe third"
+        self.doubted(text)
+        for seq, prompt in enumerate(("next", "last"), 2):
+            answer = self.send(f"{prompt}\r", seq)
+            self.spend(LONG)
+            self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["next", "last"], text), (self.agent.prompts, self.agent.text))
+
+    def test_what_somebody_else_wrote_on_many_rows_keeps_it_from_being_typed(self) -> None:
+        self.doubted("the first row\nthe second\nthe third")
+        self.agent.text += "\nand one of mine"
+        self.agent.draw()
+        answer = self.send("next\r", 2)
+        self.spend(LONG)
+        self.assertIn("somebody's draft", self.refused(answer))
+        self.assertEqual([], self.agent.prompts)
+        self.assertTrue(self.agent.text.endswith("and one of mine"))
 
     def test_a_text_that_comes_back_was_not_submitted(self) -> None:
         """opencode, stopped on its way from its first screen, showed an empty composer for 2 s."""

@@ -7,8 +7,9 @@ from tests.unit.sessions.rig import begin
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode
 from tservice.sessions.input.journal import CLIENTS
-from tservice.sessions.input.prompting import LEAVING, PATIENCE, SETTLING
+from tservice.sessions.input.prompting import SETTLING
 from tservice.sessions.input.serial import WAITING
+from tservice.sessions.input.submitting import LEAVING, PATIENCE
 from tservice.sessions.input.typist import PASTE_GAP
 from tservice.sessions.record.requests import INPUT_LENGTH
 

@@ -25,7 +25,7 @@ from tservice.core.clock import now_ms
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeProgram
 from tservice.sessions.input.listening import ANSWERING
-from tservice.sessions.input.prompting import LEAVING, NOT_SURE
+from tservice.sessions.input.submitting import LEAVING, NOT_SURE
 from tservice.sessions.interfaces import Claim, Delivery, IInputGate, Session, Told
 from tservice.sessions.service import OpenGate
 

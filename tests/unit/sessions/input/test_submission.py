@@ -7,8 +7,10 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.input.submitting import DONE, LONG, SubmissionCase
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.mux.interface import MuxBusy
 from tservice.sessions.input.parking import is_retypable
-from tservice.sessions.input.prompting import LEAVING, NOT_SURE, STANDING, TAKING, UNSEEN
+from tservice.sessions.input.prompting import TAKING, UNSEEN
+from tservice.sessions.input.submitting import AGAIN, LEAVING, NOT_SURE, STANDING
 from tservice.sessions.input.typist import PASTE_GAP
 from tservice.sessions.interfaces import Delivery
 
@@ -160,6 +162,22 @@ class SubmissionTests(SubmissionCase):
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
+
+    def test_nor_is_its_screen_that_moves_a_reason_to_give_up(self) -> None:
+        """The key is not pressed then: an agent in the midst of an answer draws all the time."""
+        self.agent.deaf = 1
+        self.hosted.fail("press_if", MuxBusy("the screen moved"), skip=4)
+        answer = self.send("hello\r")
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
+
+    def test_what_the_last_enter_did_is_looked_at(self) -> None:
+        self.agent.deaf = AGAIN
+        answer = self.send("hello\r")
+        self.spend(2 * LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 1 + AGAIN), (self.agent.prompts, self.enters))
 
     def test_so_it_is_where_agents_tell_nothing(self) -> None:
         self.agent.deaf = 1
