@@ -146,6 +146,7 @@ class HostedPane:
     @ivar copy_mode: set by a test; the next typed byte leaves it.
     @ivar gone: the server has ended.
     @ivar prints: how often the program printed.
+    @ivar moves: set by a test, one for each guarded key to come: whether the screen moves under it.
     @ivar restless: set by a test; guards compare rows only, as of a screen that never rests.
     """
 
@@ -164,6 +165,7 @@ class HostedPane:
     ending: PaneExit | None = None
     gone: bool = False
     prints: int = 0
+    moves: deque[bool] = field(factory=deque)
     restless: bool = False
     clients: dict[int, AttachedClient] = field(factory=dict)
     _faults: list[_Fault] = field(factory=list)

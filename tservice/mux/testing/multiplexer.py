@@ -221,7 +221,8 @@ class FakePane:
         same = all(now.lines[row] == guard.capture.lines[row] for row in rows)
         silent = prints is None or prints == self.hosted.prints
         size = (now.cols, now.rows) == (guard.capture.cols, guard.capture.rows)
-        if not (same and silent and size):
+        moved = bool(self.hosted.moves) and self.hosted.moves.popleft()
+        if moved or not (same and silent and size):
             return False
         effect()
         return True

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from twisted.logger import Logger
+
 from tservice.core.clock import sleep
-from tservice.mux.interface import MuxError, PaneGone
+from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.touching import Touch, Unanswered
 from tservice.sessions.input.typist import Left, NotTyped, TypingContext
@@ -34,6 +36,8 @@ def is_retypable(draft: str) -> bool:
 
 class Parking:
     """The draft of one composer while a prompt is given to it."""
+
+    _log = Logger()
 
     def __init__(self, context: TypingContext, composer: Composer) -> None:
         self._context = context
@@ -76,16 +80,27 @@ class Parking:
         if self._left is not None and await _is_over(self._left):
             return
         text = self._draft.text if self._left is None else self._left.text
+        for pause in LOOKS:
+            if await self._is_typed(text):
+                return
+            await sleep(self._context.clock, pause)
+        self._log.warn("a draft that was put aside for a prompt could not be typed back")
+
+    async def _is_typed(self, text: str) -> bool:
+        """Type it if the composer is empty; whether that is done, or nothing more can be."""
         try:
             guard = await self._context.pane.guard()
             seen = self._composer.see(guard.capture)
-            if seen is not None and not seen.draft.text:
-                await self._context.pane.paste_if(text, guard, seen.draft.rows)
+            if seen is None or seen.draft.text:
+                return False
+            return await self._context.pane.paste_if(text, guard, seen.draft.rows)
+        except MuxTimeout:
+            # It may have been typed; the prompt was submitted, and that is what its caller is told.
+            return True
         except PaneGone:
             raise
         except MuxError:
-            # The prompt was submitted; that is what its caller is told.
-            return
+            return False
 
     def _left_in(self, draft: Draft) -> Left | None:
         """Which prompt of before it is, rather than somebody's own text."""
@@ -106,7 +121,7 @@ class Parking:
             return
         self._context.displacing()
         for key in park.keys:
-            if await self._touch.press(key, partial(_same, sight)) is None:
+            if await self._touch.insist(key, partial(_same, sight)) is None:
                 raise NotTyped(UNPARKED)
             await sleep(self._context.clock, LOOKS[0])
 

@@ -229,7 +229,7 @@ class Prompter:
         if cut is None:
             return
         try:
-            before = await self._touch.press(cut, _is_followed)
+            before = await self._touch.insist(cut, _is_followed)
         except Unanswered:
             # It takes nothing of the prompt, however often it is pressed.
             return

@@ -15,6 +15,9 @@ WIPES = 80
 WIPED = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds before each look for what a key took away."""
 
+MOVING = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds behind each key that was not pressed because the screen moved under it."""
+
 
 class Unanswered(Exception):
     """Whether the key was pressed is not known."""
@@ -46,19 +49,32 @@ class Touch:
 
         @raise Unanswered: the terminal does not say.
         """
+        seen, pressed = await self._press(key, meant)
+        return seen if pressed else None
+
+    async def insist(self, key: str, meant: Callable[[Sight], bool]) -> Sight | None:
+        """The same, but a screen that moved under the key is looked at again."""
+        for pause in MOVING:
+            seen, pressed = await self._press(key, meant)
+            if pressed or seen is None:
+                return seen
+            await sleep(self._context.clock, pause)
+        return None
+
+    async def _press(self, key: str, meant: Callable[[Sight], bool]) -> tuple[Sight | None, bool]:
+        """What was seen, if it is what is meant, and whether the key was pressed at that."""
         try:
             guard = await self._context.pane.guard()
             seen = self._composer.see(guard.capture)
             if seen is None or not meant(seen):
-                return None
-            pressed = await self._context.pane.press_if(key, guard, seen.draft.rows)
+                return None, False
+            return seen, await self._context.pane.press_if(key, guard, seen.draft.rows)
         except PaneGone:
             raise
         except MuxTimeout as error:
             raise Unanswered(str(error)) from error
         except MuxError:
-            return None
-        return seen if pressed else None
+            return None, False
 
     async def wipe(self, meant: Callable[[Sight], bool]) -> bool:
         """Take away the text that is C{meant}, row by row; whether nothing of it is left.
@@ -71,9 +87,9 @@ class Touch:
             return False
         for _ in range(WIPES):
             # It takes away what stands before the caret, which may have been moved.
-            if caret is not None and await self.press(caret[1], meant) is None:
+            if caret is not None and await self.insist(caret[1], meant) is None:
                 return False
-            before = await self.press(wipe, meant)
+            before = await self.insist(wipe, meant)
             now = None if before is None else await self._changed(before)
             if now is not None and now.draft.text:
                 now = await self._joined(now)
@@ -89,7 +105,7 @@ class Touch:
         join = self._composer.submission.join
         if join is None:
             return wiped
-        before = await self.press(join, partial(_reads, wiped.draft.text))
+        before = await self.insist(join, partial(_reads, wiped.draft.text))
         return None if before is None else await self._changed(before)
 
     async def _changed(self, before: Sight) -> Sight | None:

@@ -213,6 +213,30 @@ class HomeTests(SubmissionCase):
             self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["next", "last"], text), (self.agent.prompts, self.agent.text))
 
+    def test_so_it_is_where_the_screen_moves_under_the_keys(self) -> None:
+        self.hosted.moves.extend((True, False) * 40)
+        self.test_one_of_many_rows_is_put_aside_for_each_that_comes()
+
+    def test_a_draft_is_typed_back_where_the_screen_moves(self) -> None:
+        """A key is pressed for its end and one to wipe it; its text comes third."""
+        self.gate.tells = None
+        self.home.leave_home()
+        self.agent.text = "half a thought"
+        self.agent.draw()
+        self.hosted.moves.extend((False, False, True, True))
+        answer = self.send("next\r")
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["next"], "half a thought"), (self.agent.prompts, self.agent.text))
+
+    def test_a_prompt_is_delivered_where_that_is_in_vain(self) -> None:
+        self.test_a_draft_is_typed_back_where_the_screen_moves()
+        self.hosted.moves.extend((False, False, *(True,) * 20))
+        answer = self.send("last\r", 2)
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["next", "last"], ""), (self.agent.prompts, self.agent.text))
+
     def test_what_somebody_else_wrote_on_many_rows_keeps_it_from_being_typed(self) -> None:
         self.doubted("the first row\nthe second\nthe third")
         self.agent.text += "\nand one of mine"

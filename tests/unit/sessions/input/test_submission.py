@@ -7,7 +7,6 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.input.submitting import DONE, LONG, SubmissionCase
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.mux.interface import MuxBusy
 from tservice.sessions.input.parking import is_retypable
 from tservice.sessions.input.prompting import TAKING, UNSEEN
 from tservice.sessions.input.submitting import AGAIN, LEAVING, NOT_SURE, STANDING
@@ -166,7 +165,7 @@ class SubmissionTests(SubmissionCase):
     def test_nor_is_its_screen_that_moves_a_reason_to_give_up(self) -> None:
         """The key is not pressed then: an agent in the midst of an answer draws all the time."""
         self.agent.deaf = 1
-        self.hosted.fail("press_if", MuxBusy("the screen moved"), skip=4)
+        self.hosted.moves.extend((False, False, False, False, True))
         answer = self.send("hello\r")
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
@@ -291,6 +290,10 @@ class DraftTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], "half a thought"), (self.agent.prompts, self.agent.text))
         self.assertEqual(1, self.enters)
+
+    def test_so_it_is_where_the_screen_moves_under_the_key(self) -> None:
+        self.hosted.moves.extend((True, True))
+        self.test_it_is_put_aside_and_comes_back()
 
     def test_so_is_one_letter_with_the_caret_on_it(self) -> None:
         """Drawn as the first letter of a hint is."""
