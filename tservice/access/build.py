@@ -21,6 +21,7 @@ from tservice.access.authenticators import (
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
+from tservice.access.departures import Departures
 from tservice.access.failures import Failures
 from tservice.access.firstadmin import make_first_admin
 from tservice.access.hashing import Hasher, password_seal
@@ -32,7 +33,7 @@ from tservice.audit.model import AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.core.authentication import IAuthenticator
 from tservice.core.errors import ServiceError
-from tservice.core.identity import Identity
+from tservice.core.identity import Identity, Known
 from tservice.core.late import Late
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
@@ -296,3 +297,16 @@ def owner_of(sessions: SessionService, session_id: str) -> str | None:
         return sessions.owner_of(session_id)
     except ServiceError:
         return None
+
+
+def build_departures(
+    ground: Ground,
+    *,
+    accounts: IAccounts | None,
+    forgets: Sequence[Callable[[Known], object]],
+) -> Feature[None]:
+    """Nothing, where there is one user."""
+    if accounts is None or not ground.config.multiuser:
+        return Feature(name="departures", service=None)
+    departures = Departures(ground.hub, accounts.known, forgets)
+    return Feature(name="departures", service=None, start=departures.start, close=departures.stop)

@@ -66,6 +66,7 @@ def build_cases(
         name="cases",
         service=service,
         operations=CaseRoutes(service).operations(),
+        forget=store.forget_orders,
         start=service.start,
         close=service.stop,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
@@ -132,6 +132,13 @@ class CaseStore:
         sql = "SELECT names FROM case_orders WHERE owner = ?"
         row = self._database.query_one(sql, (owner,))
         return [] if row is None else [str(name) for name in json.loads(row["names"])]
+
+    def forget_orders(self, known: Callable[[str], bool]) -> None:
+        """Forget those of accounts that are gone; a full disk does so later."""
+        for row in self._database.query("SELECT owner FROM case_orders"):
+            if not known(row["owner"]):
+                sql = "DELETE FROM case_orders WHERE owner = ?"
+                self._database.later(("order of", row["owner"]), sql, (row["owner"],))
 
     def put_order(self, owner: str, names: Sequence[str]) -> None:
         """@raise NotKept: the disk does not take it."""

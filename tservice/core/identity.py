@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import Factory, field, frozen
 
 from tservice.core.places.place import PlaceId, place_of_os_user
+
+Known = Callable[[str], bool]
+"""Whether there is an account of that name, disabled or not."""
 
 
 @frozen(kw_only=True)

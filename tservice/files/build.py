@@ -57,6 +57,7 @@ def build_files(
             number("file_transfers", "Files on their way up or down.", lambda: files.transfers),
             number("file_tails", "Files that are followed.", lambda: files.followed),
         ],
+        forget=screenshots.forget,
         start=files.start,
         close=files.stop,
     )

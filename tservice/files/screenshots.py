@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from secrets import token_hex
+from shutil import rmtree
 from typing import Any
 
 from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import not_found
@@ -22,6 +26,9 @@ from tservice.files.workers import Handle, Workers
 
 RULES = Rules(field="file", most=1, size=SCREENSHOT_BYTES, kind="screenshot", images=True)
 
+GONE = "gone."
+"""What the names of folders begin with that were an account's; no account is called so."""
+
 _NAME = re.compile(r"screenshot-[0-9]{10,16}-[0-9a-f]{8}\.[a-z]{3,4}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -29,6 +36,8 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 class Screenshots:
     """Kept in a folder of the service's own, one below it for each user; swept as uploads are."""
+
+    _log = Logger()
 
     def __init__(self, folder: Path, clock: IReactorTime, workers: Workers) -> None:
         self._folder, self._clock, self._workers = folder, clock, workers
@@ -82,11 +91,25 @@ class Screenshots:
     def sweep(self, now: float) -> None:
         """Take away old ones, in a thread."""
         for folder in self._folder.iterdir() if self._folder.is_dir() else ():
+            if folder.name.startswith(GONE):
+                rmtree(folder)
+                continue
             descriptor = os.open(folder, _FOLDER)
             try:
                 sweep_folder(descriptor, now)
             finally:
                 os.close(descriptor)
+
+    def forget(self, known: Callable[[str], bool]) -> None:
+        """Put the folders of accounts that are gone out of reach, to be taken away by L{sweep}."""
+        for folder in self._folder.iterdir() if self._folder.is_dir() else ():
+            if folder.name.startswith(GONE) or known(folder.name):
+                continue
+            try:
+                folder.rename(folder.with_name(f"{GONE}{token_hex(8)}"))
+            except OSError as error:
+                self._log.error("the screenshots of {owner} stay where they are: {why}",
+                                owner=folder.name, why=str(error))  # fmt: skip
 
     def _of(self, username: str) -> Path:
         return self._folder / username

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from attrs import field, frozen
 
-from tservice.core.identity import Identity
+from tservice.core.identity import Identity, Known
 from tservice.core.stack import Closing, ServiceStack
 from tservice.http.kernel import Strays
 from tservice.http.metrics import Measure
@@ -34,6 +34,8 @@ class Feature(Generic[T]):
     @ivar measures: what it counts.
     @ivar tells: its part of the state that a client begins with, by the field's name.
     @ivar strays: answers what no route does; of one feature at most.
+    @ivar forget: forgets what is kept for owners who are not known, at once: the next account of
+        that name may be there a moment later.
     @ivar start: called once the panes of before are taken up; the next feature's waits for it.
     @ivar close: called at the stop, after those of all that joined later; may return a Deferred.
     """
@@ -44,6 +46,7 @@ class Feature(Generic[T]):
     measures: Sequence[Measure] = ()
     tells: Mapping[str, Teller] = field(factory=dict)
     strays: Strays | None = None
+    forget: Callable[[Known], object] | None = None
     start: Callable[[], object] = _nothing
     close: Callable[[], object] = _nothing
 
@@ -55,6 +58,7 @@ class Contents:
     @ivar measures: what they count.
     @ivar tells: the state that a client begins with.
     @ivar strays: answers what no route does.
+    @ivar forgets: what each forgets of accounts that are gone.
     """
 
     def __init__(self, stack: ServiceStack) -> None:
@@ -64,6 +68,7 @@ class Contents:
         self.measures: list[Measure] = []
         self.tells: dict[str, Teller] = {}
         self.strays: Strays = lambda request: None
+        self.forgets: list[Callable[[Known], object]] = []
 
     def add(self, feature: Feature[T]) -> T:
         """C{feature} is part of the program from now on, and begins with L{start}.
@@ -76,6 +81,8 @@ class Contents:
         self.measures += feature.measures
         self.tells.update(feature.tells)
         self.strays = feature.strays or self.strays
+        if feature.forget is not None:
+            self.forgets.append(feature.forget)
         return feature.service
 
     async def start(self) -> None:

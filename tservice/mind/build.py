@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
-from tservice.access.interfaces import IAccounts
 from tservice.agents.approvals.model import ItemKind
 from tservice.agents.approvals.service import Approvals
 from tservice.agents.approvals.shown import item_answer
@@ -29,22 +28,21 @@ def build_mind(
     *,
     sessions: ISessions,
     clis: ICliRegistry,
-    accounts: IAccounts | None,
     transcripts: Transcripts,
     approvals: Approvals,
     git: GitReaders,
 ) -> Feature[Mind]:
     """What to say next; a stop ends every CLI that is asked."""
+    store = IntentStore(ground.database)
     intents = Intents(
         clock=ground.reactor,
         hub=ground.hub,
-        store=IntentStore(ground.database),
+        store=store,
         settings=ground.settings,
         sessions=sessions,
         threads=ground.doors.files,
         places=ground.places,
         conversation=conversation_of(transcripts),
-        known=accounts.known if accounts is not None and ground.config.multiuser else None,
     )
     mind = Mind(
         clock=ground.reactor,
@@ -77,6 +75,7 @@ def build_mind(
         name="suggestions",
         service=mind,
         operations=MindRoutes(mind, intents).operations(),
+        forget=store.forget_strangers,
         start=start,
         close=close,
     )

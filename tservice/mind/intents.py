@@ -29,10 +29,7 @@ _TURNS = frozenset({EventName.HOOK_STOP, EventName.SESSION_IDLE})
 
 
 class Intents:
-    """One for each owner and workspace.
-
-    @param known: whether there is an account of that name; C{None}: there is one user.
-    """
+    """One for each owner and workspace."""
 
     _log = Logger()
 
@@ -47,18 +44,16 @@ class Intents:
         threads: IThreads,
         places: Places,
         conversation: Conversation,
-        known: Callable[[str], bool] | None,
     ) -> None:
         self._clock, self._hub, self._store = clock, hub, store
         self._settings, self._sessions = settings, sessions
         self._threads, self._places = threads, places
-        self._conversation, self._known = conversation, known
+        self._conversation = conversation
         self._reading: dict[str, Deferred[Any]] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Begin to hear."""
-        self._forget_strangers()
         self._unsubscribe = self._hub.subscribe(self._heard)
 
     def stop(self) -> None:
@@ -108,9 +103,7 @@ class Intents:
 
     def _heard(self, event: Event) -> None:
         session_id = event.session_id
-        if event.name is EventName.ADMIN_USERS_CHANGED:
-            self._forget_strangers()
-        elif event.name in _TURNS and session_id is not None and session_id not in self._reading:
+        if event.name in _TURNS and session_id is not None and session_id not in self._reading:
             session = self._sessions.get(session_id)
             settings = self._settings.get()
             if settings.read_my_mind_enabled and session.mode in settings.read_my_mind_modes:
@@ -140,7 +133,3 @@ class Intents:
         after = with_prompts(before, found)
         if after is not before:
             self._store.note(evolve(after, updated_at=fresh.updated_at))
-
-    def _forget_strangers(self) -> None:
-        if self._known is not None:
-            self._store.forget_strangers(self._known)

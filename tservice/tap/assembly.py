@@ -12,7 +12,7 @@ from attrs import evolve
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
-from tservice.access.build import build_access
+from tservice.access.build import build_access, build_departures
 from tservice.agents.approvals.build import build_approvals
 from tservice.agents.build import build_agents
 from tservice.agents.controls.build import build_controls
@@ -125,8 +125,8 @@ class Trunk:
         git = add(build_git(ground, sessions=sessions, containers=cases.container_folders))
         add(build_case_git(ground, git=git, cases=cases))
         add(build_mind(
-            ground, sessions=sessions, clis=clis, accounts=accounts, transcripts=self.said,
-            approvals=self.inbox, git=git,
+            ground, sessions=sessions, clis=clis, transcripts=self.said, approvals=self.inbox,
+            git=git,
         ))  # fmt: skip
         add(build_restore(
             ground, recollection=self.before, sessions=sessions, clis=clis, identity=identity,
@@ -150,6 +150,7 @@ class Trunk:
             ground, sessions=sessions, agents=agents, clis=clis, audit=self.audit.log,
             accounts=accounts, cases=cases,
         ))  # fmt: skip
+        add(build_departures(ground, accounts=accounts, forgets=self.contents.forgets))
 
     def serve(self) -> None:
         """What listens, once every route is known; it starts last and ends first."""

@@ -56,18 +56,17 @@ def build_webviews(
         return [*own_ports(), *(port for each in second for port in each.ports())]
 
     guard = Guard(own_ports=ports)
-    accounts = access.accounts
+    store = WebViewStore(ground.database)
     views = WebViews(
         WebViewParts(
             clock=ground.reactor,
             hub=ground.hub,
-            store=WebViewStore(ground.database),
+            store=store,
             words=access.capabilities,
             guard=guard,
             outbound=partial(_outbound, ground),
             new_id=lambda: ground.random(8).hex(),
             isolated=partial(_isolated, second),
-            known=accounts.known if accounts is not None and ground.config.multiuser else None,
         )
     )
     upstream = Upstream(reactor=ground.reactor, guard=guard)
@@ -84,13 +83,11 @@ def build_webviews(
         second.append(_second(ground, access, doorway, relay))
 
     def start() -> None:
-        views.start()
         for listener in second:
             listener.startService()
             listener.open()
 
     async def close() -> None:
-        views.stop()
         for listener in second:
             await listener.stopService()
 
@@ -99,6 +96,7 @@ def build_webviews(
         service=WebTabs(views=views),
         operations=[*WebViewRoutes(views).operations(), entrance_operation(entrance)],
         strays=entrance.strayed,
+        forget=store.forget_strangers,
         start=start,
         close=close,
     )

@@ -79,7 +79,6 @@ class WebViewParts:
     outbound: Callable[[EgressPolicy], Outbound]
     new_id: Callable[[], str]
     isolated: Callable[[str], str | None]
-    known: Callable[[str], bool] | None = None
 
 
 class WebViews:
@@ -88,16 +87,6 @@ class WebViews:
     def __init__(self, parts: WebViewParts) -> None:
         self._parts = parts
         self._probing: Counter[str] = Counter()
-        self._unsubscribe: Callable[[], None] = lambda: None
-
-    def start(self) -> None:
-        """Forget what belongs to nobody, from now on too."""
-        self._forget_strangers()
-        self._unsubscribe = self._parts.hub.subscribe(self._heard)
-
-    def stop(self) -> None:
-        """Hear nothing more."""
-        self._unsubscribe()
 
     def list(self, caller: Identity) -> list[WebView]:
         """The caller's, oldest first."""
@@ -210,11 +199,3 @@ class WebViews:
 
     def _tell(self, owner: str) -> None:
         self._parts.hub.publish(Event(name=EventName.WEBVIEW_CHANGED, owner=owner))
-
-    def _heard(self, event: Event) -> None:
-        if event.name is EventName.ADMIN_USERS_CHANGED:
-            self._forget_strangers()
-
-    def _forget_strangers(self) -> None:
-        if self._parts.known is not None:
-            self._parts.store.forget_strangers(self._parts.known)

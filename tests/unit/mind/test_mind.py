@@ -110,16 +110,16 @@ class MindCase(SessionCase):
         self.work = machine.folder / "work"
         self.work.mkdir()
         self.session = self.create(mode="primary", working_dir=str(self.work), start=True)
+        self.store = IntentStore(machine.database)
         self.intents = Intents(
             clock=self.clock,
             hub=machine.hub,
-            store=IntentStore(machine.database),
+            store=self.store,
             settings=machine.settings,
             sessions=self.sessions,
             threads=machine.ground().doors.files,
             places=machine.ground().places,
             conversation=self.conversation,
-            known=lambda owner: owner == "ann",
         )
         self.mind = self.make_mind()
         left = machine.config.data_dir / "mind" / "ask-old" / "prompt"
@@ -402,9 +402,9 @@ class IntentTests(MindCase):
     def test_what_belongs_to_nobody_any_more(self) -> None:
         self.sessions.update(self.session.id, owner="ann")
         self.run_now(self.intents.set_goals(self.session.id, "hers"))
-        self.machine.hub.publish(happened("admin:usersChanged"))
+        self.store.forget_strangers("ann".__eq__)
         self.assertIsNotNone(self.run_now(self.intents.read(self.session.id)))
         self.sessions.update(self.session.id, owner="bob")
         self.run_now(self.intents.set_goals(self.session.id, "his"))
-        self.machine.hub.publish(happened("admin:usersChanged"))
+        self.store.forget_strangers("ann".__eq__)
         self.assertIsNone(self.run_now(self.intents.read(self.session.id)))

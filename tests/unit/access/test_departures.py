@@ -1,0 +1,39 @@
+"""What is kept for accounts that are gone."""
+
+from __future__ import annotations
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.access.departures import Departures
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.identity import Known
+
+CHANGED = Event(name=EventName.ADMIN_USERS_CHANGED)
+
+
+class DepartureTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.accounts = {"ann"}
+        self.kept = {"ann", "bob"}
+        self.hub = EventHub()
+        self.departures = Departures(self.hub, self.accounts.__contains__, [self.forget])
+
+    def forget(self, known: Known) -> None:
+        self.kept = set(filter(known, self.kept))
+
+    def test_from_the_start_on(self) -> None:
+        self.departures.start()
+        self.assertEqual({"ann"}, self.kept)
+
+    def test_before_anybody_else_can_have_the_name(self) -> None:
+        self.departures.start()
+        self.accounts.clear()
+        self.hub.publish(CHANGED)
+        self.assertEqual(set(), self.kept)
+
+    def test_until_the_stop(self) -> None:
+        self.departures.start()
+        self.departures.stop()
+        self.accounts.clear()
+        self.hub.publish(CHANGED)
+        self.assertEqual({"ann"}, self.kept)

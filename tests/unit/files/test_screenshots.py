@@ -1,0 +1,58 @@
+"""Screenshots of accounts that are gone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.logger import capturedLogs
+
+from tests.unit.files.workspacecase import WorkspaceCase
+from tservice.files.screenshots import Screenshots
+
+NAME = "screenshot-1700000000000-0123abcd.png"
+
+
+class ForgottenTests(WorkspaceCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.kept = self.above / "screenshots"
+        self.screenshots = Screenshots(self.kept, Clock(), self.workers)
+
+    def keep(self, username: str) -> Path:
+        folder = self.kept / username
+        folder.mkdir(parents=True)
+        (folder / NAME).write_bytes(b"x")
+        return folder
+
+    def listed(self, username: str) -> int:
+        found = Deferred.fromCoroutine(self.screenshots.list(username))
+        return len(self.successResultOf(found))
+
+    def test_the_next_of_that_name_finds_none(self) -> None:
+        self.keep("ann")
+        self.keep("bob")
+        self.screenshots.forget(lambda name: name == "bob")
+        self.assertEqual((0, 1), (self.listed("ann"), self.listed("bob")))
+        self.screenshots.forget(lambda name: name == "bob")
+        self.assertEqual(2, len(os.listdir(self.kept)))
+        self.screenshots.sweep(0.0)
+        self.assertEqual(["bob"], os.listdir(self.kept))
+
+    def test_there_may_be_none_at_all(self) -> None:
+        self.screenshots.forget(lambda name: False)
+        self.assertFalse(self.kept.exists())
+
+    def test_one_that_cannot_be_moved_is_told_of(self) -> None:
+        folder = self.keep("ann")
+
+        def rename(path: Path, target: Path) -> None:
+            raise PermissionError(1, "no")
+
+        self.patch(Path, "rename", rename)
+        with capturedLogs() as lines:
+            self.screenshots.forget(lambda name: False)
+        self.assertTrue(folder.exists())
+        self.assertEqual(["ann"], [line["owner"] for line in lines])
