@@ -157,12 +157,14 @@ class Boxes:
                 found = await self._ready(case)
             return found
 
-    async def recreate(self, case: ContainerCase) -> Found:
+    async def recreate(self, case: ContainerCase, check: Callable[[], object]) -> Found:
         """Make it anew; its home folder stays.
 
+        @param check: asked just before; raises what is against it.
         @raise ServiceError: as L{ready}.
         """
         async with _held(self._locks, case.container):
+            check()
             await self._remove(case)
             return await self._ready(case)
 

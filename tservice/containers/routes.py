@@ -163,7 +163,8 @@ class ContainerRoutes:
     async def recreate(self, call: Call) -> object:
         """The same anew."""
         owner = self._owner(call)
-        return container_answer(await self._service.recreate(owner, call.path["name"]))
+        shown = await self._service.recreate(owner, call.path["name"], call.again)
+        return container_answer(shown)
 
     def _owner(self, call: Call) -> str:
         """Whose cases the caller's are, as they are kept."""

@@ -218,17 +218,22 @@ class ContainerService:
         usage = await self._hosts.engine(host).usage(case.container)
         return self._with(case, host, shown.seen, usage)
 
-    async def recreate(self, owner: str, name: str) -> Shown:
+    async def recreate(self, owner: str, name: str, again: Callable[[], object]) -> Shown:
         """Make the container of a case anew.
 
+        @param again: judges the caller once more, behind what others do with it.
         @raise ServiceError: 404; 409: a session is in it; 422.
         """
         case = self._case(owner, name)
         place = place_of(case)
-        if any(it.place == place and it.pid is not None for it in self._sessions().list()):
-            text = f"a session runs in the container of {case.name}; end it first"
-            raise ServiceError(ErrorCode.SESSION_BUSY, text)
-        await self._boxes.recreate(case)
+
+        def check() -> None:
+            again()
+            if any(it.place == place and it.pid is not None for it in self._sessions().list()):
+                text = f"a session runs in the container of {case.name}; end it first"
+                raise ServiceError(ErrorCode.SESSION_BUSY, text)
+
+        await self._boxes.recreate(case, check)
         return await self._now(case)
 
     def _case(self, owner: str, name: str) -> ContainerCase:

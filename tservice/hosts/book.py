@@ -59,9 +59,10 @@ class HostBook:
             raise not_found(f"Remote host {host_id}")
         return found
 
-    async def add(self, host: RemoteHost) -> RemoteHost:
+    async def add(self, host: RemoteHost, again: Callable[[], object] = lambda: None) -> RemoteHost:
         """A new one, whose id is made from its label.
 
+        @param again: judges the caller once more, behind the changes of others.
         @raise ServiceError: 400 naming the field; 409: the label is used; 422: there are too many,
             or the disk does not take it.
         """
@@ -69,6 +70,7 @@ class HostBook:
         made: list[RemoteHost] = []
 
         def added(hosts: Hosts) -> Hosts:
+            again()
             if len(hosts) >= MOST_HOSTS:
                 raise failed(f"at most {MOST_HOSTS} remote hosts")
             _refuse_label(hosts, host)
@@ -78,14 +80,18 @@ class HostBook:
         await self._change(added)
         return made[0]
 
-    async def replace(self, host: RemoteHost) -> RemoteHost:
+    async def replace(
+        self, host: RemoteHost, again: Callable[[], object] = lambda: None
+    ) -> RemoteHost:
         """Take C{host} for the one of its id.
 
+        @param again: as for L{add}.
         @raise ServiceError: 404; else as L{add}.
         """
         checked(host)
 
         def replaced(hosts: Hosts) -> Hosts:
+            again()
             before = self.get(host.id)
             _refuse_label(tuple(each for each in hosts if each is not before), host)
             return tuple(host if each is before else each for each in hosts)

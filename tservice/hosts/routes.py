@@ -145,16 +145,18 @@ class HostRoutes:
 
     async def add(self, call: Call) -> object:
         """Keep one."""
-        return OneRemoteHost(host=host_answer(await self._hosts.add(call.body.record())))
+        return OneRemoteHost(
+            host=host_answer(await self._hosts.add(call.body.record(), call.again))
+        )
 
     async def change(self, call: Call) -> object:
         """Replace one."""
-        made = await self._hosts.replace(call.id, call.body.record())
+        made = await self._hosts.replace(call.id, call.body.record(), call.again)
         return OneRemoteHost(host=host_answer(made))
 
     async def remove(self, call: Call) -> object:
         """Forget one."""
-        await self._hosts.remove(call.id)
+        await self._hosts.remove(call.id, call.again)
         return Nothing()
 
     async def check(self, call: Call) -> object:

@@ -74,26 +74,31 @@ class HostService:
         self._env = env
         self._used = used
 
-    async def add(self, host: RemoteHost) -> RemoteHost:
+    async def add(self, host: RemoteHost, again: Callable[[], object] = lambda: None) -> RemoteHost:
         """Keep a new one; see L{HostBook.add}."""
-        return await self.book.add(host)
+        return await self.book.add(host, again)
 
-    async def replace(self, host_id: str, host: RemoteHost) -> RemoteHost:
+    async def replace(
+        self, host_id: str, host: RemoteHost, again: Callable[[], object] = lambda: None
+    ) -> RemoteHost:
         """Another record in the place of one; what runs there is reached by it from now on.
 
+        @param again: judges the caller once more, behind the changes of others.
         @raise ServiceError: 400, 404, 409, 422.
         """
-        made = await self.book.replace(evolve(host, id=host_id))
+        made = await self.book.replace(evolve(host, id=host_id), again)
         self.links.drop(host_id)
         return made
 
-    async def remove(self, host_id: str) -> None:
+    async def remove(self, host_id: str, again: Callable[[], object] = lambda: None) -> None:
         """Forget one.
 
+        @param again: as for L{replace}.
         @raise ServiceError: 404; 422: a case or a session is there.
         """
 
         def check() -> None:
+            again()
             user = self._used(host_id)
             if user is not None:
                 raise failed(f"{user} is on it")

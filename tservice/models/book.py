@@ -70,9 +70,12 @@ class EndpointBook:
                 return endpoint
         raise not_found(f"Model endpoint {endpoint_id}")
 
-    async def add(self, fields: Mapping[str, Any]) -> Endpoint:
+    async def add(
+        self, fields: Mapping[str, Any], again: Callable[[], object] = lambda: None
+    ) -> Endpoint:
         """A new one.
 
+        @param again: judges the caller once more, behind the changes of others.
         @raise ServiceError: 400 naming the field; 409: the label is used; 422: there are too many,
             or the disk does not take it.
         """
@@ -81,6 +84,7 @@ class EndpointBook:
         def added(endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
             if len(endpoints) >= ENDPOINT_LIMIT:
                 raise failed(f"at most {ENDPOINT_LIMIT} model endpoints")
+            again()
             return (*endpoints, _unlike(endpoints, made))
 
         await self._change(added)
@@ -108,12 +112,24 @@ class EndpointBook:
         await self._edit(endpoint_id, edit)
         return self.get(endpoint_id)
 
-    async def learned(self, endpoint_id: str, models: tuple[Model, ...], at: int) -> Endpoint:
+    async def learned(
+        self,
+        endpoint_id: str,
+        models: tuple[Model, ...],
+        at: int,
+        again: Callable[[], object] = lambda: None,
+    ) -> Endpoint:
         """What an endpoint offers, as it said at C{at}.
 
+        @param again: judges who asked for it once more.
         @raise ServiceError: 404: it is gone meanwhile; 409 or 422: the file.
         """
-        await self._edit(endpoint_id, lambda endpoint: discovered(endpoint, models, at))
+
+        def edit(endpoint: Endpoint) -> Endpoint:
+            again()
+            return discovered(endpoint, models, at)
+
+        await self._edit(endpoint_id, edit)
         return self.get(endpoint_id)
 
     async def remove(self, endpoint_id: str, check: Callable[[], None]) -> None:

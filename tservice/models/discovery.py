@@ -68,13 +68,16 @@ class Discovery:
         self._round.cancel()
         return self._round
 
-    async def discover(self, endpoint_id: str) -> Endpoint:
+    async def discover(
+        self, endpoint_id: str, again: Callable[[], object] = lambda: None
+    ) -> Endpoint:
         """Ask for the models, and keep them.
 
+        @param again: judges the caller once more, before they are kept.
         @raise ServiceError: 404: no such endpoint; 422: it does not answer as it should.
         """
         models = await self._asker.models(self._book.get(endpoint_id))
-        return await self._book.learned(endpoint_id, models, now_ms(self._clock))
+        return await self._book.learned(endpoint_id, models, now_ms(self._clock), again)
 
     def running(self, endpoint: Endpoint) -> Deferred[Running]:
         """Ask what is loaded, where the endpoint tells.

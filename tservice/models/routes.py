@@ -196,7 +196,7 @@ class ModelRoutes:
 
     async def add(self, call: Call) -> object:
         """A new one."""
-        return OneEndpoint(endpoint=await self._models.add(call.body.fields()))
+        return OneEndpoint(endpoint=await self._models.add(call.body.fields(), call.again))
 
     async def change(self, call: Call) -> object:
         """Change one."""
@@ -206,12 +206,12 @@ class ModelRoutes:
 
     async def remove(self, call: Call) -> object:
         """Forget one."""
-        await self._models.remove(call.id)
+        await self._models.remove(call.id, call.again)
         return Nothing()
 
     async def discover(self, call: Call) -> object:
         """Ask one."""
-        return ModelsAnswer(models=await self._models.discover(call.id))
+        return ModelsAnswer(models=await self._models.discover(call.id, call.again))
 
     async def choose(self, call: Call) -> object:
         """Change what a session uses."""

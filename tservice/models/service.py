@@ -117,9 +117,9 @@ class ModelService:
         """Every endpoint, without its key."""
         return [endpoint_answer(endpoint) for endpoint in self._book.all()]
 
-    async def add(self, fields: Mapping[str, Any]) -> EndpointAnswer:
+    async def add(self, fields: Mapping[str, Any], again: Callable[[], object]) -> EndpointAnswer:
         """A new endpoint; see L{EndpointBook.add}."""
-        return endpoint_answer(await self._book.add(fields))
+        return endpoint_answer(await self._book.add(fields, again))
 
     async def change(
         self,
@@ -133,22 +133,26 @@ class ModelService:
         changed = await self._book.change(endpoint_id, patch, again, by_token=by_token)
         return endpoint_answer(changed)
 
-    async def remove(self, endpoint_id: str) -> None:
+    async def remove(self, endpoint_id: str, again: Callable[[], object]) -> None:
         """Take one out.
 
+        @param again: judges the caller once more, behind the changes of others.
         @raise ServiceError: 404; 409 CONFLICT: a live session uses it.
         """
 
         def check() -> None:
+            again()
             users = self._users_of(endpoint_id)
             if users:
                 raise conflict(f"{len(users)} live sessions use this endpoint")
 
         await self._book.remove(endpoint_id, check)
 
-    async def discover(self, endpoint_id: str) -> list[EndpointModelAnswer]:
+    async def discover(
+        self, endpoint_id: str, again: Callable[[], object]
+    ) -> list[EndpointModelAnswer]:
         """The models that an endpoint offers now; see L{Discovery.discover}."""
-        endpoint = await self._discovery.discover(endpoint_id)
+        endpoint = await self._discovery.discover(endpoint_id, again)
         return model_answers(endpoint.models)
 
     async def running(self, endpoint_id: str) -> RunningAnswer:

@@ -14,7 +14,7 @@ from tests.ground import NoDoors
 from tservice.containers.boxes import Boxes
 from tservice.containers.folders import Folders
 from tservice.containers.model import ContainerCase
-from tservice.core.errors import ServiceError
+from tservice.core.errors import ErrorCode, ServiceError
 
 
 class NoEngine:
@@ -66,3 +66,15 @@ class WorkspaceTests(SynchronousTestCase):
             )
             self.assertIn(str(work), refused.value.message)
             work.unlink(missing_ok=True)
+
+    def test_none_is_made_anew_for_whom_something_is_against_it_by_then(self) -> None:
+        case = ContainerCase(
+            owner="", name="c", host_id="h", container="service-case-c", path=str(self.base)
+        )
+
+        def check() -> None:
+            raise ServiceError(ErrorCode.FORBIDDEN, "no more")
+
+        made = Deferred.fromCoroutine(self.boxes.recreate(case, check))
+        refused = self.failureResultOf(made, ServiceError)
+        self.assertEqual("no more", refused.value.message)

@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred
 from tests.told import wire
 from tests.unit.http.driver import head, parse
 from tests.unit.models.rig import ADMIN, KEY, URL, ModelCase, begin
+from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Audience
 from tservice.http.operations import Access
 from tservice.models.configfile import FILE_NAME
@@ -143,6 +144,24 @@ class EndpointTests(ModelCase):
         self.assertEqual(before, [wire(each) for each in again.endpoints()])
         self.successResultOf(again.stop())
 
+    def test_whose_right_ended_meanwhile_changes_nothing(self) -> None:
+        """It waits for the changes of others, and for the server's answer."""
+        made = self.endpoint()
+        self.server.offers(m=5)
+        before, service = self.kept(), self.models
+
+        def denied() -> None:
+            raise ServiceError(ErrorCode.FORBIDDEN, "no more")
+
+        for change in (
+            service.add({"label": "x", "base_url": URL}, denied),
+            service.remove(made["id"], denied),
+            service.discover(made["id"], denied),
+        ):
+            refused = self.failureResultOf(begin(change), ServiceError)
+            self.assertEqual(ErrorCode.FORBIDDEN, refused.value.code)
+        self.assertEqual(before, self.kept())
+
     def test_a_file_that_cannot_be_used(self) -> None:
         """It is left as it is, and nothing is written over it."""
         for content, mode in [("{", 0o600), ('{"endpoints": [{}]}', 0o600), ("{}", 0o600),
@@ -152,7 +171,9 @@ class EndpointTests(ModelCase):
             again = self.built().service
             self.run_now(again.start())
             self.assertEqual([], again.endpoints())
-            refused = self.failureResultOf(begin(again.add({"label": "x", "base_url": URL})))
+            refused = self.failureResultOf(
+                begin(again.add({"label": "x", "base_url": URL}, lambda: None))
+            )
             self.assertEqual(409, refused.value.status)
             self.assertEqual(content, self.file.read_text())
             self.successResultOf(again.stop())

@@ -1,0 +1,44 @@
+"""The hosts on the disk, and who may change them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.ground import NoDoors
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.hosts.book import HostBook
+from tservice.hosts.file import host_file
+from tservice.hosts.model import RemoteHost
+
+HOST = RemoteHost(id="h", label="H", host="h.lan", username="me")
+
+
+def denied() -> None:
+    """The caller's right ended while the change waited for another's."""
+    raise ServiceError(ErrorCode.FORBIDDEN, "no more")
+
+
+class LateTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        folder = Path(self.mktemp()).absolute()
+        folder.mkdir(mode=0o700)
+        self.book = HostBook(host_file(folder), NoDoors().files)
+        self.book.load()
+
+    def refused(self, change: Deferred[Any]) -> None:
+        found = self.failureResultOf(change, ServiceError).value
+        self.assertEqual(ErrorCode.FORBIDDEN, found.code)
+
+    def test_whose_right_ended_meanwhile_changes_nothing(self) -> None:
+        self.refused(Deferred.fromCoroutine(self.book.add(HOST, denied)))
+        self.assertEqual((), self.book.all())
+        made = self.successResultOf(Deferred.fromCoroutine(self.book.add(HOST)))
+        other = evolve(made, host="other.lan")
+        self.refused(Deferred.fromCoroutine(self.book.replace(other, denied)))
+        self.refused(Deferred.fromCoroutine(self.book.remove(made.id, denied)))
+        self.assertEqual((made,), self.book.all())
