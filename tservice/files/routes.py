@@ -179,7 +179,7 @@ class FilesRoutes:
             path=body.path, content=content, base_hash=body.base_hash, force=body.force
         )
         return SavedFileAnswer.model_validate(
-            await self._files.save(self._workspace_of(call.id), edit)
+            await self._files.save(self._workspace_of(call.id), edit, call.again)
         )
 
     async def link(self, call: Call) -> FileLinkAnswer:

@@ -101,10 +101,16 @@ class FilesService:
         worker = await self._deps.workers.of(workspace)
         return await worker.run(lambda: text.show(workspace.folder, wanted, closed))
 
-    async def save(self, workspace: Workspace, edit: writing.Edit) -> dict[str, Any]:
-        """The answer of C{PUT file-content}."""
+    async def save(
+        self, workspace: Workspace, edit: writing.Edit, again: Callable[[], object]
+    ) -> dict[str, Any]:
+        """The answer of C{PUT file-content}.
+
+        @param again: judges the caller once more when the workspace's place was asked.
+        """
         closed = self._deps.closed()
         worker = await self._deps.workers.of(workspace)
+        again()
         return await worker.run(lambda: writing.save(workspace.folder, edit, closed))
 
     async def open(self, workspace: Workspace, path: str, *, folders: bool = False) -> Opened:

@@ -41,4 +41,4 @@ class McpSyncRoutes:
 
     async def sync(self, call: Call) -> SyncAnswer:
         """The sync itself."""
-        return await self._mcp.sync(call.identity)
+        return await self._mcp.sync(call.identity, call.again)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -81,15 +81,16 @@ class McpSyncService:
             self._looking = Flight(self._preview())
         return await self._looking.join()
 
-    async def sync(self, caller: Identity) -> SyncAnswer:
+    async def sync(self, caller: Identity, again: Callable[[], object]) -> SyncAnswer:
         """Add each server to the CLIs that lack it, and tell of it.
 
+        @param again: judges the caller once more, before anything is written.
         @raise ServiceError: 403 for an account with an OS user; 409 while one runs.
         """
         _refuse_os_user(caller)
         if self._syncing is not None and not self._syncing.landed:
             raise conflict("an MCP sync is running already")
-        self._syncing = Flight(self._sync())
+        self._syncing = Flight(self._sync(again))
         return await self._syncing.join()
 
     def stop(self) -> Deferred[None]:
@@ -101,8 +102,9 @@ class McpSyncService:
         found = await self._look()
         return self._shown(found.targets, found.offer, applied=False)
 
-    async def _sync(self) -> SyncAnswer:
+    async def _sync(self, again: Callable[[], object]) -> SyncAnswer:
         found = await self._look()
+        again()
         done = [await self._write(target, found.offer) for target in found.targets]
         result = self._shown(done, found.offer, applied=True)
         self._hub.publish(Event(name=EventName.MCP_SYNCED, payload=result))

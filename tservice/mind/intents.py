@@ -69,21 +69,28 @@ class Intents:
         """
         return self._store.load((await self._workspace(session_id))[0])
 
-    async def set_goals(self, session_id: str, goals: str) -> Intent:
+    async def set_goals(
+        self, session_id: str, goals: str, again: Callable[[], object] = lambda: None
+    ) -> Intent:
         """Replace the intent: C{goals} are all of it, what was collected goes.
 
+        @param again: judges the caller once more, before it is kept.
         @raise ServiceError: as L{read}, and 422: it cannot be kept.
         """
         intent = evolve(await self._fresh(session_id), goals=goals)
+        again()
         self._store.save(intent)
         return intent
 
-    async def delete(self, session_id: str) -> bool:
+    async def delete(self, session_id: str, again: Callable[[], object] = lambda: None) -> bool:
         """Forget it; whether there was one.
 
+        @param again: as for L{set_goals}.
         @raise ServiceError: as L{set_goals}.
         """
-        return self._store.delete((await self._workspace(session_id))[0])
+        key, _ = await self._workspace(session_id)
+        again()
+        return self._store.delete(key)
 
     # -- inside
 

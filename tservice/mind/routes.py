@@ -131,8 +131,9 @@ class MindRoutes:
 
     async def write(self, call: Call) -> OneIntentAnswer:
         """Replace it."""
-        return intent_answer(await self._intents.set_goals(call.id, call.body.goals))
+        intent = await self._intents.set_goals(call.id, call.body.goals, call.again)
+        return intent_answer(intent)
 
     async def delete(self, call: Call) -> ForgottenAnswer:
         """Forget it."""
-        return ForgottenAnswer(deleted=await self._intents.delete(call.id))
+        return ForgottenAnswer(deleted=await self._intents.delete(call.id, call.again))

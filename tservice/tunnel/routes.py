@@ -83,7 +83,7 @@ class TunnelRoutes:
 
     async def start(self, call: Call) -> object:
         """Start it, and answer when its address is known."""
-        await self._tunnel.start()
+        await self._tunnel.start(call.again)
         return self._state()
 
     async def stop(self, call: Call) -> object:

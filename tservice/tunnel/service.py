@@ -87,9 +87,10 @@ class Tunnel:
         """The names under which the service is reached through it now."""
         return frozenset() if self.url is None else frozenset({host_of(self.url)})
 
-    async def start(self) -> str:
+    async def start(self, again: Callable[[], object] = lambda: None) -> str:
         """Start it unless it runs, and wait for its address.
 
+        @param again: judges the caller once more, behind a stop that is under way.
         @raise ServiceError: 403: anybody could come through; 422: it could not be started.
         """
         if not self._deps.allowed:
@@ -100,6 +101,7 @@ class Tunnel:
             )
         if not await self._stop_is_over():
             raise failed("tunnel: it was stopped")
+        again()
         if self.url is not None:
             return self.url
         waiter: Deferred[str] = Deferred()

@@ -11,10 +11,11 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import NoDoors
+from tests.unit.late import denied
 from tservice.containers.boxes import Boxes
 from tservice.containers.folders import Folders
 from tservice.containers.model import ContainerCase
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.errors import ServiceError
 
 
 class NoEngine:
@@ -72,9 +73,6 @@ class WorkspaceTests(SynchronousTestCase):
             owner="", name="c", host_id="h", container="service-case-c", path=str(self.base)
         )
 
-        def check() -> None:
-            raise ServiceError(ErrorCode.FORBIDDEN, "no more")
-
-        made = Deferred.fromCoroutine(self.boxes.recreate(case, check))
+        made = Deferred.fromCoroutine(self.boxes.recreate(case, denied))
         refused = self.failureResultOf(made, ServiceError)
         self.assertEqual("no more", refused.value.message)

@@ -10,17 +10,13 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import NoDoors
+from tests.unit.late import denied
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.hosts.book import HostBook
 from tservice.hosts.file import host_file
 from tservice.hosts.model import RemoteHost
 
 HOST = RemoteHost(id="h", label="H", host="h.lan", username="me")
-
-
-def denied() -> None:
-    """The caller's right ended while the change waited for another's."""
-    raise ServiceError(ErrorCode.FORBIDDEN, "no more")
 
 
 class LateTests(SynchronousTestCase):

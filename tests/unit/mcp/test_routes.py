@@ -15,6 +15,7 @@ from tests.ground import FixedSettings, NoDoors, lay_ground
 from tests.told import wire
 from tests.unit.heldthreads import HeldThreads
 from tests.unit.http.driver import Api, head, parse
+from tests.unit.late import denied, still
 from tservice.clis.build import build_clis
 from tservice.core.errors import ServiceError
 from tservice.core.events import Audience, Event
@@ -124,11 +125,23 @@ class RouteTests(RouteCase):
     def test_accounts_with_an_os_user(self) -> None:
         """The files are not those that their agents read."""
         caller = Identity(username="ann", admin=True, os_user="ann")
-        for ask in (self.mcp.service.preview, self.mcp.service.sync):
+        mcp = self.mcp.service
+        for ask in (mcp.preview, lambda who: mcp.sync(who, still)):
             error = self.failureResultOf(Deferred.fromCoroutine(ask(caller)), ServiceError).value
             self.assertEqual(403, error.status)
             own = evolve(caller, os_user=None)
             self.successResultOf(Deferred.fromCoroutine(ask(own)))
+
+
+class LateTests(RouteCase):
+    def test_whose_right_ended_while_files_were_read_has_none_written(self) -> None:
+        admin = Identity(username="admin", admin=True)
+        asked = Deferred.fromCoroutine(self.mcp.service.sync(admin, denied))
+        self.assertEqual(403, self.failureResultOf(asked, ServiceError).value.status)
+        self.assertEqual("{}", self.gemini.read_text())
+        asked = Deferred.fromCoroutine(self.mcp.service.sync(admin, still))
+        self.successResultOf(asked)
+        self.assertIn("one", self.gemini.read_text())
 
 
 class TimeTests(RouteCase):

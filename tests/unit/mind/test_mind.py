@@ -16,6 +16,7 @@ from twisted.internet.error import ProcessDone, ProcessTerminated
 from twisted.python.failure import Failure
 
 from tests.told import happened
+from tests.unit.late import denied
 from tests.unit.sessions.rig import SessionCase, begin
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.users.osuser import OsUserId, run_as
@@ -362,6 +363,15 @@ class IntentTests(MindCase):
         self.assertEqual(found, self.run_now(self.intents.read(self.session.id)))
         self.assertTrue(self.run_now(self.intents.delete(self.session.id)))
         self.assertFalse(self.run_now(self.intents.delete(self.session.id)))
+
+    def test_whose_right_ended_meanwhile_changes_nothing(self) -> None:
+        before = self.run_now(self.intents.set_goals(self.session.id, "Ship it"))
+        for change in (
+            self.intents.set_goals(self.session.id, "Sink it", denied),
+            self.intents.delete(self.session.id, denied),
+        ):
+            self.failureResultOf(begin(change), ServiceError)
+        self.assertEqual(before, self.run_now(self.intents.read(self.session.id)))
 
     def test_one_for_each_real_workspace(self) -> None:
         """Whatever name leads there."""

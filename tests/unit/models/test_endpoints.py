@@ -10,6 +10,7 @@ from twisted.internet.defer import Deferred
 
 from tests.told import wire
 from tests.unit.http.driver import head, parse
+from tests.unit.late import denied, still
 from tests.unit.models.rig import ADMIN, KEY, URL, ModelCase, begin
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Audience
@@ -150,9 +151,6 @@ class EndpointTests(ModelCase):
         self.server.offers(m=5)
         before, service = self.kept(), self.models
 
-        def denied() -> None:
-            raise ServiceError(ErrorCode.FORBIDDEN, "no more")
-
         for change in (
             service.add({"label": "x", "base_url": URL}, denied),
             service.remove(made["id"], denied),
@@ -171,9 +169,7 @@ class EndpointTests(ModelCase):
             again = self.built().service
             self.run_now(again.start())
             self.assertEqual([], again.endpoints())
-            refused = self.failureResultOf(
-                begin(again.add({"label": "x", "base_url": URL}, lambda: None))
-            )
+            refused = self.failureResultOf(begin(again.add({"label": "x", "base_url": URL}, still)))
             self.assertEqual(409, refused.value.status)
             self.assertEqual(content, self.file.read_text())
             self.successResultOf(again.stop())

@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import wire
+from tests.unit.late import denied
 from tests.unit.tunnel import cloudflared
 from tests.unit.tunnel.fakes import LOCAL, Stage
 from tservice.core.errors import ErrorCode, ServiceError
@@ -164,6 +165,13 @@ class StartTests(TunnelCase):
         stage = Stage(Path(self.mktemp()), local_url=lambda: None)
         self.stage, self.tunnel, self.clock = stage, stage.tunnel, stage.clock
         self.failing(self.start(), "needs a TCP port")
+
+    def test_whose_right_ended_meanwhile_starts_none(self) -> None:
+        """It waits for the end of the one before."""
+        error = self.failureResultOf(Deferred.fromCoroutine(self.tunnel.start(denied))).value
+        assert isinstance(error, ServiceError)
+        self.assertEqual(ErrorCode.FORBIDDEN, error.code)
+        self.assertEqual(([], False), (self.stage.processes.spawned, self.tunnel.running))
 
     def test_refused_where_anybody_could_come_through(self) -> None:
         stage = Stage(Path(self.mktemp()), allowed=False)
