@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from attrs import field, frozen
@@ -14,7 +15,6 @@ from twisted.logger import Logger
 from twisted.python.filepath import FilePath
 
 from tservice.core.errors import failed
-from tservice.core.listeners import Listeners
 from tservice.core.timers import cancel
 
 Heard = Callable[[], None]
@@ -31,10 +31,12 @@ _CHANGES = (
 
 
 READ_BYTES = 64 * 1024
-BUSY_BYTES = 8 * 1024
-"""So much in one read is a flood: who may write there can make a million changes a second."""
 REST_SECONDS = 0.05
-"""Nothing is read for so long after one.  The kernel then keeps what it has room for."""
+"""Nothing is read for so long after a read: who may write there can make a million changes a
+second.  The kernel keeps what it has room for."""
+AT_ONCE, TURN_SECONDS = 4, 0.008
+"""So many are told in one turn, and the next so long behind it: each looks then, and hundreds that
+look at once hold everybody else up."""
 
 _EVENT = struct.Struct("=iIII")
 
@@ -46,16 +48,13 @@ class _Notices(inotify.INotify):
     """
 
     _resting: IDelayedCall | None = None
+    _over = False
 
     def doRead(self) -> None:
         try:
             data = os.read(self._fd, READ_BYTES)
         except BlockingIOError:
             return
-        if len(data) >= BUSY_BYTES:
-            reactor: Any = self.reactor
-            self.stopReading()
-            self._resting = reactor.callLater(REST_SECONDS, self.startReading)
         told, at = set(), 0
         while at < len(data):
             watch, mask, _, size = _EVENT.unpack_from(data, at)
@@ -67,8 +66,13 @@ class _Notices(inotify.INotify):
             if found is not None:
                 for callback in tuple(found.callbacks):
                     callback(found, found.path, 0)
+        if not self._over:
+            reactor: Any = self.reactor
+            self.stopReading()
+            self._resting = reactor.callLater(REST_SECONDS, self.startReading)
 
     def loseConnection(self) -> None:
+        self._over = True
         cancel(self._resting)
         super().loseConnection()
 
@@ -77,12 +81,12 @@ class _Notices(inotify.INotify):
 class _Watched:
     """One folder, by a descriptor of its own: whoever renames it is followed.
 
-    @ivar listeners: who is told.
+    @ivar listeners: who is told, each by a key of its own.
     """
 
     path: FilePath[str]
     descriptor: int
-    listeners: Listeners[Heard] = field(factory=lambda: Listeners("a folder"))
+    listeners: dict[object, Heard] = field(factory=dict)
 
 
 class Watches:
@@ -97,6 +101,9 @@ class Watches:
         self._reactor = reactor
         self._notify: _Notices | None = None
         self._watched: dict[tuple[int, int], _Watched] = {}
+        # Whom something was heard for, and who was not told yet: each once.
+        self._due: dict[object, Heard] = {}
+        self._turn: IDelayedCall | None = None
 
     def __len__(self) -> int:
         return len(self._watched)
@@ -111,10 +118,12 @@ class Watches:
         status = os.fstat(folder)
         key = (status.st_dev, status.st_ino)
         watched = self._watched.get(key) or self._begin(key, folder)
-        remove = watched.listeners.add(heard)
+        own = object()
+        watched.listeners[own] = heard
 
         def stop() -> None:
-            remove()
+            watched.listeners.pop(own, None)
+            self._due.pop(own, None)
             if not watched.listeners and self._watched.get(key) is watched:
                 self._end(key)
 
@@ -143,9 +152,26 @@ class Watches:
 
     def _told(self, watched: _Watched) -> Callable[[object, object, int], None]:
         def told(ignored: object, path: object, mask: int) -> None:
-            watched.listeners.tell(lambda heard: heard())
+            self._due.update(watched.listeners)
+            if self._turn is None:
+                self._tell()
 
         return told
+
+    def _tell(self) -> None:
+        """Tell the next few; those who are due again come last."""
+        self._turn = None
+        for own in tuple(islice(self._due, AT_ONCE)):
+            heard = self._due.pop(own, None)
+            if heard is None:
+                # Whoever was told before had this one end.
+                continue
+            try:
+                heard()
+            except Exception:
+                self._log.failure("a listener of a folder failed")
+        if self._due:
+            self._turn = self._reactor.callLater(TURN_SECONDS, self._tell)
 
     def _end(self, key: tuple[int, int]) -> None:
         watched = self._watched.pop(key)
@@ -159,3 +185,6 @@ class Watches:
         if not self._watched and self._notify is not None:
             notify, self._notify = self._notify, None
             notify.loseConnection()
+            self._due.clear()
+            cancel(self._turn)
+            self._turn = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Callable
 from unittest import mock
 
 from twisted.internet import inotify
@@ -11,7 +12,7 @@ from twisted.internet.testing import MemoryReactorClock
 
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
-from tservice.files.watches import REST_SECONDS, Watches
+from tservice.files.watches import AT_ONCE, REST_SECONDS, TURN_SECONDS, Watches
 
 
 class WatchesTests(WorkspaceCase):
@@ -65,6 +66,71 @@ class WatchesTests(WorkspaceCase):
         self.assertEqual([], self.reactor.getReaders())
         self.reactor.advance(REST_SECONDS)
         self.assertEqual([notify], self.reactor.getReaders())
+
+    def test_one_change_is_told_at_once_and_the_next_behind_a_rest(self) -> None:
+        """A thousand a second, each read alone, held everybody else up."""
+        self.watch("a")
+        notify = self.watches._notify
+        assert notify is not None
+        self.put("x")
+        notify.doRead()
+        self.assertEqual(["a"], self.heard)
+        self.reactor.advance(REST_SECONDS / 2)
+        self.assertEqual([], self.reactor.getReaders())
+        self.reactor.advance(REST_SECONDS / 2)
+        self.assertEqual([notify], self.reactor.getReaders())
+
+    def test_many_are_told_a_few_at_a_time_each_once(self) -> None:
+        for number in range(2 * AT_ONCE + 1):
+            self.watch(str(number))
+        notify = self.watches._notify
+        assert notify is not None
+        for name in "xy":
+            self.put(name)
+            notify.doRead()
+        told = [len(self.heard)]
+        for _ in range(3):
+            self.reactor.advance(TURN_SECONDS)
+            told.append(len(self.heard))
+        self.assertEqual([AT_ONCE, 2 * AT_ONCE, 3 * AT_ONCE, 3 * AT_ONCE + 1], told)
+
+    def test_one_that_ends_before_its_turn_is_not_told(self) -> None:
+        stops = [self.watch(str(name)) for name in range(AT_ONCE + 2)]
+        self.put("x")
+        notify = self.watches._notify
+        assert notify is not None
+        notify.doRead()
+        stop = stops[AT_ONCE]
+        assert callable(stop)
+        stop()
+        self.reactor.advance(TURN_SECONDS)
+        self.assertEqual([*map(str, range(AT_ONCE)), str(AT_ONCE + 1)], self.heard)
+
+    def test_one_that_fails_is_logged_and_others_are_told(self) -> None:
+        descriptor = os.open(self.folder, os.O_PATH | os.O_DIRECTORY)
+
+        def fail() -> None:
+            raise ZeroDivisionError
+
+        self.addCleanup(self.watches.watch(descriptor, fail))
+        os.close(descriptor)
+        self.watch("b")
+        self.put("x")
+        self.assertEqual({"b"}, self.told())
+        self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
+
+    def test_whoever_ends_the_last_watch_when_told_ends_everything(self) -> None:
+        stops: list[Callable[[], None]] = []
+        descriptor = os.open(self.folder, os.O_PATH | os.O_DIRECTORY)
+        stops.append(self.watches.watch(descriptor, lambda: stops[0]()))
+        os.close(descriptor)
+        notify = self.watches._notify
+        assert notify is not None
+        self.put("x")
+        notify.doRead()
+        self.reactor.advance(1)
+        self.assertEqual(([], []), (self.reactor.getReaders(), self.reactor.getDelayedCalls()))
+        self.assertEqual(self.before, descriptors())
 
     def test_one_that_rests_can_be_ended(self) -> None:
         stop = self.watch("a")
