@@ -20,7 +20,7 @@ from tservice.http.connections.frameguard import (
     HEADER_LIST_BYTES,
     SETTINGS,
 )
-from tservice.http.connections.negotiate import RESETS, TABLE_BYTES
+from tservice.http.connections.negotiate import HEAD, RESETS, TABLE_BYTES, TURN
 from tservice.http.site import IDLE_SECONDS
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -62,6 +62,7 @@ class Hostile(SynchronousTestCase):
 
     def assertCut(self, why: str) -> None:
         """It is told, hears no more, and is gone in a moment; one line is logged."""
+        self.settle()
         [line] = [formatEvent(event) for event in self.logged if event["log_level"].name != "debug"]
         self.assertIn("cutting an HTTP/2 connection of 127.0.0.1: ", line)
         self.assertIn(why, line)
@@ -84,6 +85,65 @@ class Hostile(SynchronousTestCase):
 
     def calls(self) -> list[Any]:
         return list(self.clock.getDelayedCalls())
+
+
+class TurnTests(Hostile):
+    """Many requests in what is read at a time hold nobody else up."""
+
+    def many(self, count: int) -> bytes:
+        return b"".join(self.request(1 + 2 * number, "END_STREAM") for number in range(count))
+
+    def begun(self) -> int:
+        """The last request that was begun, counted from 1."""
+        return (int(self.patient.conn.highest_inbound_stream_id) + 1) // 2
+
+    def test_a_few_heads_in_one_turn(self) -> None:
+        begun: list[int] = []
+        take = self.patient._take
+
+        def turn() -> None:
+            take()
+            begun.append(self.begun())
+
+        self.patient._take = turn
+        self.connection.send(self.many(20))
+        self.assertEqual(([TURN // HEAD], "paused"), (begun, self.transport.producerState))
+        self.settle()
+        self.assertEqual([*range(TURN // HEAD, 21, TURN // HEAD)], begun[:5])
+        self.assertEqual("producing", self.transport.producerState)
+        self.assertEqual([1] * 20, self.answers())
+
+    def test_what_comes_meanwhile_comes_behind(self) -> None:
+        sent = self.many(12)
+        self.connection.send(sent[:-5])
+        self.connection.send(sent[-5:])
+        self.settle()
+        self.assertEqual([1] * 12, self.answers())
+
+    def answers(self) -> list[int]:
+        """How many heads of answers each stream got."""
+        found, data = dict[int, int](), self.transport.value()
+        while data:
+            size = int.from_bytes(data[:3], "big")
+            stream = int.from_bytes(data[5:9], "big")
+            if data[3] == frame.HeadersFrame.type:
+                found[stream] = found.get(stream, 0) + 1
+            data = data[9 + size :]
+        return list(found.values())
+
+    def test_a_connection_that_is_lost_in_between(self) -> None:
+        self.connection.send(self.many(20))
+        self.connection.lose()
+        self.clock.advance(0)
+        self.assertEqual(TURN // HEAD, self.begun())
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_small_frames_too(self) -> None:
+        ping = frame.PingFrame(0, opaque_data=b"x" * 8).serialize()
+        self.connection.send(ping * (TURN + 1))
+        self.assertEqual("paused", self.transport.producerState)
+        self.settle()
+        self.assertEqual("producing", self.transport.producerState)
 
 
 class FloodTests(Hostile):

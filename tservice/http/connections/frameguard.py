@@ -42,7 +42,10 @@ class TooMuch(Exception):
 
 
 class FrameGuard:
-    """Looks at the heads of the frames of one connection as its bytes come in."""
+    """Looks at the heads of the frames of one connection as its bytes come in.
+
+    @ivar requests: how many have begun.
+    """
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         """@param seconds: the time."""
@@ -50,6 +53,7 @@ class FrameGuard:
         self._skip = _PREFACE
         self._head = b""
         self._block = 0
+        self.requests = 0
         self._left, self._since = float(BURST), seconds()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -83,6 +87,7 @@ class FrameGuard:
             self._block = length if kind != _CONTINUATION else self._block + length
             if self._block > HEADER_BYTES:
                 raise TooMuch(f"a request's header of more than {HEADER_BYTES} bytes")
+        self.requests += kind == _HEADERS
         brings_on = kind == _HEADERS or (kind == _DATA and length >= SMALL_BYTES)
         if not brings_on:
             self._spend()

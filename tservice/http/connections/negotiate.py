@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from h2.errors import ErrorCodes
@@ -15,6 +16,7 @@ from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
 from twisted.web._http2 import H2Connection
 
+from tservice.core.timers import cancel
 from tservice.http.connections.channel import Channel
 from tservice.http.connections.frameguard import (
     HEADER_LIST_BYTES,
@@ -33,6 +35,9 @@ fields is looked for in all of it."""
 
 WHY = 200
 """Characters of why a connection is cut, for the log: the client's own words are in it."""
+TURN, HEAD = 64, 16
+"""What is taken in one turn of the reactor: so many small frames, a request's head for as many as
+that.  One may unpack to 16 KiB, and a hundred of them fit into what is read at a time."""
 FAREWELL_SECONDS = 1.0
 """After a breach: time for the client to read why, before the connection is cut."""
 
@@ -89,6 +94,8 @@ class Patient(H2Connection):
         self.conn.decoder.max_header_list_size = HEADER_LIST_BYTES
         self.priority = _Tree(self._may_send)
         self._guard = FrameGuard(reactor.seconds)
+        self._pieces: Iterator[bytes] = iter(())
+        self._turn: IDelayedCall | None = None
 
     @property
     def answering(self) -> bool:
@@ -108,20 +115,47 @@ class Patient(H2Connection):
             super().timeoutConnection()
 
     def dataReceived(self, data: bytes) -> None:
-        # Frame by frame: the base class takes a request that is cancelled in the same bytes for
-        # open, and fails when it is answered.
+        if self._is_over():
+            return
+        self._pieces = chain(self._pieces, self._guard.feed(data))
+        if self._turn is None:
+            self._take()
+
+    def _take(self) -> None:
+        """Take in what came, as much as one turn may; the transport waits for the rest."""
+        waited, self._turn = self._turn is not None, None
         try:
-            for piece in () if self._is_over() else self._guard.feed(data):
-                super().dataReceived(piece)
-                if self._is_over():
-                    return
-                if len(self.conn.remote_settings) > SETTINGS:
-                    raise TooMuch("too many settings")
+            if not self._take_some():
+                self._turn = self._reactor.callLater(0, self._take)
         except TooMuch as error:
             self.conn.close_connection(ErrorCodes.ENHANCE_YOUR_CALM)
             self._terminate(Failure(error))
+        if self._is_over():
+            cancel(self._turn)
             return
         self._wake()
+        if self._turn is not None and not waited:
+            self.transport.pauseProducing()
+        elif self._turn is None and waited:
+            self.transport.resumeProducing()
+
+    def _take_some(self) -> bool:
+        """Whether that was all.
+
+        Frame by frame: the base class takes a request that is cancelled in the same bytes for
+        open, and fails when it is answered.
+        """
+        before = self._guard.requests
+        for taken, piece in enumerate(self._pieces, 1):
+            super().dataReceived(piece)
+            if self._is_over():
+                return True
+            if len(self.conn.remote_settings) > SETTINGS:
+                raise TooMuch("too many settings")
+            if taken + HEAD * (self._guard.requests - before) >= TURN:
+                return False
+        self._pieces = iter(())
+        return True
 
     def _is_over(self) -> bool:
         return self._over is not None
@@ -143,6 +177,8 @@ class Patient(H2Connection):
     def connectionLost(
         self, reason: Failure = connectionDone, _cancelTimeouts: bool = True
     ) -> None:
+        cancel(self._turn)
+        self._pieces = iter(())
         super().connectionLost(reason, _cancelTimeouts)
         if _cancelTimeouts and self._over is not None and self._over.active():
             self._over.cancel()
