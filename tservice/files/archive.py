@@ -8,11 +8,11 @@ import tarfile
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import suppress
-from heapq import merge
 from itertools import islice
 
+from tservice.core.doors.inparts import in_order
 from tservice.files.beneath import Closed, Spot
-from tservice.files.model import FOLDER_NAMES, SORTED_AT_ONCE, is_secret
+from tservice.files.model import FOLDER_NAMES, is_secret
 
 PIECE = 256 * 1024
 LEVEL = 1
@@ -81,9 +81,7 @@ def _open(top: int, steps: tuple[bytes, ...]) -> int:
 
 def _children(folder: int) -> list[bytes]:
     with os.scandir(folder) as found:
-        names = [os.fsencode(each.name) for each in islice(found, FOLDER_NAMES)]
-    begins = range(0, len(names), SORTED_AT_ONCE)
-    return list(merge(*(sorted(names[at : at + SORTED_AT_ONCE]) for at in begins)))
+        return list(in_order(os.fsencode(each.name) for each in islice(found, FOLDER_NAMES)))
 
 
 def _child(folder: int, name: bytes, shown: str) -> Generator[bytes, None, bool]:

@@ -12,8 +12,6 @@ from tservice.core.places.place import OWN, PlaceId
 
 TREE_ENTRIES = 5000
 TREE_DEPTH = 10
-SORTED_AT_ONCE = 4096
-"""Names; more would hold the interpreter, and with it everybody's terminals, for too long."""
 FOLDER_NAMES = 200_000
 """Names of one folder that are looked at, of which the first in order are shown."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import os
 import stat
 from collections import deque
@@ -13,8 +12,9 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from tservice.core.doors.inparts import in_order
 from tservice.files.beneath import Beneath, Closed, Spot, shown
-from tservice.files.model import FOLDER_NAMES, NOT_ENTERED, SORTED_AT_ONCE, TREE_DEPTH, TREE_ENTRIES
+from tservice.files.model import FOLDER_NAMES, NOT_ENTERED, TREE_DEPTH, TREE_ENTRIES
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PASS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -111,25 +111,17 @@ class Tree:
             os.close(descriptor)
 
     def _in_order(self, descriptor: int) -> Iterator[str]:
-        """Names, folders first, whatever their case.
-
-        They are sorted in parts: to sort many at once would hold the interpreter, and with it
-        everybody's terminals, for as long.
-        """
-        folders: list[list[str]] = [[]]
-        files: list[list[str]] = [[]]
+        """Names, folders first, whatever their case."""
+        folders: list[str] = []
+        files: list[str] = []
         with os.scandir(descriptor) as found:
             for each in islice(found, FOLDER_NAMES):
                 if each.name.startswith(".") and not self.wanted.show_hidden:
                     continue
-                parts = folders if each.is_dir(follow_symlinks=False) else files
-                parts[-1].append(each.name)
-                if len(parts[-1]) == SORTED_AT_ONCE:
-                    parts[-1].sort(key=str.casefold)
-                    parts.append([])
-        for parts in (folders, files):
-            parts[-1].sort(key=str.casefold)
-            yield from heapq.merge(*parts, key=str.casefold)
+                among = folders if each.is_dir(follow_symlinks=False) else files
+                among.append(each.name)
+        yield from in_order(folders, str.casefold)
+        yield from in_order(files, str.casefold)
 
     def _take(self, folder: int, each: str, prefix: str, steps: tuple[bytes, ...]) -> Entry | None:
         try:

@@ -20,7 +20,7 @@ from tservice.http.connections.frameguard import (
     HEADER_LIST_BYTES,
     SETTINGS,
 )
-from tservice.http.connections.negotiate import HEAD, RESETS, TABLE_BYTES, TURN
+from tservice.http.connections.negotiate import HEAD, RESETS, TABLE_BYTES, TURN, WHY
 from tservice.http.site import IDLE_SECONDS
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -300,6 +300,16 @@ class BreachTests(Hostile):
                 sent = frame.HeadersFrame(1, data=self.encoder.encode(fields), flags=flags)
                 self.connection.send(sent.serialize())
                 self.assertCut("no path")
+
+    def test_its_own_words_are_logged_in_part(self) -> None:
+        """The name of a field that may not be is in the text of the error."""
+        head = self.encoder.encode([*self.fields(), ("X" + "y" * 12_000, "1")])
+        sent = frame.HeadersFrame(1, data=head, flags=["END_HEADERS", "END_STREAM"])
+        self.connection.send(sent.serialize())
+        [event] = [each for each in self.logged if each["log_level"].name == "info"]
+        self.assertIn("Xyyy", formatEvent(event))
+        self.assertTrue(len(formatEvent(event)) < 2 * WHY)
+        self.assertCut("Xyyy")
 
     def test_a_vast_frame_is_not_awaited(self) -> None:
         self.connection.send(b"\xff\xff\xff\x00\x00\x00\x00\x00\x01")

@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 from tservice.agents.transcripts.choice import EARLY_MS, Candidate, choose
 from tservice.agents.transcripts.sources import head
 from tservice.agents.transcripts.stores import CODEX, PRIMARY, STORES, StoredConversation, scan
+from tservice.core.doors.inparts import in_order
 from tservice.sessions.interfaces import Session
 
 MODES = tuple(STORES)
@@ -148,5 +149,5 @@ def all_transcripts(places: Iterable[TranscriptFiles]) -> list[StoredConversatio
     """Every conversation, newest first, within the limits of one search of each place."""
     every = tuple(places)
     roots = dict.fromkeys((mode, root) for each in every for mode, root in each.roots.items())
-    found = [transcript for mode, root in roots for transcript in scan(root, mode)]
-    return sorted(found, key=lambda each: (-each.at, str(each.path)))
+    found = (transcript for mode, root in roots for transcript in scan(root, mode))
+    return list(in_order(found, lambda each: (-each.at, str(each.path))))
