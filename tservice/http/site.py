@@ -10,6 +10,7 @@ from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.web import server
 
 from tservice.http.connections.negotiate import Negotiated
+from tservice.http.connections.turns import Turns
 from tservice.http.kernel import Kernel
 from tservice.http.request import Request
 
@@ -75,6 +76,7 @@ class Site(server.Site):
         self._max_connections = max_connections
         self._open: dict[Negotiated, str] = {}
         self._held = 0
+        self.turns = Turns(clock)
 
     def acceptableProtocols(self) -> list[bytes]:
         """What TLS may negotiate, best first."""

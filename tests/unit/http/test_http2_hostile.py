@@ -20,7 +20,8 @@ from tservice.http.connections.frameguard import (
     HEADER_LIST_BYTES,
     SETTINGS,
 )
-from tservice.http.connections.negotiate import HEAD, RESETS, TABLE_BYTES, TURN, WHY
+from tservice.http.connections.negotiate import FIELDS, RESETS, TABLE_BYTES, WHY
+from tservice.http.connections.turns import SHARE, TURN
 from tservice.http.site import IDLE_SECONDS
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -97,21 +98,79 @@ class TurnTests(Hostile):
         """The last request that was begun, counted from 1."""
         return (int(self.patient.conn.highest_inbound_stream_id) + 1) // 2
 
-    def test_a_few_heads_in_one_turn(self) -> None:
-        begun: list[int] = []
-        take = self.patient._take
-
-        def turn() -> None:
-            take()
-            begun.append(self.begun())
-
-        self.patient._take = turn
-        self.connection.send(self.many(20))
-        self.assertEqual(([TURN // HEAD], "paused"), (begun, self.transport.producerState))
+    def turns(self) -> list[int]:
+        """How many requests each turn of the reactor began, noted as they pass."""
         self.settle()
-        self.assertEqual([*range(TURN // HEAD, 21, TURN // HEAD)], begun[:5])
+        found: list[int] = []
+        turns = self.api.site.turns
+        turn = turns._turn
+
+        def noted() -> None:
+            before = self.begun()
+            turn()
+            found.append(self.begun() - before)
+
+        self.patch(turns, "_turn", noted)
+        return found
+
+    def test_a_few_heads_in_one_turn(self) -> None:
+        begun = self.turns()
+        self.connection.send(self.many(20))
+        self.assertEqual((1, "paused"), (self.begun(), self.transport.producerState))
+        self.settle()
+        self.assertEqual([4, 4, 4, 4, 3], begun[:5])
         self.assertEqual("producing", self.transport.producerState)
         self.assertEqual([1] * 20, self.answers())
+
+    def test_all_connections_share_a_turn(self) -> None:
+        """Twenty of them brought back what a bound for each was made against."""
+        self.settle()
+        served: list[int] = []
+        turns = self.api.site.turns
+        spend = turns.spend
+
+        def noted(cost: int) -> None:
+            served[-1] += cost
+            spend(cost)
+
+        def turn() -> None:
+            served.append(0)
+            take()
+
+        take = turns._turn
+        self.patch(turns, "spend", noted)
+        self.patch(turns, "_turn", turn)
+        served.append(0)
+        others = [self.another() for _ in range(5)]
+        for each in others:
+            self.encoder = Encoder()
+            each.send(PREFACE + frame.SettingsFrame(0).serialize() + self.many(6))
+        self.settle()
+        heads = [each.channel._channel.conn.highest_inbound_stream_id for each in others]
+        self.assertEqual([11] * 5, heads)
+        self.assertTrue(max(served) < TURN + SHARE, served)
+
+    def another(self) -> Any:
+        """One more connection, with a table of its own for the same heads."""
+        return self.api.connect(transport=TLSTransport())
+
+    def test_a_head_of_many_fields_costs_more(self) -> None:
+        begun = self.turns()
+        many = {f"x{number}": "y" for number in range(60 * FIELDS)}
+        self.connection.send(
+            b"".join(
+                bytes(
+                    frame.HeadersFrame(
+                        1 + 2 * number,
+                        data=self.head(**many),
+                        flags=["END_HEADERS", "END_STREAM"],
+                    ).serialize()
+                )
+                for number in range(5)
+            )
+        )
+        self.settle()
+        self.assertEqual([1, 1, 1, 1], begun[:4])
 
     def test_what_comes_meanwhile_comes_behind(self) -> None:
         sent = self.many(12)
@@ -135,7 +194,7 @@ class TurnTests(Hostile):
         self.connection.send(self.many(20))
         self.connection.lose()
         self.clock.advance(0)
-        self.assertEqual(TURN // HEAD, self.begun())
+        self.assertEqual(1, self.begun())
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_small_frames_too(self) -> None:
@@ -252,6 +311,7 @@ class FloodTests(Hostile):
             stream = 2 * number + 1
             self.connection.send(self.request(stream, "END_STREAM", path="/api/park"))
             self.connection.send(frame.RstStreamFrame(stream, error_code=8).serialize())
+        self.settle()
         self.assertTrue(len(self.handlers.parked) <= RESETS + 1)
         self.assertEqual(self.handlers.parked, self.handlers.cancelled)
         self.assertCut("Too many stream resets")
@@ -414,6 +474,7 @@ class StallTests(Hostile):
         for number in range(50):
             sent = self.request(2 * number + 1, method="POST", path="/api/size", x="y" * 2_000)
             self.connection.send(sent)
+        self.settle()
         self.assertTrue(self.api.site._held - before > 50 * 2_000)
         self.assertTrue(self.connection.channel.arrived > 50 * 2_000)
         self.connection.lose()

@@ -322,6 +322,12 @@ def _case_book(world: World) -> Sequence[Step]:
         Step(name="removed", do=lambda: store.spare("/trash/two"), needs="doomed too"),
         Step(name="ordered", do=lambda: store.put_order("ann", ["three", "one"])),
         Step(name="again", do=lambda: store.put_order("ann", ["one", "three"])),
+        Step(
+            name="strangers",
+            do=lambda: store.forget_orders(lambda name: False),
+            owed=True,
+            needs="again",
+        ),
     ]
 
 

@@ -16,7 +16,6 @@ from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
 from twisted.web._http2 import H2Connection
 
-from tservice.core.timers import cancel
 from tservice.http.connections.channel import Channel
 from tservice.http.connections.frameguard import (
     HEADER_LIST_BYTES,
@@ -25,6 +24,7 @@ from tservice.http.connections.frameguard import (
     TooMuch,
 )
 from tservice.http.connections.parts import ConnectionServer
+from tservice.http.connections.turns import SHARE, Turns
 
 RESETS = 200
 """Requests that a client may take back at once; beyond that L{Patient} allows 33 a second."""
@@ -35,9 +35,9 @@ fields is looked for in all of it."""
 
 WHY = 200
 """Characters of why a connection is cut, for the log: the client's own words are in it."""
-TURN, HEAD = 64, 16
-"""What is taken in one turn of the reactor: so many small frames, a request's head for as many as
-that.  One may unpack to 16 KiB, and a hundred of them fit into what is read at a time."""
+HEAD, FIELDS = 15, 6
+"""What a request's head costs beyond a small frame, in such frames, and how many of its fields cost
+another: one may unpack to 16 KiB, and a hundred of them fit into what is read at a time."""
 FAREWELL_SECONDS = 1.0
 """After a breach: time for the client to read why, before the connection is cut."""
 
@@ -88,14 +88,16 @@ class Patient(H2Connection):
     _resetTokenBurst = RESETS
     _over: IDelayedCall | None = None
 
-    def __init__(self, reactor: Any) -> None:
+    def __init__(self, reactor: Any, turns: Turns) -> None:
         super().__init__(reactor)
+        self._turns = turns
         self.conn.encoder = _Packer()
         self.conn.decoder.max_header_list_size = HEADER_LIST_BYTES
         self.priority = _Tree(self._may_send)
         self._guard = FrameGuard(reactor.seconds)
         self._pieces: Iterator[bytes] = iter(())
-        self._turn: IDelayedCall | None = None
+        self._waits = False
+        self._fields = 0
 
     @property
     def answering(self) -> bool:
@@ -118,41 +120,59 @@ class Patient(H2Connection):
         if self._is_over():
             return
         self._pieces = chain(self._pieces, self._guard.feed(data))
-        if self._turn is None:
-            self._take()
+        if self._waits:
+            return
+        if self._turns.has_room():
+            self.take()
+        else:
+            self._wait()
 
-    def _take(self) -> None:
-        """Take in what came, as much as one turn may; the transport waits for the rest."""
-        waited, self._turn = self._turn is not None, None
+    def take(self) -> None:
+        """Take in a share of what came; the transport waits for the rest."""
+        waited, self._waits = self._waits, False
         try:
-            if not self._take_some():
-                self._turn = self._reactor.callLater(0, self._take)
+            done = self._take_share()
         except TooMuch as error:
             self.conn.close_connection(ErrorCodes.ENHANCE_YOUR_CALM)
             self._terminate(Failure(error))
+            return
         if self._is_over():
-            cancel(self._turn)
             return
         self._wake()
-        if self._turn is not None and not waited:
-            self.transport.pauseProducing()
-        elif self._turn is None and waited:
+        if not done:
+            self._wait(paused=waited)
+        elif waited:
             self.transport.resumeProducing()
 
-    def _take_some(self) -> bool:
+    def drop(self) -> None:
+        """Cut the connection."""
+        self.transport.abortConnection()
+
+    def _wait(self, *, paused: bool = False) -> None:
+        self._waits = True
+        self._turns.wait(self)
+        if not paused:
+            self.transport.pauseProducing()
+
+    def _take_share(self) -> bool:
         """Whether that was all.
 
         Frame by frame: the base class takes a request that is cancelled in the same bytes for
         open, and fails when it is answered.
         """
-        before = self._guard.requests
-        for taken, piece in enumerate(self._pieces, 1):
+        spent, requests = 0, self._guard.requests
+        for piece in self._pieces:
+            self._fields = 0
             super().dataReceived(piece)
             if self._is_over():
                 return True
             if len(self.conn.remote_settings) > SETTINGS:
                 raise TooMuch("too many settings")
-            if taken + HEAD * (self._guard.requests - before) >= TURN:
+            begun, requests = self._guard.requests - requests, self._guard.requests
+            cost = 1 + HEAD * begun + self._fields // FIELDS
+            self._turns.spend(cost)
+            spent += cost
+            if spent >= SHARE:
                 return False
         self._pieces = iter(())
         return True
@@ -177,13 +197,14 @@ class Patient(H2Connection):
     def connectionLost(
         self, reason: Failure = connectionDone, _cancelTimeouts: bool = True
     ) -> None:
-        cancel(self._turn)
+        self._turns.leave(self)
         self._pieces = iter(())
         super().connectionLost(reason, _cancelTimeouts)
         if _cancelTimeouts and self._over is not None and self._over.active():
             self._over.cancel()
 
     def _requestReceived(self, event: RequestReceived) -> None:
+        self._fields = len(event.headers)
         if all(name != b":path" for name, _ in event.headers):
             # CONNECT (RFC 9113, section 8.5): nothing here is a proxy.
             self.conn.close_connection(ErrorCodes.PROTOCOL_ERROR)
@@ -267,7 +288,7 @@ class Negotiated(Protocol):
     def _switch(self) -> None:
         self._channel.setTimeout(None)
         self.transport.unregisterProducer()
-        self._channel = self._settle(Patient(self._site.reactor))
+        self._channel = self._settle(Patient(self._site.reactor, self._site.turns))
         self._channel.makeConnection(self.transport)
         self.transport.registerProducer(self._channel, True)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from tservice.http.connections.turns import Turns
+
 
 class Early(Protocol):
     """A request that can be answered before its body is here."""
@@ -25,11 +27,13 @@ class ConnectionServer(Protocol):
     @ivar reactor: its clock.
     @ivar requestFactory: makes a request for a channel.
     @ivar timeOut: seconds of silence that end a connection.
+    @ivar turns: whose bytes are taken in next, where they cost much.
     """
 
     reactor: Any
     requestFactory: Any
     timeOut: Any
+    turns: Turns
 
     def connection_ended(self, connection: Any) -> None:
         """A connection is over."""

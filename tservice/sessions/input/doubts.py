@@ -7,6 +7,7 @@ and a text that stands there still is submitted once that it was not is sure.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 from attrs import frozen
 
@@ -44,9 +45,10 @@ class Doubts:
         """Remember one, with what its caller is told."""
         self._doubts.append(_Doubt(entry, prompter, why))
 
-    async def settle(self, client: str | None, seq: int) -> None:
+    async def settle(self, client: str | None, seq: int, again: Callable[[], object]) -> None:
         """Return where that prompt is not, or no longer, in doubt.
 
+        @param again: judges who asks, before each Enter that is pressed for it.
         @raise ServiceError: 422: it still is; as its caller was told, who may not have heard it.
         """
         numbered = (each for each in self._doubts if each.entry.seq == seq)
@@ -54,7 +56,7 @@ class Doubts:
         if found is None:
             return
         try:
-            over = await found.prompter.finish()
+            over = await found.prompter.finish(again)
         except PaneGone:
             over = True
         if not over:

@@ -6,6 +6,8 @@ agent in one read, which is how an Enter gets lost.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import define
 
 from tservice.core.clock import sleep
@@ -112,9 +114,10 @@ class Prompter:
             # Enter was pressed, and the program ended on it: C{/exit} does that.
             return Given()
 
-    async def finish(self) -> bool:
+    async def finish(self, again: Callable[[], object]) -> bool:
         """Submit it, if it was not, now that its caller asks for it again; whether it was by now.
 
+        @param again: judges the caller, before each Enter; raises what is against it.
         @raise PaneGone: the process is over.
         """
         if not await self._is_doubted():
@@ -122,7 +125,7 @@ class Prompter:
         if self.passed or not await self._stands_alone():
             return False
         try:
-            await self._submitter.finish(self._typist)
+            await self._submitter.finish(self._typist, again)
             await self._parking.put_back()
         except NotSure:
             return False

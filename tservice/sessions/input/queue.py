@@ -252,8 +252,9 @@ class InputQueue:
     ) -> Delivery:
         previous = self._previous(request)
         if request.seq is not None and previous is not None and request.seq <= previous:
-            self._target.judge(request.sender)
-            await self._doubts.settle(request.client_id, request.seq)
+            judge = partial(self._target.judge, request.sender)
+            judge()
+            await self._doubts.settle(request.client_id, request.seq, judge)
             return Delivery(delivered=False, duplicate=True)
         kind, data = classify(request.text, request.use_mux, typed=request.typed)
         if kind is not InputKind.RAW:

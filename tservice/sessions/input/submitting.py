@@ -74,6 +74,7 @@ class Submitter:
         self._touch = Touch(context, composer)
         self._listening = Listening(context, composer, stands)
         self._shown = Shown.WHOLE
+        self._again: Callable[[], object] = lambda: None
         self.claim: Claim | None = None
 
     async def submit(self, typist: Typist, shown: Shown) -> None:
@@ -108,12 +109,14 @@ class Submitter:
         except Unanswered as error:
             raise NotSure(NOT_SURE) from error
 
-    async def finish(self, typist: Typist) -> None:
+    async def finish(self, typist: Typist, again: Callable[[], object]) -> None:
         """Submit a text that stands there still: its Enter was lost for sure, or never pressed.
 
+        @param again: judges who asks for it, before each Enter; raises what is against it.
         @raise NotSure: nobody can tell.
         @raise PaneGone: the process is over.
         """
+        self._again = again
         try:
             if self.claim is None:
                 await self._begin(typist, Shown.WHOLE)
@@ -182,6 +185,7 @@ class Submitter:
 
     async def _press_again(self) -> None:
         """Press Enter into the text, unless the screen moves just then: it is looked at anew."""
+        self._again()
         seen = await self._touch.press("Enter", self._stands)
         if seen is not None:
             self._listening.entered(seen)

@@ -61,6 +61,19 @@ class DoubtTests(SubmissionCase):
         error: ServiceError = self.failureResultOf(again, ServiceError).value
         self.assertEqual((ErrorCode.FORBIDDEN, 1), (error.code, self.enters))
 
+    def test_nor_for_one_whose_right_ends_while_its_agent_is_asked(self) -> None:
+        self.doubted()
+        self.agent.numb = False
+        right = [True]
+        self.sessions.judge_senders(lambda who, session: right[0])
+        again = self.type(self.session, "hello\r", client_id="c", seq=1, sender=ANN)
+        self.spend(0.3)
+        self.assertNoResult(again)
+        right[0] = False
+        self.spend(LONG)
+        error: ServiceError = self.failureResultOf(again, ServiceError).value
+        self.assertEqual((ErrorCode.FORBIDDEN, 1), (error.code, self.enters))
+
     def test_it_is_a_draft_to_the_next_one(self) -> None:
         self.doubted()
         answer = self.send("next\r", 2)
