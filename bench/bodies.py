@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import ceil
 from typing import Any
 
@@ -28,6 +28,9 @@ from tservice.http.operations import Operation
 MIB = 1024 * 1024
 MS_PER_MIB = 5.0
 TIMES = 5
+ROUNDS, PAUSE = 5, 0.5
+"""How often what seems to cost too much is measured once more, and seconds before each: a machine
+that is slow for a moment adds to a cost, and nothing takes from one."""
 
 CROWDS = {
     "objects": b"{},",
@@ -103,16 +106,35 @@ def _read(operation: Operation, raw: bytes) -> Any:
 
 def row(operation: Operation) -> Row:
     """The worst of a route."""
-    costs = {name: (cost(operation, raw), len(raw)) for name, raw in bodies(operation)}
-    worst, (spent, size) = max(costs.items(), key=lambda item: item[1][0] / ceil(item[1][1] / MIB))
+    sent = dict(bodies(operation))
+    costs = settled(sent, lambda raw: cost(operation, raw))
+    worst = max(costs, key=lambda name: costs[name] / ceil(len(sent[name]) / MIB))
+    spent, size = costs[worst], len(sent[worst])
     return Row(
         name=f"{operation.method} {operation.path}: {worst}, {size / 1024:.0f} KiB",
         ours=spent,
-        peer=MS_PER_MIB * ceil(size / MIB),
+        peer=promised(sent[worst]),
         unit="ms",
         against="5 ms a MiB",
         at_most=1.0,
     )
+
+
+def settled(sent: Mapping[str, bytes], cost: Callable[[bytes], float]) -> dict[str, float]:
+    """What each costs, in milliseconds; the least of several times where it seems too much."""
+    costs = {name: cost(raw) for name, raw in sent.items()}
+    for _ in range(ROUNDS):
+        over = [name for name, raw in sent.items() if costs[name] > promised(raw)]
+        if over:
+            time.sleep(PAUSE)
+        for name in over:
+            costs[name] = min(costs[name], cost(sent[name]))
+    return costs
+
+
+def promised(raw: bytes) -> float:
+    """Milliseconds that it may cost."""
+    return MS_PER_MIB * ceil(len(raw) / MIB)
 
 
 def messages() -> Iterator[tuple[str, bytes]]:
@@ -165,7 +187,7 @@ def message_cost(server: RpcServer, raw: bytes) -> float:
 def message_row() -> Row:
     """The worst message to C{/mcp}."""
     server = RpcServer(offered(None), _nowhere)
-    costs = {name: message_cost(server, raw) for name, raw in messages()}
+    costs = settled(dict(messages()), lambda raw: message_cost(server, raw))
     worst = max(costs, key=lambda name: costs[name])
     return Row(
         name=f"POST /mcp: {worst}",
