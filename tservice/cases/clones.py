@@ -196,6 +196,7 @@ class Clones:
                 shallow=wish.shallow,
                 place=place,
             )
+            active.again()
             cloned = await self._git.clone(order, active.run)
             await self._settle(active, wish, caller)
         except Exception as error:

@@ -71,6 +71,8 @@ class CaseWorktrees:
         order = WorktreeOrder(
             folder=case.path, path=path, branch=wish.branch, start=wish.start, place=place
         )
+        # What the repository's hooks do cannot be taken back.
+        again()
         take_back = await self._git.add_worktree(order)
         origin = case.path if case.worktree is None else case.worktree.repository
         owner = desk.owner(caller)

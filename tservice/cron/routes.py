@@ -233,7 +233,7 @@ class CronRoutes:
 
     async def run(self, call: Call) -> object:
         """Run a job now."""
-        run, others = await self._cron.run_now(call.id, call.identity)
+        run, others = await self._cron.run_now(call.id, call.identity, call.again)
         return RunNowAnswer(run=run_answer(run), active_agents=others)
 
     async def read_runs(self, call: Call) -> object:

@@ -101,14 +101,17 @@ class Runner:
         """How many runs are not done with."""
         return len(self._work)
 
-    def begin(self, job: Job, run: Run) -> Deferred[None]:
+    def begin(
+        self, job: Job, run: Run, again: Callable[[], object] = lambda: None
+    ) -> Deferred[None]:
         """Carry a run out.
 
+        @param again: judges who asked for it, before its session is made; raises what is against.
         @return: fires once its session was started or it failed; what it came to is in the book.
         """
         launched: Deferred[None] = Deferred()
         self._starting[run.id] = job
-        self._spawn(job, run, self._carry_out(job, run, launched))
+        self._spawn(job, run, self._carry_out(job, run, launched, again))
         return launched
 
     def resume(self) -> None:
@@ -179,10 +182,12 @@ class Runner:
         else:
             self._book.change(run, error_message=reason, delivery=None)
 
-    async def _carry_out(self, job: Job, run: Run, launched: Deferred[None]) -> None:
+    async def _carry_out(
+        self, job: Job, run: Run, launched: Deferred[None], again: Callable[[], object]
+    ) -> None:
         try:
             started = await self._starts.run(
-                lambda: Deferred.fromCoroutine(self._try_launch(job, run))
+                lambda: Deferred.fromCoroutine(self._try_launch(job, run, again))
             )
         finally:
             self._starting.pop(run.id, None)
@@ -191,10 +196,10 @@ class Runner:
         if started is not None and not self._closed and self._book.find(job.id) is not None:
             await self._deliver(job, started)
 
-    async def _try_launch(self, job: Job, run: Run) -> Run | None:
+    async def _try_launch(self, job: Job, run: Run, again: Callable[[], object]) -> Run | None:
         self._launching.add(run.id)
         try:
-            return await self._launch(job, run)
+            return await self._launch(job, run, again)
         except CancelledError:
             raise
         except ServiceError as error:
@@ -206,16 +211,18 @@ class Runner:
             self._launching.discard(run.id)
         return None
 
-    async def _launch(self, job: Job, run: Run) -> Run:
+    async def _launch(self, job: Job, run: Run, again: Callable[[], object]) -> Run:
         owner = self._owner(job)
         definition = await self._tools.rules.check(job.definition, owner)
         delivery = await self._delivery(definition, owner)
         session = await self._taken_up(job, run)
         if session is None:
+            still = partial(self._still, job, owner, again)
+            still()
             if definition.closes_previous:
                 await self._close_previous(run)
             request = _request(job, run, definition)
-            session = await self._sessions.create(request, owner, partial(self._still, job, owner))
+            session = await self._sessions.create(request, owner, still)
         started = self._book.change(
             run,
             status=RunStatus.SESSION_STARTED,
@@ -232,10 +239,14 @@ class Runner:
             raise failed(f"the account {job.owner or 'of the job'} is gone or disabled")
         return owner
 
-    def _still(self, job: Job, before: Identity) -> None:
-        """@raise ServiceError: the owner has lost a right that it had C{before}."""
+    def _still(self, job: Job, before: Identity, again: Callable[[], object]) -> None:
+        """@raise ServiceError: the owner has lost a right that it had C{before}, or who asked."""
         if not self._owner(job).covers(before):
             raise failed(f"the account {job.owner or 'of the job'} has lost a right meanwhile")
+        try:
+            again()
+        except Exception as error:
+            raise failed("whoever started it has lost the right to meanwhile") from error
 
     async def _delivery(self, definition: Definition, owner: Identity) -> RunDelivery:
         text = definition.prompt_text or ""

@@ -200,9 +200,12 @@ class CronService:
         self._book.delete(job)
         self._ended(job)
 
-    async def run_now(self, job_id: str, caller: Identity) -> tuple[Run, int]:
+    async def run_now(
+        self, job_id: str, caller: Identity, again: Callable[[], object]
+    ) -> tuple[Run, int]:
         """Run a job now, enabled or not; its schedule stays as it is.
 
+        @param again: judges the caller once more, before its session is made.
         @return: the run once its session was started or it failed, and how many live sessions of
             the same mode are not of this job.
         @raise ServiceError: 404; 429: L{UNDER_WAY} runs are under way.
@@ -222,7 +225,7 @@ class CronService:
         self._book.keep([job], [run])
         self._book.made(run)
         others = self._deps.runner.others(job)
-        await self._deps.runner.begin(job, run)
+        await self._deps.runner.begin(job, run, again)
         return self._book.store.run(run.id) or run, others
 
     # -- inside

@@ -75,7 +75,7 @@ def build_mind(
         name="suggestions",
         service=mind,
         operations=MindRoutes(mind, intents).operations(),
-        forget=store.forget_strangers,
+        forget=intents.forget,
         start=start,
         close=close,
     )

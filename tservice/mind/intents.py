@@ -16,6 +16,7 @@ from tservice.core.clock import now_ms
 from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
+from tservice.core.identity import Known
 from tservice.core.places.places import Places
 from tservice.core.tasks import spawn
 from tservice.mind.interfaces import Conversation
@@ -50,6 +51,7 @@ class Intents:
         self._threads, self._places = threads, places
         self._conversation = conversation
         self._reading: dict[str, Deferred[Any]] = {}
+        self._known: Known = lambda owner: True
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
@@ -61,6 +63,11 @@ class Intents:
         self._unsubscribe()
         for reading in tuple(self._reading.values()):
             reading.cancel()
+
+    def forget(self, known: Known) -> None:
+        """Keep nothing for owners who are not known, now and later."""
+        self._known = known
+        self._store.forget_strangers(known)
 
     async def read(self, session_id: str) -> Intent | None:
         """The intent of a session's owner in its workspace.
@@ -136,6 +143,9 @@ class Intents:
             for each in said.get("messages") or ()
             if each["role"] == "user"
         ]
+        if fresh.owner is not None and not self._known(fresh.owner):
+            # The session goes on without its account; the next one of that name reads intents.
+            return
         before = self._store.load(fresh.key) or fresh
         after = with_prompts(before, found)
         if after is not before:

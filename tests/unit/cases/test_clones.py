@@ -38,6 +38,11 @@ class CloneTests(CaseCase):
         code: ErrorCode = self.failureResultOf(asked, ServiceError).value.code
         return code
 
+    def test_whose_right_ended_before_it_begins_clones_nothing(self) -> None:
+        self.over = True
+        self.assertIs(ErrorCode.FORBIDDEN, self.code(self.clone()))
+        self.assertEqual([], self.git.clones)
+
     def test_from_its_start_to_its_end(self) -> None:
         asked = self.clone(description="an api", ref="main", shallow=True)
         self.assertNoResult(asked)

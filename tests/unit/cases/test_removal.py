@@ -10,6 +10,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from tests.unit.cases.casecase import CaseCase
 from tests.unit.cases.rig import tree
+from tests.unit.late import denied
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.cases import folders, trash
 from tservice.cases.interfaces import WorktreeWish
@@ -228,6 +229,12 @@ class WorktreeTests(CaseCase):
         body = {"branch": branch, **more}
         case: dict[str, Any] = self.good("POST", "/one/worktree", body)["case"]
         return case
+
+    def test_whose_right_ended_before_it_begins_runs_no_git(self) -> None:
+        """A hook of the repository would run, which cannot be taken back."""
+        work = self.cases.make_worktree("one", WorktreeWish(branch="b"), ADMIN, denied)
+        self.assert_refused(ErrorCode.FORBIDDEN, work)
+        self.assertEqual([], self.git.orders)
 
     def test_beside_the_case(self) -> None:
         case = self.make(**{"from": "v1"})

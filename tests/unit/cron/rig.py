@@ -13,6 +13,7 @@ from zope.interface import implementer
 from tests.told import wire
 from tests.unit.agents.rig import AgentCase
 from tests.unit.cases.rig import lay_cases
+from tests.unit.late import still
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.core.identity import Identity
@@ -133,7 +134,7 @@ class CronCase(AgentCase):
         return [run.status.value for run in self.runs(job)]
 
     def run_by_hand(self, job: Job) -> tuple[Run, int]:
-        return self.successResultOf(begin(self.cron.run_now(job.id, ADMIN)))
+        return self.successResultOf(begin(self.cron.run_now(job.id, ADMIN, still)))
 
     def typed(self, run: Run) -> str:
         """What the run's session was given."""

@@ -14,6 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import happened
 from tests.unit.cron.rig import CronCase
+from tests.unit.late import denied, still
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.core.clock import now_ms
 from tservice.core.disk import FULL, NotKept
@@ -263,7 +264,18 @@ class OwnerTests(JobCase):
             lambda: self.cron.runs_of(job.id, BOB),
         ):
             self.assertEqual(ErrorCode.NOT_FOUND, self.assertRaises(ServiceError, ask).code)
-        self.assertEqual(ErrorCode.NOT_FOUND, self.refusal(self.cron.run_now(job.id, BOB)).code)
+        self.assertEqual(
+            ErrorCode.NOT_FOUND, self.refusal(self.cron.run_now(job.id, BOB, still)).code
+        )
+
+    def test_whose_right_ended_meanwhile_starts_none_of_anothers(self) -> None:
+        """An admin who is one no more by the time that its session is made."""
+        job = self.of_ann()
+        self.now(self.cron.run_now(job.id, ROOT, denied))
+        [run] = self.runs(job)
+        self.assertEqual((RunStatus.FAILED, None), (run.status, run.session_id))
+        self.assertIn("has lost the right", run.error_message or "")
+        self.assertEqual([], self.sessions.list())
 
     def test_one_account_leaves_room_for_others(self) -> None:
         for _ in range(MAX_JOBS_OF_ONE):

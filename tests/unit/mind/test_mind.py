@@ -393,6 +393,16 @@ class IntentTests(MindCase):
         self.says("hush")
         self.assertEqual([], self.prompts())
 
+    def test_nothing_is_collected_for_an_account_that_is_gone(self) -> None:
+        """Its session may go on, and the next one of its name reads what was collected."""
+        self.sessions.update(self.session.id, owner="bob")
+        self.intents.forget("ann".__eq__)
+        self.says("the secret of bob")
+        self.assertEqual([], self.prompts())
+        self.intents.forget(lambda owner: True)
+        self.says("the second")
+        self.assertEqual(["the second"], self.prompts()[-1:])
+
     def test_what_the_suggestions_are_made_from(self) -> None:
         self.says("write the parser")
         self.run_now(self.intents.read(self.session.id))
