@@ -99,8 +99,13 @@ class ICases(Interface):
         @param marker: what is noted in a folder that this call makes.
         """
 
-    async def add_worktree(name: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
-        """A case that is a new worktree of the case C{name} (protocol-worktrees)."""
+    async def add_worktree(
+        name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], object]
+    ) -> CasePlace:
+        """A case that is a new worktree of the case C{name} (protocol-worktrees).
+
+        @param again: judges the caller once more, before git is run and before it is kept.
+        """
 
     def container_folders() -> Iterable[str]:
         """The folders that containers share with this machine; git looks at none of them."""

@@ -401,9 +401,10 @@ class CaseService:
 
         return CasePlace(name=name, path=path, undo=undo)
 
-    async def add_worktree(self, name: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
-        # Whoever asks for it judges the session that it is for, and undoes it.
-        return await self._worktrees.add(name, wish, caller, lambda: None)
+    async def add_worktree(
+        self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], object]
+    ) -> CasePlace:
+        return await self._worktrees.add(name, wish, caller, again)
 
     def container_folders(self) -> Iterable[str]:
         return self._containers.folders()

@@ -127,7 +127,18 @@ class Intents:
         reading = spawn(self._collect(session), self._log, "collecting prompts")
         if not reading.called:
             self._reading[session.id] = reading
-            reading.addBoth(lambda _: self._reading.pop(session.id, None))
+            reading.addBoth(lambda _: self._collected(session.id))
+
+    def _collected(self, session_id: str) -> None:
+        self._reading.pop(session_id, None)
+
+    def _is_kept(self, session: Session, fresh: Intent) -> bool:
+        """Whether its owner is the one whose prompts were read.
+
+        A session may outlive its account, and one that is gone may have been a namesake's.
+        """
+        there = any(each.id == session.id for each in self._sessions.list())
+        return there and (fresh.owner is None or self._known(fresh.owner))
 
     async def _collect(self, session: Session) -> None:
         try:
@@ -143,8 +154,7 @@ class Intents:
             for each in said.get("messages") or ()
             if each["role"] == "user"
         ]
-        if fresh.owner is not None and not self._known(fresh.owner):
-            # The session goes on without its account; the next one of that name reads intents.
+        if not self._is_kept(session, fresh):
             return
         before = self._store.load(fresh.key) or fresh
         after = with_prompts(before, found)

@@ -258,7 +258,7 @@ class SessionService:
     async def create(
         self, request: CreateRequest, caller: Identity, again: Again = lasting
     ) -> Session:
-        request, made = await self._deps.creator.in_worktree(request, caller)
+        request, made = await self._deps.creator.in_worktree(request, caller, again)
         try:
             record = await self._deps.creator.record(request, caller)
             again()
@@ -277,7 +277,7 @@ class SessionService:
 
         @param again: as for L{create}.
         """
-        prepared = await self._deps.quick.prepare(wanted, caller)
+        prepared = await self._deps.quick.prepare(wanted, caller, again)
         try:
             again()
             live = self._add(prepared.session, starting=True)

@@ -321,7 +321,9 @@ class WorktreeTests(CaseCase):
     def test_one_that_somebody_else_works_in_by_then_stays(self) -> None:
         from tservice.cases.interfaces import WorktreeWish
 
-        place = self.run_now(self.cases.add_worktree("one", WorktreeWish(branch="b"), ADMIN))
+        place = self.run_now(
+            self.cases.add_worktree("one", WorktreeWish(branch="b"), ADMIN, lasting)
+        )
         self.create(case_name="one-b")
         self.run_now(place.undo())
         self.assertTrue((self.folder / "one-b").exists())

@@ -403,6 +403,25 @@ class IntentTests(MindCase):
         self.says("the second")
         self.assertEqual(["the second"], self.prompts()[-1:])
 
+    def test_nor_for_a_session_that_is_gone_by_then(self) -> None:
+        """Its owner's name may be somebody else's already."""
+        held: list[Deferred[None]] = []
+        said = self.intents._conversation
+
+        async def slow(session_id: str) -> Mapping[str, Any]:
+            held.append(Deferred())
+            await held[-1]
+            return await said(session_id)
+
+        self.patch(self.intents, "_conversation", slow)
+        self.says("the secret")
+        other = self.create(mode="primary", working_dir=str(self.work))
+        self.run_now(self.sessions.delete(self.session.id))
+        self.assertNotEqual([], held)
+        for each in held:
+            each.callback(None)
+        self.assertIsNone(self.run_now(self.intents.read(other.id)))
+
     def test_what_the_suggestions_are_made_from(self) -> None:
         self.says("write the parser")
         self.run_now(self.intents.read(self.session.id))

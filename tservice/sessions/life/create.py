@@ -15,6 +15,7 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid, not_found
 from tservice.core.identity import Identity
 from tservice.core.places.place import Place, PlaceId, PlaceKind
+from tservice.sessions.interfaces import Again
 from tservice.sessions.life.capacity import check_capacity
 from tservice.sessions.life.launcher import Launcher
 from tservice.sessions.record.display import custom_models
@@ -154,10 +155,11 @@ class Creator:
         return place, None, str(place.home)
 
     async def in_worktree(
-        self, request: CreateRequest, caller: Identity
+        self, request: CreateRequest, caller: Identity, again: Again
     ) -> tuple[CreateRequest, CasePlace | None]:
         """The request for a session in the worktree that it asks for, which is made.
 
+        @param again: judges the caller once more, before git makes it.
         @return: the request, and what was made.
         @raise ServiceError: 400 naming C{worktree}; as L{ICases.add_worktree}.
         """
@@ -165,7 +167,7 @@ class Creator:
             return request, None
         if request.case_name is None or request.working_dir is not None:
             raise invalid("worktree", "goes with a caseName, and with no workingDir")
-        made = await self._cases.add_worktree(request.case_name, request.worktree, caller)
+        made = await self._cases.add_worktree(request.case_name, request.worktree, caller, again)
         return evolve(request, case_name=made.name, worktree=None), made
 
     def mode_of(self, request: CreateRequest) -> str:

@@ -10,6 +10,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.cases.interfaces import CasePlace, ICases, Marker
 from tservice.core.clock import now_ms
 from tservice.core.identity import Identity
+from tservice.sessions.interfaces import Again
 from tservice.sessions.life.create import Creator
 from tservice.sessions.record.display import clean_line
 from tservice.sessions.record.model import Session
@@ -54,9 +55,10 @@ class QuickStarter:
         self._creator = creator
         self._cases = cases
 
-    async def prepare(self, wanted: QuickStart, caller: Identity) -> Prepared:
+    async def prepare(self, wanted: QuickStart, caller: Identity, again: Again) -> Prepared:
         """The record of the session, its folder made where it was missing.
 
+        @param again: judges the caller once more, before git makes a worktree.
         @raise ServiceError: as L{Creator.record}, L{ICases.open} and L{ICases.add_worktree}.  What
             was made is gone again then.
         """
@@ -78,7 +80,7 @@ class QuickStarter:
             start=True,
         )
         try:
-            request, worktree = await self._creator.in_worktree(request, caller)
+            request, worktree = await self._creator.in_worktree(request, caller, again)
             made += [] if worktree is None else [worktree]
             session = await self._creator.record(request, caller)
         except Exception:
