@@ -162,11 +162,13 @@ class ICliRegistry(Interface):
         @param overrides: C{envOverrides} of the session; empty for an unknown mode.
         """
 
-    def program(mode: str, overrides: Mapping[str, str], place: Place) -> Program:
+    def program(mode: str, overrides: Mapping[str, str], place: Place, *, granted: bool) -> Program:
         """The CLI itself, to be run beside a session of that mode; may wait for a disk.
 
         @param overrides: as for L{pane_environment}.
-        @raise ServiceError: 400 for an unknown mode; 422: it is not installed there.
+        @param granted: as L{LaunchRequest.granted}.
+        @raise ServiceError: 400 for an unknown mode, or a variable that it does not take any more;
+            403: the entry, or a variable, needs the grant; 422: it is not installed there.
         """
 
     def configured_model(mode: str, env: Mapping[str, str]) -> str | None:

@@ -104,11 +104,14 @@ class CliRegistry:
         base = base_environment(self._environ, entry, self._pane_env)
         return {**base, **entry.env.set, **overrides}
 
-    def program(self, mode: str, overrides: Mapping[str, str], place: Place) -> Program:
-        entry = self._known(mode)
+    def program(
+        self, mode: str, overrides: Mapping[str, str], place: Place, *, granted: bool
+    ) -> Program:
+        entry = self._open(mode, granted=granted)
+        judged = judge_overrides(entry, overrides, granted=granted)
         environ = place.environment(self._pane_env)
         base = base_environment(environ, entry, self._pane_env)
-        env = {**base, **entry.env.set, **overrides}
+        env = {**base, **entry.env.set, **judged.values}
         return Program(path=_installed(entry, place), env=env)
 
     def configured_model(self, mode: str, env: Mapping[str, str]) -> str | None:
@@ -136,11 +139,7 @@ class CliRegistry:
 
     def _judged(self, request: LaunchRequest) -> _Judged:
         """The one gate between what a caller asks for and what runs."""
-        entry = self._known(request.mode)
-        if entry.capabilities.privileged_command_gate and not request.granted:
-            raise ServiceError(
-                ErrorCode.FORBIDDEN, f"{entry.label} needs the grant to bypass permissions"
-            )
+        entry = self._open(request.mode, granted=request.granted)
         params, clamped = resolve_params(entry, self._wanted(request), granted=request.granted)
         if request.resume is not None:
             check_resume(entry, request.resume)
@@ -161,6 +160,15 @@ class CliRegistry:
         if chosen == "bypass" and root and not _sandboxed(request):
             chosen = "normal"
         return {**request.params, PERMISSION_MODE: PERMISSION_MODES[chosen]}
+
+    def _open(self, mode: str, *, granted: bool) -> CliEntry:
+        """The entry, if that caller may have it run."""
+        entry = self._known(mode)
+        if entry.capabilities.privileged_command_gate and not granted:
+            raise ServiceError(
+                ErrorCode.FORBIDDEN, f"{entry.label} needs the grant to bypass permissions"
+            )
+        return entry
 
     def _known(self, mode: str) -> CliEntry:
         entry = self.get(mode)

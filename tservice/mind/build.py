@@ -20,6 +20,7 @@ from tservice.mind.interfaces import Conversation, GitState, Pending
 from tservice.mind.predict import Mind, Sources
 from tservice.mind.routes import MindRoutes
 from tservice.mind.store import IntentStore
+from tservice.sessions.build import session_places
 from tservice.sessions.interfaces import ISessions
 
 
@@ -52,6 +53,7 @@ def build_mind(
         sessions=sessions,
         clis=clis,
         places=ground.places,
+        starting=session_places(ground).starting,
         threads=ground.doors.files,
         sources=Sources(
             intents=intents,

@@ -15,7 +15,7 @@ from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.clis.interfaces import ICliRegistry
+from tservice.clis.interfaces import ICliRegistry, Program
 from tservice.core.clock import now_ms
 from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
@@ -29,7 +29,7 @@ from tservice.mind.context import Observed, dialog_text, git_text, instructions
 from tservice.mind.intents import Intents
 from tservice.mind.interfaces import Conversation, GitState, Pending
 from tservice.mind.model import Suggestion, UnusableSuggestions, suggestions_in
-from tservice.sessions.interfaces import ISessions, Session
+from tservice.sessions.interfaces import Again, ISessions, Session, lasting
 from tservice.settings.interfaces import ISettings
 
 AT_ONCE = 4
@@ -52,6 +52,8 @@ class Mind:
     """Asks, for one session once at a time; never says anything to the session.
 
     @param folder: where prompt files are, closed to everybody else; made when it is needed.
+    @param starting: where something of a session is to be started; a L{ServiceError} where nothing
+        may be, now.
     @param random: so many unguessable bytes.
     """
 
@@ -67,6 +69,7 @@ class Mind:
         sessions: ISessions,
         clis: ICliRegistry,
         places: Places,
+        starting: Callable[[Session], Place],
         threads: IThreads,
         sources: Sources,
         folder: Path,
@@ -75,7 +78,7 @@ class Mind:
     ) -> None:
         self._clock, self._processes, self._hub = clock, processes, hub
         self._settings, self._sessions, self._clis = settings, sessions, clis
-        self._places, self._threads = places, threads
+        self._places, self._starting, self._threads = places, starting, threads
         self._sources, self._folder, self._random = sources, folder, random
         self._make = make
         self._asking: dict[str, str | None] = {}
@@ -105,13 +108,25 @@ class Mind:
             raise ServiceError(ErrorCode.FORBIDDEN, "the setting readMyMindEnabled is off")
 
     async def suggest(
-        self, session_id: str, *, steer: str = "", rejected: Sequence[str] = ()
+        self,
+        session_id: str,
+        *,
+        granted: bool,
+        steer: str = "",
+        rejected: Sequence[str] = (),
+        again: Again = lasting,
     ) -> dict[str, Any]:
         """Suggestions for what to say next.
 
+        The CLI is started anew for them, so what a start of the session would be refused for, they
+        are refused for.
+
+        @param granted: whoever asks may bypass permissions.
+        @param again: asked when all else is ready: who asks may have lost the right.
         @return: C{suggestions}, and C{began}, C{ended} in Unix milliseconds.
-        @raise ServiceError: 400: not in this mode; 404; 409: it is asked already; 422: nothing that
-            can be used came of it; 429: too many are asked.
+        @raise ServiceError: 400: not in this mode; 403: the CLI, or a variable of the session,
+            needs the grant; 404; 409: it is asked already; 422: nothing may be started in its
+            place now, or nothing that can be used came of it; 429: too many are asked.
         """
         session = self._sessions.get(session_id)
         self._check(session)
@@ -119,7 +134,12 @@ class Mind:
         self._asking[session_id] = session.owner
         try:
             text = await self._text(session, steer, rejected)
-            found = await self._ask(session, await self._place(session), text)
+            place = await self._place(session)
+            look = partial(
+                self._clis.program, session.mode, session.env_overrides, place, granted=granted
+            )
+            program = await self._threads.run(look, at=str(place.home), owner=session.owner)
+            found = await self._ask(session, place, program, text, again)
         finally:
             del self._asking[session_id]
         return {"suggestions": found, "began": began, "ended": now_ms(self._clock)}
@@ -165,15 +185,15 @@ class Mind:
             return ""
 
     async def _place(self, session: Session) -> Place:
+        """Where its CLI may be started now."""
         await self._places.ask(session.place)
-        place = self._places.recall(session.place)
-        if not place.near:
+        if not self._places.recall(session.place).near:
             raise failed("suggestions are for sessions that run on this machine itself")
-        return place
+        return self._starting(session)
 
-    async def _ask(self, session: Session, place: Place, text: str) -> tuple[Suggestion, ...]:
-        look = partial(self._clis.program, session.mode, session.env_overrides, place)
-        program = await self._threads.run(look, at=str(place.home), owner=session.owner)
+    async def _ask(
+        self, session: Session, place: Place, program: Program, text: str, again: Again
+    ) -> tuple[Suggestion, ...]:
         argv = command(program.path, session.mode, self._settings.get().read_my_mind_model)
         env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}
         asked = await self._stand(place, Asked(argv=argv, env=env))
@@ -183,6 +203,8 @@ class Mind:
                 prompt = Path(folder) / "prompt"
                 prompt.touch(mode=0o600)
                 prompt.write_text(text, "utf-8", errors="replace")
+                self.require_enabled()
+                again()
                 ending = await self._run(session.id, asked, prompt)
         finally:
             if asked.stands is not None:

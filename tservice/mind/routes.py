@@ -118,7 +118,11 @@ class MindRoutes:
         """Ask the session's CLI."""
         body: SuggestBody = call.body
         found = await self._mind.suggest(
-            call.id, steer=body.steer or "", rejected=body.rejected or ()
+            call.id,
+            granted=call.identity.can_bypass_permissions,
+            steer=body.steer or "",
+            rejected=body.rejected or (),
+            again=call.again,
         )
         return SuggestionsAnswer(
             suggestions=[suggestion_answer(each) for each in found["suggestions"]],

@@ -22,8 +22,10 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.users.osuser import OsUserId, run_as
 from tservice.mind.child import OUTPUT_LIMIT, TIME_LIMIT, Child
 from tservice.mind.intents import Intents
+from tservice.mind.interfaces import GitState
 from tservice.mind.predict import AT_ONCE, OF_ONE, Mind, Sources
 from tservice.mind.store import KEPT, IntentStore
+from tservice.sessions.build import session_places
 from tservice.sessions.record.model import Session
 from tservice.settings.model import Settings
 
@@ -131,7 +133,7 @@ class MindCase(SessionCase):
         self.assertFalse(left.parent.parent.exists())
         self.addCleanup(self.mind.stop)
 
-    def make_mind(self) -> Mind:
+    def make_mind(self, git: GitState | None = None) -> Mind:
         machine = self.machine
         return Mind(
             clock=self.clock,
@@ -141,11 +143,12 @@ class MindCase(SessionCase):
             sessions=self.sessions,
             clis=machine.clis,
             places=machine.ground().places,
+            starting=session_places(machine.ground()).starting,
             threads=machine.ground().doors.files,
             sources=Sources(
                 intents=self.intents,
                 conversation=self.conversation,
-                git=self.git,
+                git=git or self.git,
                 pending=lambda session_id: self.item,
             ),
             folder=machine.config.data_dir / "mind",
@@ -164,6 +167,7 @@ class MindCase(SessionCase):
         self.machine.settings.now = Settings.model_construct(**{**dict(now), **fields})
 
     def ask(self, session: Session | None = None, **given: Any) -> Deferred[dict[str, Any]]:
+        given.setdefault("granted", True)
         return begin(self.mind.suggest((session or self.session).id, **given))
 
     def assert_unusable(self, asking: Deferred[Any], why: str) -> None:
@@ -209,13 +213,18 @@ class SuggestTests(MindCase):
 
     def test_only_the_modes_that_are_listed(self) -> None:
         codex = self.create(mode="codex", start=True)
-        text = self.assert_refused(ErrorCode.INVALID_INPUT, self.mind.suggest(codex.id))
+        text = self.assert_refused(
+            ErrorCode.INVALID_INPUT, self.mind.suggest(codex.id, granted=True)
+        )
         self.assertIn("codex", text)
         self.set(read_my_mind_modes=("codex", "shell"))
-        self.assert_refused(ErrorCode.INVALID_INPUT, self.mind.suggest(self.session.id))
+        self.assert_refused(
+            ErrorCode.INVALID_INPUT, self.mind.suggest(self.session.id, granted=True)
+        )
         shell = self.shell()
         self.assertIn(
-            "once", self.assert_refused(ErrorCode.INVALID_INPUT, self.mind.suggest(shell.id))
+            "once",
+            self.assert_refused(ErrorCode.INVALID_INPUT, self.mind.suggest(shell.id, granted=True)),
         )
         self.ask(codex).addErrback(lambda _: None)
         self.assertIn("exec", self.processes.argv[0])
@@ -224,7 +233,8 @@ class SuggestTests(MindCase):
         """Root becomes that user first, and has seen nothing of the environment by then."""
         ann = self.machine.os_users.add("ann", 1001)
         hers = self.create(mode="primary", env_overrides={"ANTHROPIC_API_KEY": "sk"})
-        self.sessions.update(hers.id, os_user=OsUserId(name="ann", uid=1001))
+        self.machine.os_users.accounts |= {"ann": "ann"}
+        self.sessions.update(hers.id, os_user=OsUserId(name="ann", uid=1001), owner="ann")
         asking = self.ask(hers)
         words, env = self.processes.argv[0], self.processes.env[0]
         start = words.index("/bin/sh")
@@ -242,13 +252,51 @@ class SuggestTests(MindCase):
         self.assertFalse(stands.exists())
         self.assertEqual({"ann"}, set(self.machine.os_users.acted))
 
+    def test_what_was_given_with_the_grant_needs_it_still(self) -> None:
+        """Nothing runs with what a start would refuse by now."""
+        asked = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+        session = self.create(mode="primary", env_overrides=asked)
+        refused = self.failureResultOf(self.ask(session, granted=False), ServiceError).value
+        self.assertEqual(ErrorCode.FORBIDDEN, refused.code)
+        self.assertIn("ANTHROPIC_BASE_URL", refused.message)
+        self.assertEqual([], self.processes.argv)
+        self.ask(session).addErrback(lambda _: None)
+        self.assertEqual(1, len(self.processes.argv))
+
+    def test_an_account_with_another_os_user(self) -> None:
+        """It has nothing started as the one that it had before."""
+        self.machine.os_users.add("ann", 1001)
+        self.sessions.update(self.session.id, os_user=OsUserId(name="ann", uid=1001), owner="ann")
+        self.machine.os_users.accounts |= {"ann": "eve"}
+        refused = self.failureResultOf(self.ask(), ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, refused.code)
+        self.assertEqual([], self.processes.argv)
+
+    def test_what_ends_while_it_is_gathered(self) -> None:
+        """The right, or the setting: the CLI is not started then."""
+        self.failureResultOf(self.ask(again=denied), ServiceError)
+        held: Deferred[None] = Deferred()
+
+        async def slow(session_id: str) -> Mapping[str, Any]:
+            await held
+            return {"repos": []}
+
+        self.mind = self.make_mind(git=slow)
+        asking = self.ask()
+        self.set(read_my_mind_enabled=False)
+        held.callback(None)
+        refused = self.failureResultOf(asking, ServiceError).value
+        self.assertEqual(ErrorCode.FORBIDDEN, refused.code)
+        self.assertEqual([], self.processes.argv)
+        self.assertEqual([], list((self.machine.config.data_dir / "mind").iterdir()))
+
     def test_one_at_a_time_for_a_session_and_few_in_all(self) -> None:
         self.ask().addErrback(lambda _: None)
-        self.assert_refused(ErrorCode.CONFLICT, self.mind.suggest(self.session.id))
+        self.assert_refused(ErrorCode.CONFLICT, self.mind.suggest(self.session.id, granted=True))
         for _ in range(AT_ONCE - 1):
             self.ask(self.create(mode="primary", start=True)).addErrback(lambda _: None)
         more = self.create(mode="primary", start=True)
-        self.assert_refused(ErrorCode.RATE_LIMITED, self.mind.suggest(more.id))
+        self.assert_refused(ErrorCode.RATE_LIMITED, self.mind.suggest(more.id, granted=True))
         self.processes.ends(self.processes.children[0])
         self.ask(more).addErrback(lambda _: None)
         self.assertEqual(AT_ONCE + 1, len(self.processes.children))
@@ -259,7 +307,7 @@ class SuggestTests(MindCase):
             self.sessions.update(session.id, owner="ann")
         for session in own[:-1]:
             self.ask(session).addErrback(lambda _: None)
-        self.assert_refused(ErrorCode.RATE_LIMITED, self.mind.suggest(own[-1].id))
+        self.assert_refused(ErrorCode.RATE_LIMITED, self.mind.suggest(own[-1].id, granted=True))
         self.ask().addErrback(lambda _: None)
         self.assertEqual(OF_ONE + 1, len(self.processes.children))
 
@@ -335,7 +383,9 @@ class SuggestTests(MindCase):
         self.processes.error = OSError(11, "Resource temporarily unavailable")
         self.assertIn(
             "temporarily",
-            self.assert_refused(ErrorCode.OPERATION_FAILED, self.mind.suggest(self.session.id)),
+            self.assert_refused(
+                ErrorCode.OPERATION_FAILED, self.mind.suggest(self.session.id, granted=True)
+            ),
         )
         self.processes.error = None
         self.ask().addErrback(lambda _: None)
