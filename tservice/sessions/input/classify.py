@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 
 from tservice.core.errors import invalid
 from tservice.sessions.input.journal import InputKind
 
-_TEXT_CONTROLS = "\n\t"
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""But LF and TAB, which are text."""
 
 
 def classify(text: str, use_mux: bool | None, *, typed: bool = False) -> tuple[InputKind, bytes]:
@@ -37,7 +38,7 @@ def prompt_text(text: str) -> str:
     """
     body = _body(text)
     text = (text if body is None else body).replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(c for c in text if c in _TEXT_CONTROLS or unicodedata.category(c) != "Cc")
+    return _CONTROLS.sub("", text)
 
 
 def check_text(text: str, use_mux: bool | None) -> None:
@@ -66,5 +67,4 @@ def _ends_bare(body: str) -> bool:
 
 
 def _is_text(body: str) -> bool:
-    plain = body.replace("\r", "\n")
-    return all(c in _TEXT_CONTROLS or unicodedata.category(c) != "Cc" for c in plain)
+    return _CONTROLS.search(body.replace("\r", "\n")) is None
