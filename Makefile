@@ -10,8 +10,8 @@ BIN := .venv/bin
 PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in tservice/mux/tmux/keeper.c
 WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
 RUN_NEEDS := tmux git curl
-TEST_NEEDS := $(RUN_NEEDS) build-essential=cc chromium openssh-client=ssh openssh-server=sshd podman runc catatonit iptables \
-	nginx-light=nginx caddy busybox zsh fish
+TEST_NEEDS := $(RUN_NEEDS) build-essential=cc chromium chromium-headless-shell openssh-client=ssh \
+	openssh-server=sshd podman runc catatonit iptables nginx-light=nginx caddy busybox zsh fish
 
 .DELETE_ON_ERROR:
 .PHONY: help run test lint check test-web bench stress web gallery docs docs-html clean
@@ -39,8 +39,8 @@ test lint check stress: export PYTHONDONTWRITEBYTECODE =
 # mypy takes one processor, whatever there is
 test: .venv/.test
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-web
-	$(BIN)/python -m pytest -m alone $(PYTEST_ARGS) $(NONE_CHOSEN)
-	$(BIN)/python -m pytest -m "not alone" -n 4 --dist worksteal $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -m alone -n 3 $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -m "not alone" -n 6 --dist worksteal $(PYTEST_ARGS) $(NONE_CHOSEN)
 
 lint: .venv/.test
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import figures
+from tests.dealing import dealt
 from tests.examples import IS_LONG
 
 # How long an example takes is the machine's business, which may be busy with other tests.  The
@@ -22,6 +23,17 @@ settings.register_profile(
     database=None,
 )
 settings.load_profile("busy")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes long."""
+    hands = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    items[:] = dealt(
+        items,
+        hands,
+        lambda item: item.nodeid.rpartition("::")[0],
+        lambda item: item.get_closest_marker("long") is not None,
+    )
 
 
 @pytest.fixture(autouse=True)

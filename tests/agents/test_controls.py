@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+import pytest
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable
@@ -23,6 +24,7 @@ UNSEEN = re.compile("the agent did not (leave|take)")
 DIALOGS = int(os.environ.get("STRESS_APPROVALS", "4"))
 
 
+@pytest.mark.long
 class ControlTests(SynchronousTestCase):
     """One session, at rest."""
 
@@ -132,6 +134,7 @@ class ControlTests(SynchronousTestCase):
         return str(self.place.call("GET", f"{self.path}/terminal")["terminalBuffer"])
 
 
+@pytest.mark.long
 class DialogTests(SynchronousTestCase):
     """The short seeded form of C{python -m tests.stress.approvals}."""
 

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from attrs import field, frozen
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
@@ -112,6 +113,7 @@ MANNERS = {
 }
 
 
+@pytest.mark.long
 class FamilyTests(SynchronousTestCase):
     """One daemon, one folder that nobody trusts yet, one session of the mode."""
 

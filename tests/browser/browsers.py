@@ -32,7 +32,9 @@ from tests.waiting import PATIENCE
 ANSWERS = 30.0
 """Seconds in which a Chromium closes something; a busy one needs two or three."""
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+WHOLE = ("chromium", "chromium-browser", "google-chrome")
+SHELLS = ("chromium-headless-shell", "chrome-headless-shell")
+"""The same engine without what people have around a page: three fifths of its processor time."""
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -44,18 +46,19 @@ ARGUMENTS = (
 )
 
 
-def program() -> str:
+def program(*, whole: bool = True) -> str:
     """The path of a Chromium.
 
+    @param whole: with all that people have; otherwise its shell, where there is one.
     @raise SkipTest: there is none, or the page is not built.
     """
     if not (ROOT / "tservice" / "static" / "index.html").exists():
         raise SkipTest("the browser UI is not built: run 'make web'")
-    for name in NAMES:
+    for name in WHOLE if whole else (*SHELLS, *WHOLE):
         path = shutil.which(name)
         if path is not None:
             return path
-    raise SkipTest(f"no browser: none of {', '.join(NAMES)} is on PATH")
+    raise SkipTest(f"no browser: none of {', '.join(WHOLE)} is on PATH")
 
 
 @functools.cache
@@ -73,11 +76,13 @@ class Unanswered(AssertionError):
 class Chromium:
     """One at a time: another one is started where the last was ended or has crashed."""
 
-    def __init__(self, *arguments: str, answers: float = ANSWERS) -> None:
+    def __init__(self, *arguments: str, answers: float = ANSWERS, whole: bool = False) -> None:
         """@param arguments: beside those that all have.
         @param answers: the seconds that it gets to close something.
+        @param whole: as L{program} takes it.
         """
         self._arguments = [*ARGUMENTS, *arguments]
+        self._whole = whole
         self._answers = answers
         self._browser: Browser | None = None
         self._lock = threading.Lock()
@@ -94,7 +99,9 @@ class Chromium:
 
     def _start(self) -> None:
         found = playwright().chromium.launch(
-            executable_path=program(), args=self._arguments, timeout=PATIENCE * 1000
+            executable_path=program(whole=self._whole),
+            args=self._arguments,
+            timeout=PATIENCE * 1000,
         )
         session = found.new_browser_cdp_session()
         processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
@@ -178,9 +185,9 @@ class Chromium:
 
 
 @functools.cache
-def shared() -> Chromium:
-    """The one of this process, which ends with it.
+def shared(*, whole: bool = False) -> Chromium:
+    """The one of this process and kind, which ends with it.
 
     Its contexts keep nothing from each other.
     """
-    return Chromium()
+    return Chromium(whole=whole)

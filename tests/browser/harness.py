@@ -233,10 +233,13 @@ class BrowserCase(SynchronousTestCase):
     """Has a Chromium, and starts a daemon for each test that asks for one.
 
     @cvar arguments: of the browser, beside those that all have; with some, it is the class's own.
+    @cvar whole: whether it is the browser that people have: its shell, which most tests do with,
+        shows no notification, has no microphone and no camera.
     """
 
     chromium: ClassVar[Chromium]
     arguments: tuple[str, ...] = ()
+    whole = False
     expected: tuple[str, ...] = ()
     """Patterns of console lines that are no failure in this test."""
 
@@ -244,11 +247,12 @@ class BrowserCase(SynchronousTestCase):
     def setUpClass(cls) -> None:
         super().setUpClass()
         expect.set_options(timeout=PATIENCE * 1000)
-        program()
-        cls.chromium = shared()
+        program(whole=cls.whole)
         if cls.arguments:
-            cls.chromium = Chromium(*cls.arguments)
+            cls.chromium = Chromium(*cls.arguments, whole=cls.whole)
             cls.addClassCleanup(cls.chromium.close)
+        else:
+            cls.chromium = shared(whole=cls.whole)
 
     def setUp(self) -> None:
         super().setUp()

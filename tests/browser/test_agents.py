@@ -205,7 +205,11 @@ class StateTests(AgentCase):
         notice.get_by_role("button").click()
         expect(notice).to_contain_text("It waits for you")
 
-    def test_notifications_are_switched_on_by_their_own_worker(self) -> None:
+
+class NotificationTests(AgentCase):
+    whole = True
+
+    def test_they_are_switched_on_by_their_own_worker(self) -> None:
         page = self.open(permissions=["notifications"])
         page.goto(f"{self.mock.url}/?page=settings")
         page.get_by_test_id("notify-here").check()

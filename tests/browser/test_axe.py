@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.browser.axe import faults as found_in
@@ -40,6 +41,7 @@ WITHIN = (
 """What is opened on a page, and what shows that it is there."""
 
 
+@pytest.mark.long
 class AxeTests(BrowserCase):
     expected = (r"the server responded with a status of 40[34]",)
 
@@ -70,24 +72,34 @@ class AxeTests(BrowserCase):
             self.session(daemon, f"task {number}")
         return daemon
 
-    def test_every_page(self) -> None:
+    def test_every_page_in_the_dark(self) -> None:
+        self.check_every_page("dark")
+
+    def test_every_page_in_the_light(self) -> None:
+        self.check_every_page("light")
+
+    def check_every_page(self, look: str) -> None:
         daemon = self.scene()
         faults: list[str] = []
-        for look in ("dark", "light"):
-            page = self.terminal(daemon.url, color_scheme=look).page
-            self.check(page, f"{look} terminal", faults)
-            for name in PAGES:
-                page.goto(f"{daemon.url}/?page={name}")
-                page.get_by_test_id(f"page-{name}").wait_for()
-                page.locator("dialog :text('Loading…')").wait_for(state="detached")
-                self.check(page, f"{look} {name}", faults)
-            for name, clicks, shown in WITHIN:
-                page.goto(f"{daemon.url}/?page={name}")
-                for click in clicks:
-                    page.locator(click).first.click()
-                page.locator(shown).first.wait_for()
-                self.check(page, f"{look} {name}, {clicks[-1]}", faults)
-            self.check_around(page, daemon, look, faults)
+        page = self.terminal(daemon.url, color_scheme=look).page
+        self.check(page, f"{look} terminal", faults)
+        for name in PAGES:
+            page.goto(f"{daemon.url}/?page={name}")
+            page.get_by_test_id(f"page-{name}").wait_for()
+            page.locator("dialog :text('Loading…')").wait_for(state="detached")
+            self.check(page, f"{look} {name}", faults)
+        for name, clicks, shown in WITHIN:
+            page.goto(f"{daemon.url}/?page={name}")
+            for click in clicks:
+                page.locator(click).first.click()
+            page.locator(shown).first.wait_for()
+            self.check(page, f"{look} {name}, {clicks[-1]}", faults)
+        self.check_around(page, daemon, look, faults)
+        self.assertEqual([], faults, "\n".join(faults))
+
+    def test_a_phone(self) -> None:
+        daemon = self.scene()
+        faults: list[str] = []
         page = self.page(daemon.url, **PHONE)
         page.get_by_test_id("current").click()
         page.get_by_test_id("drawer").wait_for()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.agents.mock_tui.scenario import Scenario
@@ -64,8 +65,10 @@ def palm(low: float) -> list[dict[str, float]]:
     return hand(0.42, (0.28, 0.2), low)
 
 
+@pytest.mark.long
 class GestureTests(BrowserCase):
     arguments = ("--use-fake-device-for-media-stream", "--enable-unsafe-swiftshader")
+    whole = True
     running: Daemon
 
     @classmethod

@@ -21,6 +21,7 @@ KEY = "localStorage.getItem('tservice.key /')"
 class OriginCase(PerimeterCase):
     """A service with somebody else's program on another port of its host."""
 
+    whole = True
     expected = (REFUSED, *LOST)
 
     def setUp(self) -> None:

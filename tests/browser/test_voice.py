@@ -42,6 +42,8 @@ SAYS = """([text, isFinal]) => {
 
 
 class VoiceCase(BrowserCase):
+    whole = True
+
     @classmethod
     def setUpClass(cls) -> None:
         folder = tempfile.TemporaryDirectory()

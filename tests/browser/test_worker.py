@@ -42,6 +42,7 @@ PRESS = """async (action) => {
 
 class WorkerTests(BrowserCase):
     mock: ClassVar[MockService]
+    whole = True
     expected = (
         r"responded with a status of (4|5)\d\d",
         r"does not support the Push API in incognito mode",

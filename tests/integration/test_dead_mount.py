@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from bench.client import new_session, run_line, wait_output
@@ -142,6 +143,7 @@ class WorkingDirTests(DeadMountCase):
         self.assertLess(time.monotonic() - begun, PATIENCE / 2)
 
 
+@pytest.mark.long
 class FreezingTests(DeadMountCase):
     """A mount that dies between the question whether it answers and what that was asked for."""
 

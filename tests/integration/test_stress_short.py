@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.stress import (
@@ -16,6 +17,7 @@ from tests.stress import (
 )
 
 
+@pytest.mark.long
 class ShortProofs(SynchronousTestCase):
     """Each raises when its promise is broken."""
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, ClassVar
 
+import pytest
 from attrs import field, frozen
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -363,6 +364,7 @@ OTHERS = (
 )
 
 
+@pytest.mark.long
 class OtherTests(LayoutCase):
     """The external CLIs, without hooks: status, items of the inbox and keys."""
 
