@@ -6,17 +6,21 @@ For each, plain git runs the driver's command, which leaves a mark; the service 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 from twisted.internet import reactor
 from twisted.trial.unittest import TestCase
 
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import git
+from tservice.core.process.onlyrun import is_possible
+from tservice.git.locate import recognise
 from tservice.git.model import ChangeKind, GitOptions
+from tservice.git.runner import Actor
 from tservice.git.service import GitService, GitWorkspace
 
 FRESH = GitOptions(fresh=True)
@@ -79,6 +83,11 @@ def section(header: str, key: str = "clean") -> str:
     return f"[{header}]\n\t{key} = TRAP\n\trequired = true\n"
 
 
+BEHIND: Mapping[str, Sequence[str]] = {
+    "status": ("status", "--porcelain"),
+    "diff": ("diff",),
+    "worktree": ("worktree", "add", "-q", "--detach", "../AGAIN"),
+}
 PLAIN = section('filter "evil"')
 PLACES: Mapping[str, Write] = {
     "own": own,
@@ -125,8 +134,8 @@ class DriverTests(TestCase):
         self.script = self.folder / "trap"
         self.script.write_text(f'#!/bin/sh\n: > "{self.mark}"\ncat\n')
         self.script.chmod(0o755)
-        self.service, runner = real_service(reactor, self.folder / "home")
-        self.addCleanup(runner.stop)
+        self.service, self.runner = real_service(reactor, self.folder / "home")
+        self.addCleanup(self.runner.stop)
 
     def repository(self, name: str, driver: str) -> Path:
         root = self.folder / name / "repo"
@@ -202,6 +211,29 @@ class DriverTests(TestCase):
         [control] = (main / ".git/worktrees").iterdir()
         (control / "config.worktree").write_text(self.trap(PLAIN))
         await self.judge("linked worktree", self.folder / "tree")
+
+    async def unguarded(self, root: Path, *words: str) -> None:
+        """Git as the service starts it, with nothing put over what is configured."""
+        repository = recognise(os.fsencode(root))
+        assert repository is not None
+        await self.runner.read(
+            repository, words, actor=Actor(), timeout=60, overrides={}, limit=1 << 20
+        )
+
+    async def test_behind_the_look(self) -> None:
+        """What comes to be configured when nobody looks any more is not run either."""
+        if not is_possible():
+            raise SkipTest("this kernel has no Landlock")
+        for name, words in BEHIND.items():
+            root = self.repository(name, "evil")
+            own(root, self.trap('[filter "evil"]\n\tclean = TRAP\n\tsmudge = TRAP\n'))
+            self.spoil(root)
+            git(root, *words)
+            self.assertTrue(self.mark.exists(), f"plain git {name}")
+            self.mark.unlink()
+            self.spoil(root)
+            await self.unguarded(root, *(word.replace("AGAIN", "ours") for word in words))
+            self.assertFalse(self.mark.exists(), name)
 
     async def test_includes_that_never_end(self) -> None:
         """A pipe, a device, a file that includes itself: an error in time, and no more."""

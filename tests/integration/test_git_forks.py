@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from twisted.internet.task import deferLater
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.integration.harness import PATIENCE, ROOT
+from tservice.core.process.onlyrun import is_possible
 from tservice.git.forks import LOST, Forks
 from tservice.git.forkserver import GRACE, HEAD, Frames
 
@@ -73,6 +75,25 @@ class ForksTests(TestCase):
         while lives(pid):
             self.assertLess(time.monotonic(), until, f"{pid} is still there")
             await deferLater(IReactorTime(reactor), 0.02)
+
+    async def test_git_runs_nothing_else(self) -> None:
+        """And one that was refused something is let go of: there may be a new git."""
+        if not is_possible():
+            raise SkipTest("this kernel has no Landlock")
+        forks = Forks(reactor, reactor, alone=True)
+        self.addCleanup(forks.stop)
+        program = shutil.which("git")
+        assert program is not None
+        git = os.fsencode(program)
+        for argv, told in (
+            ([git, b"--version"], 0),
+            ([b"/bin/sh", b"-c", b"true"], "Permission denied"),
+            ([git, b"--version"], 0),
+            ([git, b"-c", b"alias.x=!true", b"x"], 128),
+        ):
+            heard = Heard()
+            forks.start(heard, argv, ENV)
+            self.assertEqual(told, await heard.ended, argv)
 
     async def test_what_is_told(self) -> None:
         many = [self.shell(f"echo ${{ODD}}{n}; echo bad >&2; exit {n}")[0] for n in range(20)]

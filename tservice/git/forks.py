@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -31,6 +32,14 @@ PATIENCE = 3.0
 
 LOST = "what started it has ended"
 
+MOST_TOLD = 20
+"""Different complaints of fork servers that come to the log."""
+
+
+class _Idle(Protocol):
+    def __call__(self, *, failed: bool) -> None:
+        """Nothing runs any more; whether a start failed."""
+
 
 class GitRun(Protocol):
     """What is told of one process."""
@@ -54,9 +63,16 @@ class Forks:
     Every process ends with its server, and every server with the service, however that ends.
     """
 
-    def __init__(self, clock: IReactorTime, processes: IReactorProcess) -> None:
+    _log = Logger()
+
+    def __init__(
+        self, clock: IReactorTime, processes: IReactorProcess, *, alone: bool = False
+    ) -> None:
+        """@param alone: what is started is git, which can run nothing else where the kernel can."""
         self._clock = clock
         self._processes = processes
+        self._alone = alone
+        self._said: set[str] = set()
         self._server: _Server | None = None
         self._last = 0
         self._resting: IDelayedCall | None = None
@@ -77,7 +93,7 @@ class Forks:
         """
         self._rest_no_longer()
         if self._server is None:
-            self._server = self._open()
+            self._server = self._open(argv[0])
         self._last = (self._last + 1) % 2**32
         self._server.start(self._last, run, forkserver.order(argv, env, uid, gid))
         return self._last
@@ -93,15 +109,24 @@ class Forks:
         server, self._server = self._server, None
         return succeed(None) if server is None else server.leave()
 
-    def _open(self) -> _Server:
-        server = _Server(self._clock, self._idle, self._gone)
-        argv = [sys.executable, "-I", "-S", forkserver.__file__]
+    def _open(self, program: bytes) -> _Server:
+        server = _Server(self._clock, self._idle, self._gone, self._tell)
+        own = [sys.executable, "-I", "-S", forkserver.__file__]
+        argv = [*map(os.fsencode, own), *([program] if self._alone else [])]
         self._processes.spawnProcess(server, argv[0], argv, env={})
         return server
 
-    def _idle(self) -> None:
+    def _tell(self, text: str) -> None:
+        """Once: the next fork server would say the same."""
+        if text not in self._said and len(self._said) < MOST_TOLD:
+            self._said.add(text)
+            self._log.error("the fork server: {text}", text=text)
+
+    def _idle(self, *, failed: bool) -> None:
+        """@param failed: a start did; there may be a new git, which this one must not run."""
         if self._server is not None:
-            self._resting = self._clock.callLater(REST, self.stop)
+            rest = 0.0 if failed and self._alone else REST
+            self._resting = self._clock.callLater(rest, self.stop)
 
     def _gone(self, server: _Server) -> None:
         if self._server is server:
@@ -116,18 +141,20 @@ class Forks:
 class _Server(ProcessProtocol):
     """One fork server."""
 
-    _log = Logger()
     transport: IProcessTransport
 
     def __init__(
         self,
         clock: IReactorTime,
-        idle: Callable[[], None],
+        idle: _Idle,
         gone: Callable[[_Server], None],
+        tell: Callable[[str], None],
     ) -> None:
         self._clock = clock
         self._idle = idle
         self._gone = gone
+        self._tell = tell
+        self._failed = False
         self._frames = Frames()
         self._runs: dict[int, GitRun] = {}
         self._left: Deferred[None] = Deferred()
@@ -151,7 +178,7 @@ class _Server(ProcessProtocol):
             self._heard(number, kind, payload)
 
     def errReceived(self, data: bytes) -> None:
-        self._log.error("the fork server: {text}", text=data.decode("utf-8", "replace"))
+        self._tell(data.decode("utf-8", "replace").strip())
 
     def processEnded(self, reason: Failure) -> None:
         cancel(self._late)
@@ -178,10 +205,11 @@ class _Server(ProcessProtocol):
             self._finished(number)
             run.over(STATUS.unpack(payload)[0])
         elif kind == FAILED:
+            self._failed = True
             self._finished(number)
             run.failed(payload.decode())
 
     def _finished(self, number: int) -> None:
         del self._runs[number]
         if not self._runs:
-            self._idle()
+            self._idle(failed=self._failed)

@@ -7,6 +7,9 @@ It runs by file name in a bare interpreter (C{python -I -S}), with the standard 
 leads a session of its own.  Requests come in by standard input, answers leave by standard output,
 both as frames: L{HEAD}, then a payload.  When its input ends, with the service or by its wish,
 everything that runs is ended, and so is this.
+
+With the path of git as an argument nothing else can be run, by whatever is configured where: what
+is put over a repository's own configuration by name does not hold for what comes behind a look.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 HEAD = struct.Struct("<IBI")
@@ -237,15 +240,63 @@ def _reason(error: OSError | ValueError) -> str:
 
 def _take_no_keys_along() -> None:
     """Another user must find neither root's keys nor those of the user before."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    from tservice.core.users.keyring import fresh_keyring
-
-    sys.path.pop(0)
+    with _our_modules():
+        from tservice.core.users.keyring import fresh_keyring
     with fresh_keyring():
         pass
+
+
+def run_git_alone(program: str) -> None:
+    """Let nothing but git be run from here on, if git itself still can be.
+
+    @raise OSError: it cannot be so, and is not.
+    """
+    with _our_modules():
+        from tservice.core.process.onlyrun import loader_of, run_only
+    loader_of(program)
+    folder = _asked([program, "--exec-path"])
+    programs = (program, os.path.join(folder, "git"))
+    # In a child first: for this process there is no way back.
+    _asked([program, "--version"], lambda: run_only(programs))
+    run_only(programs)
+
+
+def _asked(argv: list[str], before: Callable[[], None] | None = None) -> str:
+    """What a program prints in a line.
+
+    @raise OSError: it cannot be run, or fails.
+    """
+    try:
+        ran = subprocess.run(
+            argv,
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            preexec_fn=before,
+        )
+    except subprocess.SubprocessError:
+        raise OSError("this system has no Landlock") from None
+    return os.fsdecode(ran.stdout.strip())
+
+
+@contextmanager
+def _our_modules() -> Iterator[None]:
+    """The program's own, of which a bare interpreter knows nothing."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    try:
+        yield
+    finally:
+        sys.path.pop(0)
 
 
 if __name__ == "__main__":
     os.setsid()
     os.nice(NICENESS)
+    if len(sys.argv) > 1:
+        try:
+            run_git_alone(sys.argv[1])
+        except OSError as error:
+            print(f"git is not kept from running programs: {error}", file=sys.stderr, flush=True)
     ForkServer(time.monotonic).serve()

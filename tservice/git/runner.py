@@ -109,7 +109,7 @@ class GitRunner:
         """
         self._find, self._program = find, ""
         self._clock = clock
-        self._forks = Forks(clock, processes)
+        self._forks = Forks(clock, processes, alone=True)
         self._path = absolute_folders(environ.get("PATH", _DEFAULT_PATH))
         self._redactor = redactor
         self._running: set[GitProcess] = set()
