@@ -1,4 +1,4 @@
-"""What tells a browser from a program, when a cookie is made."""
+"""What tells a browser from a program, when a cookie is made and when it is shown."""
 
 from __future__ import annotations
 
@@ -26,3 +26,15 @@ def from_browser(visit: Visit) -> bool:
         return True
     agent, accept = visit.header("user-agent") or "", visit.header("accept") or ""
     return agent.startswith("Mozilla/") or "text/html" in accept.lower()
+
+
+def from_page(visit: Visit) -> bool:
+    """Whether a page's browser sent this with a cookie.
+
+    Programs that have a cookie say C{Origin} as well, as libraries for WebSockets do by themselves.
+    A page can choose C{Accept-Language}, and cannot leave it out.
+    """
+    theirs = ("accept-language", "sec-fetch-site")
+    if visit.key is not None or any(visit.header(name) is not None for name in theirs):
+        return True
+    return (visit.header("user-agent") or "").startswith("Mozilla/")

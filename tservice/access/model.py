@@ -7,6 +7,7 @@ from hmac import compare_digest
 
 from attrs import frozen
 
+from tservice.access.browsers import from_page
 from tservice.core.authentication import Visit
 
 COOKIE = "service_session"
@@ -55,7 +56,7 @@ class CookieSession:
         """
         if self.key_hash is None:
             # A program's cookie that comes from a page was put there by somebody else.
-            return visit.key is None and visit.header("sec-fetch-site") is None
+            return not from_page(visit)
         return visit.key is not None and compare_digest(self.key_hash, digest(visit.key))
 
 

@@ -157,7 +157,8 @@ class BasicTests(GateCase):
     def test_a_program_s_cookie_in_a_page_was_put_there_by_somebody(self) -> None:
         tossed = cookie(self.ask(basic()))
         for headers in ({"X-Service-Key": "none"}, {"X-Service-Key": "0" * 64},
-                        {"Sec-Fetch-Site": "same-origin"}):  # fmt: skip
+                        {"Sec-Fetch-Site": "same-origin"}, {"Accept-Language": ""},
+                        {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64)"}):  # fmt: skip
             self.assertEqual(401, self.ask({**tossed, **headers}).status, headers)
 
     def test_a_page_s_cookie_stays(self) -> None:
