@@ -139,8 +139,18 @@ class Launcher:
         @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.launch} says; 422: nothing may be
             started in its place now (L{SessionPlaces.starting}).
         """
+        return self._clis.launch(self._request(session, granted, resume))
+
+    def judge(self, session: Session, *, granted: bool) -> None:
+        """Make sure that whoever asks may start what runs already.
+
+        @raise ServiceError: as L{plan}, but for a CLI that is not installed any more.
+        """
+        self._clis.check(self._request(session, granted, None))
+
+    def _request(self, session: Session, granted: bool, resume: str | None) -> LaunchRequest:
         place = self.places.starting(session)
-        request = LaunchRequest(
+        return LaunchRequest(
             mode=session.mode,
             pane=self._keys(session, place),
             params=session.params,
@@ -149,7 +159,6 @@ class Launcher:
             granted=granted,
             place=place,
         )
-        return self._clis.launch(request)
 
     def _keys(self, session: Session, place: Place) -> PaneKeys:
         hooks = place.hooks

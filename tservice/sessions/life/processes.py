@@ -107,7 +107,7 @@ class Processes:
         resume: str | None,
         again: Again,
     ) -> Session:
-        parked = await self._parked(live) if live.stage.phase is Phase.DETACHED else None
+        parked = await self._parked(live, granted) if live.stage.phase is Phase.DETACHED else None
         if clear_breaker:
             live.stage.move.clear_breaker()
             live.failures = ()
@@ -141,8 +141,10 @@ class Processes:
         self._roster.change(live, phase=Phase.STARTING, params=dict(plan.params))
         return await self._launcher.launch(live.record, plan, again)
 
-    async def _parked(self, live: Live) -> IPane | None:
+    async def _parked(self, live: Live, granted: bool) -> IPane | None:
         """The living pane of a session that was let go; C{None} when it ended meanwhile."""
+        if live.record.owned:
+            self._launcher.judge(live.record, granted=granted)
         pane = live.forget_pane() or await self._launcher.take_up(live.record)
         if pane is None or pane.ending is None:
             return pane

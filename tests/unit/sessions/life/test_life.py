@@ -313,6 +313,14 @@ class DetachTests(SessionCase):
             session.pid, self.run_now(self.sessions.start(session.id, granted=True)).pid
         )
 
+    def test_nobody_without_the_grant_attaches_to_a_shell(self) -> None:
+        session = self.shell()
+        self.run_now(self.sessions.delete(session.id, kill=False))
+        self.assert_refused(ErrorCode.FORBIDDEN, self.sessions.start(session.id, granted=False))
+        self.assertTrue(self.sessions.get(session.id).detached)
+        back = self.run_now(self.sessions.start(session.id, granted=True))
+        self.assertEqual(session.pid, back.pid)
+
     def test_one_that_ended_meanwhile_is_started_anew(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id, kill=False))
