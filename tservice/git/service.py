@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.clock import now_ms
 from tservice.core.doors.inthread import InThread
 from tservice.core.errors import failed, not_found
+from tservice.core.kernelfiles import leads_to_kernel
 from tservice.core.places.place import OWN, PlaceId
 from tservice.git.flights import Flights
 from tservice.git.inspect import Inspector
@@ -94,8 +96,8 @@ class GitService:
 
     async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
         """The answer of the status route (protocol-git-status)."""
-        wanted = await self._wanted(workspace)
         try:
+            wanted = await self._wanted(workspace)
             found = most(await self._locate(wanted, options), options.max_repos)
         except OSError as error:
             reason = os.strerror(error.errno or 0)
@@ -127,9 +129,13 @@ class GitService:
     # -- finding
 
     async def _wanted(self, workspace: GitWorkspace) -> _Search:
+        """@raise OSError: it leads into a folder of the kernel's."""
         containers = [os.fsencode(folder) for folder in self._containers()]
 
         def resolved() -> _Search:
+            if leads_to_kernel(workspace.folder):
+                # Such links lead to what the service has open.
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             forbidden = frozenset(map(os.path.realpath, containers))
             return _Search(os.path.realpath(os.fsencode(workspace.folder)), forbidden)
 

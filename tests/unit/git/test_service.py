@@ -130,6 +130,22 @@ class ServiceTests(SynchronousTestCase):
         self.assertIn("No such file", answer["error"])
         self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED)))
 
+    def test_a_way_into_the_kernel_s_folders(self) -> None:
+        """Whose end is a repository: where this process works."""
+        make(self.top)
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.top)
+        self.assertEqual("ok", self.status()["state"])
+        way = self.top / "way"
+        way.symlink_to("/proc/self/cwd")
+        for folder in ("/proc/self/cwd", str(way), f"{way}/."):
+            self.workspace = GitWorkspace(folder=folder)
+            answer = self.status(fresh=True)
+            self.assertEqual("error", answer["state"], folder)
+            self.assertIn("symbolic links", answer["error"])
+            self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED)))
+
     def test_one(self) -> None:
         make(self.top)
         answer = self.status()
