@@ -20,6 +20,7 @@ from tests.integration.events import EventLog
 from tests.integration.gitservers import GitDaemon, HttpBackend, commit, git, repository
 from tests.integration.harness import Answer, Daemon
 from tests.waiting import until
+from tservice.git.inspect import CONFIG_SECONDS
 
 
 class GitCase(SynchronousTestCase):
@@ -415,6 +416,21 @@ class WorkTests(GitCase):
         self.refused(self.ask("DELETE", "/undone-b"), 409, "a session works")
         self.daemon.request("DELETE", f"/api/sessions/{made['session']['id']}").data()
         self.ask("DELETE", "/undone-b").data()
+
+    def test_a_pipe_as_configuration(self) -> None:
+        """Of the repository, and of the user; nothing is left of what was asked for."""
+        case = self.clone_of("piped")
+        os.mkfifo(case / ".git" / "pipe")
+        git(case, "config", "include.path", "pipe")
+        word = f"git timed out after {CONFIG_SECONDS:g} s"
+        self.refused(self.ask("POST", "/piped/worktree", {"branch": "b"}), 422, word)
+        self.refused(self.ask("DELETE", "/piped"), 409, word)
+        config = self.daemon.home / ".gitconfig"
+        config.write_text(f"[include]\n\tpath = {case}/.git/pipe\n")
+        self.addCleanup(config.unlink)
+        self.refused(self.clone("piped-too", str(self.remotes / "plain")), 422, word)
+        self.assertEqual([], [name for name in os.listdir(self.cases) if name.startswith("piped-")])
+        self.assertEqual([], self.left())
 
     def test_json(self) -> None:
         """A scaffolded folder holds hooks that agents understand."""

@@ -56,6 +56,9 @@ from tservice.git.safety import (
 )
 from tservice.git.usersettings import UserSettings, read_user_settings
 
+CONFIG_SECONDS = 5.0
+"""That git may take to read its configuration, whatever it is to do by it: there is no work in it,
+and a file that is included may be a pipe."""
 _CONFIG_LIMIT = 4 * 1024 * 1024
 _COMMITS_LIMIT = 4 * 1024 * 1024
 _COUNT_LIMIT = 100
@@ -150,6 +153,8 @@ class Inspector:
     async def visit(self, repository: Repository, timeout: float) -> Inspection:
         """What holds for every command in C{repository}.
 
+        @param timeout: seconds that each command may run; L{CONFIG_SECONDS} is for what is asked
+            first.
         @raise GitError: it is not to be read, or cannot be.
         """
         try:
@@ -161,7 +166,7 @@ class Inspector:
             repository,
             CONFIG_NAMES,
             actor=actor,
-            timeout=timeout,
+            timeout=min(timeout, CONFIG_SECONDS),
             overrides={},
             limit=_CONFIG_LIMIT,
         )

@@ -24,7 +24,8 @@ from tservice.core.doors.threads import NoThreads
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.logs.redact import Redactor
 from tservice.core.places.place import Place
-from tservice.git.changing import unsaved
+from tservice.git import inspect
+from tservice.git.changing import unsaved, worktrees
 from tservice.git.changing.fence import clone_environment, clone_words, user_environment
 from tservice.git.changing.progress import LINE_LIMIT, ProgressReader, reason
 from tservice.git.changing.unsaved import UnsavedWork
@@ -223,12 +224,22 @@ class WorktreeTests(TestCase):
             folder=str(self.repository), path=path, branch=branch, start=start, place=HERE
         )
 
-    async def refused(self, order: WorktreeOrder) -> ErrorCode:
+    async def refusal(self, order: WorktreeOrder) -> ServiceError:
         try:
             await self.worktrees.add(order)
         except ServiceError as error:
-            return error.code
+            return error
         raise AssertionError("it was made")
+
+    async def refused(self, order: WorktreeOrder) -> ErrorCode:
+        return (await self.refusal(order)).code
+
+    async def said(self, order: WorktreeOrder) -> str:
+        """Git's word, where there is nothing left of it."""
+        error = await self.refusal(order)
+        self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertNotIn(Path(order.path).name, os.listdir(self.folder))
+        return error.message
 
     async def test_a_folder_that_came_meanwhile_stays(self) -> None:
         (self.folder / "w").mkdir()
@@ -266,6 +277,33 @@ class WorktreeTests(TestCase):
         self.assertFalse((self.folder / "w").exists())
         self.assertIn("b", self.branches())
         self.assertTrue((self.repository / ".git/worktrees/w").is_dir(), "git was not run")
+
+    async def test_a_pipe_where_git_reads(self) -> None:
+        """What is only read takes no longer than a look at a repository."""
+        self.patch(inspect, "CONFIG_SECONDS", 1.0)
+        self.patch(worktrees, "READ_SECONDS", 2.0)
+        control = self.repository / ".git"
+        included, packed = control / "odd", control / "packed-refs"
+        os.mkfifo(included)
+        self.git("-C", str(self.repository), "config", "include.path", "odd")
+        self.assertEqual("git timed out after 1 s", await self.said(self.order("w", "b")))
+        [said] = await self.unsaved.tell(str(self.repository), HERE)
+        self.assertIn("cannot be looked at: git timed out after 1 s", said)
+        included.unlink()
+        os.mkfifo(packed)
+        self.assertEqual("git timed out after 2 s", await self.said(self.order("w", "b")))
+        packed.unlink()
+        await self.worktrees.add(self.order("w", "b"))
+
+    async def test_odd_files_in_place_of_what_is_included(self) -> None:
+        included = self.repository / ".git" / "odd"
+        self.git("-C", str(self.repository), "config", "include.path", "odd")
+        for make in (included.mkdir, partial(included.symlink_to, "/dev/zero")):
+            make()
+            self.assertIn("odd", await self.said(self.order("w", "b")))
+            [said] = await self.unsaved.tell(str(self.repository), HERE)
+            self.assertIn("cannot be looked at", said)
+            included.rmdir() if included.is_dir() else included.unlink()
 
     async def test_taken_back(self) -> None:
         self.git("-C", str(self.repository), "branch", "there")

@@ -95,6 +95,8 @@ class Children:
             heard=lambda data: None,
             begun=lambda end: None,
         )
+        if ending.timed_out:
+            raise GitError(f"git timed out after {timeout:g} s")
         if ending.status != 0:
             raise GitError("git cannot read its own configuration")
         return pieces.data()

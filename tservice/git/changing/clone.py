@@ -20,6 +20,7 @@ from tservice.git.changing.fence import (
 from tservice.git.changing.progress import ProgressReader, reason
 from tservice.git.command import ProcessEnd
 from tservice.git.errortext import error_text
+from tservice.git.inspect import CONFIG_SECONDS
 from tservice.git.interfaces import Cloned, CloneOrder, CloneRun
 from tservice.git.runner import GitError, actor_of
 from tservice.git.safety import parse_names
@@ -27,7 +28,6 @@ from tservice.git.smallfiles import read_small
 
 SECONDS = 600.0
 """That a clone may take (protocol-clone)."""
-CONFIG_SECONDS = 30.0
 
 _SMALL = 64 * 1024
 _HEAD = b"ref: refs/heads/"

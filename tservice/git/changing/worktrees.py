@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tservice.core.disk import trouble
 from tservice.core.doors.inthread import InPlace
@@ -22,6 +22,8 @@ from tservice.git.runner import GitError
 
 SECONDS = 120.0
 """That one git command may take: it checks a whole tree out."""
+READ_SECONDS = 30.0
+"""That one may take which only looks."""
 _LIMIT = 1024 * 1024
 _TAKEN = ("is already checked out at", "is already used by worktree")
 
@@ -34,9 +36,13 @@ class _Shop:
     visit: Inspection
     place: Place
 
-    async def run(self, *words: str) -> bytes:
+    async def read(self, *words: str) -> bytes:
         """@raise GitError: it failed."""
         return await self.inspector.ask(self.visit, words, _LIMIT)
+
+    async def change(self, *words: str) -> bytes:
+        """@raise GitError: it failed."""
+        return await self.inspector.ask(evolve(self.visit, timeout=SECONDS), words, _LIMIT)
 
 
 class GitWorktrees:
@@ -62,7 +68,7 @@ class GitWorktrees:
             # Git takes an empty folder too, and one that this made is this one's to remove.
             await self._in_place(order.place, partial(_claim, order.path), order.path)
             try:
-                await shop.run("worktree", "add", *_which(order, there or elsewhere))
+                await shop.change("worktree", "add", *_which(order, there or elsewhere))
             except GitError as error:
                 made = not there and "a branch named" not in str(error)
                 await self._undo(shop, order, made)
@@ -92,8 +98,8 @@ class GitWorktrees:
             return
         try:
             if found is not None:
-                await shop.run("worktree", "remove", "--force", "--force", "--", path)
-            await shop.run("worktree", "prune")
+                await shop.change("worktree", "remove", "--force", "--force", "--", path)
+            await shop.change("worktree", "prune")
         except GitError as error:
             raise _refused(error) from None
 
@@ -103,7 +109,7 @@ class GitWorktrees:
             return None
         inspector = self._inspector_of(place)
         try:
-            visit = await inspector.visit(repository, SECONDS)
+            visit = await inspector.visit(repository, READ_SECONDS)
         except Enclosed:
             raise
         except GitError as error:
@@ -113,7 +119,7 @@ class GitWorktrees:
     async def _branches(self, shop: _Shop, branch: str) -> tuple[bool, bool]:
         """Whether there is such a branch, and such a one of a remote."""
         own, others = f"refs/heads/{branch}", f"refs/remotes/*/{branch}"
-        output = await shop.run("for-each-ref", "--format=%(refname)", "--", own, others)
+        output = await shop.read("for-each-ref", "--format=%(refname)", "--", own, others)
         names = output.decode("utf-8", "replace").splitlines()
         far = [name for name in names if name.startswith("refs/remotes/")]
         # Git does not choose between several remotes.
@@ -122,14 +128,14 @@ class GitWorktrees:
     async def _undo(self, shop: _Shop, order: WorktreeOrder, made: bool) -> None:
         """Whatever became of it, nothing is left; each step is tried."""
         with suppress(GitError):
-            await shop.run("worktree", "remove", "--force", "--force", "--", order.path)
+            await shop.change("worktree", "remove", "--force", "--force", "--", order.path)
         work = partial(shutil.rmtree, order.path, ignore_errors=True)
         await self._in_place(shop.place, work, order.path)
         with suppress(GitError):
-            await shop.run("worktree", "prune")
+            await shop.change("worktree", "prune")
         if made:
             with suppress(GitError):
-                await shop.run("branch", "-D", "--", order.branch)
+                await shop.change("branch", "-D", "--", order.branch)
 
 
 def _which(order: WorktreeOrder, known: bool) -> list[str]:
