@@ -24,7 +24,7 @@ from tservice.cases.model import (
     same,
 )
 from tservice.cases.orders import Orders
-from tservice.core.errors import ErrorCode, ServiceError, not_found
+from tservice.core.errors import ServiceError, not_found
 from tservice.core.identity import Identity
 from tservice.core.places.place import PlaceKind
 from tservice.sessions.interfaces import ISessions, Session
@@ -137,11 +137,11 @@ class Catalogue:
     async def _look(
         self, caller: Identity, cases_dir: Path, linked: list[str]
     ) -> dict[str, FolderLook]:
-        """All at once, or each alone where one does not answer."""
+        """All at once, or each alone where one does not answer, or too much waits for it."""
         try:
             return await self._all(caller, cases_dir, linked)
-        except ServiceError as error:
-            if error.code is not ErrorCode.OPERATION_FAILED or not linked:
+        except ServiceError:
+            if not linked:
                 raise
         found = await self._all(caller, cases_dir, [])
         alone = [Deferred.fromCoroutine(self._alone(caller, path)) for path in linked]
@@ -159,13 +159,18 @@ class Catalogue:
         self, caller: Identity, cases_dir: Path, linked: list[str]
     ) -> dict[str, FolderLook]:
         work = partial(look_at_all, cases_dir, linked)
-        return await self._at(caller, [*linked, str(cases_dir)], work)
+        inside = str(cases_dir) if linked else ""
+        return await self._at(caller, [*linked, str(cases_dir)], work, inside)
 
     async def _at(
-        self, caller: Identity, paths: Iterable[str], work: Callable[[], dict[str, FolderLook]]
+        self,
+        caller: Identity,
+        paths: Iterable[str],
+        work: Callable[[], dict[str, FolderLook]],
+        inside: str = "",
     ) -> dict[str, FolderLook]:
         try:
-            return await self._desk.at(caller, paths, work, seconds=PROBE_SECONDS)
+            return await self._desk.at(caller, paths, work, seconds=PROBE_SECONDS, inside=inside)
         except OSError as error:
             raise explain(error, "the cases cannot be read") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -150,18 +151,24 @@ class Desk:
         *,
         seconds: float | None = None,
         acting: bool = False,
+        inside: str = "",
     ) -> _T:
         """The result of C{work} on folders, done with the rights of the caller's place.
 
         @param paths: what it looks at; they are asked whether they answer.
         @param seconds: that it may take.
         @param acting: C{work} takes those rights by itself.
+        @param inside: a folder of which it looks into each entry: when one hangs, nobody else is
+            sent there for that, and the folder itself is free.
         @raise ServiceError: 422: one does not answer; 429: too much is asked.
         """
-        await self.ready(caller, paths)
+        named = tuple(paths)
+        await self.ready(caller, named)
         place = self.workspaces.place_of(caller)
         whole = work if acting else partial(place.act, work)
-        found: _T = await self._deps.files.run(whole, caller.username, seconds)
+        only = named[0] if len(named) == 1 else ""
+        at = os.path.join(inside, "*") if inside else only
+        found: _T = await self._deps.files.run(whole, caller.username, seconds, at=at)
         return found
 
     async def folder(self, text: str, caller: Identity, named: str) -> str:

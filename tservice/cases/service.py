@@ -108,7 +108,7 @@ class CaseService:
         look = partial(browse, where, top, hidden=hidden)
         try:
             whole = partial(look, look=True)
-            return await desk.at(caller, [where], whole, seconds=PROBE_SECONDS)
+            return await desk.at(caller, [where], whole, seconds=PROBE_SECONDS, inside=where)
         except ServiceError as error:
             if error.code is not ErrorCode.OPERATION_FAILED:
                 raise

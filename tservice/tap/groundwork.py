@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tservice.clis.lookup import BinaryLookup
+from tservice.core.doors.mounts import Mounts
 from tservice.core.doors.reach import DoorReach
 from tservice.core.doors.resolving import DoorResolver
 from tservice.core.doors.threads import Doors
@@ -66,7 +67,9 @@ def open_database(program: Program, stack: ServiceStack) -> Database:
 
 def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) -> Doors:
     """The threads; names of hosts and users are looked up in theirs from now on."""
-    doors = Doors(program.reactor)
+    mounts = Mounts(str(program.config.data_dir))
+    Closing("mounts", mounts.close).setServiceParent(stack)
+    doors = Doors(program.reactor, mounts.elsewhere)
     doors.setServiceParent(stack)
     program.reactor.installNameResolver(DoorResolver(program.reactor, doors.names))
     os_users.directory.use(doors.names)

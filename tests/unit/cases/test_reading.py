@@ -19,7 +19,7 @@ from tservice.cases.browsing import MOST_FOLDERS
 from tservice.cases.interfaces import Marker, WorktreeWish
 from tservice.cases.routes.table import CaseRoutes
 from tservice.core.doors.reach import PROBE_SECONDS
-from tservice.core.errors import ErrorCode, failed
+from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.events import Audience
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import lasting
@@ -31,11 +31,13 @@ ROOT = Identity(username="root", admin=True)
 class Silence:
     """Folders that do not answer.
 
+    @ivar crowded: those for which too much waits.
     @ivar asked: for how long they were given, by path.
     """
 
     def __init__(self, *paths: str) -> None:
         self.paths_ = set(paths)
+        self.crowded: set[str] = set()
         self.asked: dict[str, float] = {}
 
     async def paths(
@@ -45,6 +47,8 @@ class Silence:
             self.asked[path] = seconds
             if path in self.paths_:
                 raise failed(f"{path} does not answer")
+            if path in self.crowded:
+                raise ServiceError(ErrorCode.RATE_LIMITED, "too many requests wait")
 
 
 class ListTests(CaseCase):
@@ -137,6 +141,10 @@ class ListTests(CaseCase):
         found = {case.name: case.unreachable for case in self.run_now(cases.every(ADMIN))}
         self.assertEqual({"dead": True, "one": False, "well": False}, found)
         self.assertEqual({3.0}, set(silence.asked.values()))
+        silence.crowded.add(silence.paths_.pop())
+        found = {case.name: case.unreachable for case in self.run_now(cases.every(ADMIN))}
+        self.assertEqual({"dead": True, "one": False, "well": False}, found)
+        silence.paths_.add(silence.crowded.pop())
         self.assert_refused(ErrorCode.OPERATION_FAILED, cases.open("dead", ADMIN))
         self.run_now(cases.open("well", ADMIN))
         parent = str(self.outside)

@@ -177,7 +177,7 @@ class HandleTests(WorkspaceCase):
 
     def crowded(self, work: Any, place: str = "", **told: str | None) -> Deferred[Any]:
         made: Deferred[Any] = Deferred()
-        made.errback(failed("too much waits"))
+        made.errback(failed("too many requests wait"))
         return made
 
     def test_what_the_system_says_is_told_as_a_refusal(self) -> None:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Protocol
 
 from attrs import define
+from twisted.internet.defer import Deferred, FirstError, gatherResults
 
 from tservice.core.doors.threads import Door, silent
 from tservice.core.errors import ErrorCode, ServiceError
@@ -36,8 +37,10 @@ class Reach(Protocol):
     ) -> Awaitable[None]:
         """Touch folders of a place with its rights; that they are missing is fine.
 
-        Its home and what the service itself looks into are touched too.  Of a place whose files
-        are not this machine's nothing is touched: no thread of the service waits for them.
+        Its home and what the service itself looks into are touched too; each mount by a thread of
+        its own, which says where it is: what hangs takes no thread from what does not.  Of a place
+        whose files are not this machine's nothing is touched: no thread of the service waits for
+        them.
 
         Raises C{ServiceError}: 422 naming the one that does not answer; 429: too much waits.
 
@@ -96,26 +99,37 @@ class DoorReach:
         if found is None or not found.near:
             return  # whoever judges the place says that there is none
         home = str(found.home) if found.apart else ""
-        every = (*paths, *self._always, home)
-        wanted = list(dict.fromkeys(path for path in every if path.startswith("/")))
+        named = list(dict.fromkeys(path for path in paths if path.startswith("/")))
+        wanted = dict.fromkeys((*named, *filter(os.path.isabs, (*self._always, home))))
         self._refuse_silent(found.id, wanted)
-        probe = _Probe()
+        groups: dict[str, list[str]] = {}
+        for path in wanted:
+            alone = path if named == [path] else ""
+            groups.setdefault(self._files.elsewhere(path) or alone, []).append(path)
+        asked = [
+            self._ask(found, group[0] if key else "", group, asker, seconds)
+            for key, group in groups.items()
+        ]
         try:
-            await self._touch(found, probe, wanted, asker, seconds)
-        except ServiceError as error:
-            at = probe.at
-            if at is None or error.code is not ErrorCode.OPERATION_FAILED:
-                raise
-            self._silent[found.id, at] = probe
-            raise silent(at) from None
+            await gatherResults(map(Deferred.fromCoroutine, asked), consumeErrors=True)
+        except FirstError as error:
+            error.subFailure.raiseException()
 
-    async def _touch(
-        self, place: Place, probe: _Probe, paths: list[str], asker: str, seconds: float
+    async def _ask(
+        self, place: Place, at: str, paths: list[str], asker: str, seconds: float
     ) -> None:
+        probe = _Probe()
         work = partial(place.act, partial(probe.touch, paths))
-        await self._files.run(work, asker, seconds)
+        try:
+            await self._files.run(work, asker, seconds, at=at)
+        except ServiceError as error:
+            hangs = probe.at
+            if hangs is None or error.code is not ErrorCode.OPERATION_FAILED:
+                raise
+            self._silent[place.id, hangs] = probe
+            raise silent(hangs) from None
 
-    def _refuse_silent(self, place: PlaceId, paths: list[str]) -> None:
+    def _refuse_silent(self, place: PlaceId, paths: Iterable[str]) -> None:
         # No more than the door has threads that hang.
         self._silent = {key: probe for key, probe in self._silent.items() if probe.at == key[1]}
         for path in paths:

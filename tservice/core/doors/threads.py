@@ -4,6 +4,10 @@ There is one door for each kind of work, so that what hangs behind one holds up 
 a dead mount stops no sign-in.  A piece of work that takes too long is given up: its caller is told,
 and its thread, which nothing can end, is replaced, up to a bound.  The threads are daemons: the end
 of the program waits for none that hangs.
+
+What hangs takes half of a share at most, so that whoever has a dead mount works on elsewhere.  Of
+another mount than the service's own that is so from the first moment on.  One that is reached by a
+link, or lies below the folder, shows only when work is given up.
 """
 
 from __future__ import annotations
@@ -24,8 +28,17 @@ from tservice.core.errors import ErrorCode, ServiceError, failed
 
 SIZE = 2
 """Hashes at a time: they are bound by the processor, not by waiting."""
+LATE_SECONDS = 5.0
+"""When all that one share may have on a mount has been out for so long, nobody waits behind it."""
 
 _T = TypeVar("_T")
+
+Elsewhere = Callable[[str], str]
+"""See L{tservice.core.doors.mounts.Mounts.elsewhere}."""
+
+
+def _nowhere(path: str) -> str:
+    return ""
 
 
 class IThreads(Interface):
@@ -38,7 +51,8 @@ class IThreads(Interface):
         or C{at} does not answer.
 
         @param at: the folder of a user that it touches.  While work there is given up and hangs,
-            no more is sent after it; and it has a share of its own.
+            no more is sent after it; and it has a share of its own.  Of each mount but the
+            service's own, half a share is had at a time.
         @param owner: the account whose folder it is, among several: all of an account's folders
             have one share, or many that hang would take every thread.
         """
@@ -50,8 +64,10 @@ class DoorBounds:
 
     @ivar threads: pieces of work at a time, not counting those that were given up.
     @ivar stuck: threads of given-up work that are replaced; beyond, they count as busy.
-    @ivar share: threads that one place may have, given up or not.
-    @ivar queue: pieces that wait, of one place half of them; one more is refused with 429.
+    @ivar share: threads that one place may have.  Those that hang at one folder count as half of
+        it at most.
+    @ivar queue: pieces that wait, of one place half of them, and half of these for one mount; one
+        more is refused with 429.
     @ivar seconds: that a piece waits at most, and then runs at most; C{None}: for ever.
     """
 
@@ -60,6 +76,11 @@ class DoorBounds:
     share: int | None = None
     queue: int = 256
     seconds: float | None = None
+
+    @property
+    def half(self) -> int:
+        """Of a share: what one mount has at most, and what all that hangs at one folder counts."""
+        return max(1, (self.share or 0) // 2)
 
 
 @frozen(kw_only=True)
@@ -80,12 +101,16 @@ class State:
 
 @define(eq=False)
 class _Job:
+    """@ivar mount: whose it is, and where, on another mount than the service's own."""
+
     work: Callable[[], Any]
     place: str
     at: str
+    mount: tuple[str, str] | None
     limit: float | None
     done: Deferred[Any]
     begun: float = 0.0
+    late: bool = False
     given_up: bool = False
     timer: IDelayedCall | None = None
 
@@ -94,7 +119,14 @@ class _Job:
 class Door(Service):
     """Threads for one kind of work, each piece in one of its own."""
 
-    def __init__(self, reactor: Any, name: str, what: str, bounds: DoorBounds) -> None:
+    def __init__(
+        self,
+        reactor: Any,
+        name: str,
+        what: str,
+        bounds: DoorBounds,
+        elsewhere: Elsewhere = _nowhere,
+    ) -> None:
         """
         @param reactor: provides IReactorTime and IReactorFromThreads.
         @param what: what does not answer, as callers are told it.
@@ -103,6 +135,7 @@ class Door(Service):
         self.label = name
         self.refused = 0
         self.what = what
+        self.elsewhere = elsewhere
         self._reactor, self._bounds = reactor, bounds
         self._waiting: list[_Job] = []
         self._begun: list[_Job] = []
@@ -126,15 +159,20 @@ class Door(Service):
         """
         if self._closed:
             return fail(failed("the service is stopping"))
-        if at and any(job.given_up and job.at == at for job in self._begun):
+        whose = place or owner or ""
+        where = self.elsewhere(at) if at else ""
+        job = _Job(
+            work=work,
+            place=whose or at,
+            at=at,
+            mount=(whose, where) if where else None,
+            limit=seconds or self._bounds.seconds,
+            done=Deferred(lambda _: self._drop(job)),
+        )
+        refused = self._refusal(job)
+        if refused is not None:
             self.refused += 1
-            return fail(silent(at))
-        whose = place or owner or at
-        if self._is_crowded(whose):
-            self.refused += 1
-            return fail(self._crowded())
-        limit = seconds or self._bounds.seconds
-        job = _Job(work, whose, at, limit, Deferred(lambda _: self._drop(job)))
+            return fail(refused)
         self._set_timer(job)
         self._waiting.append(job)
         self._next()
@@ -170,7 +208,7 @@ class Door(Service):
         for job in tuple(self._waiting):
             if not self._has_room:
                 return
-            if self._may(job.place):
+            if self._may(job):
                 self._waiting.remove(job)
                 self._begin(job)
 
@@ -180,20 +218,53 @@ class Door(Service):
         replaced = min(stuck, self._bounds.stuck)
         return len(self._begun) - replaced < self._bounds.threads
 
-    def _is_crowded(self, place: str) -> bool:
-        most, share = self._bounds.queue, self._bounds.share
+    def _refusal(self, job: _Job) -> ServiceError | None:
+        if self._hangs(job):
+            return silent(job.at)
+        return self._crowded() if self._is_crowded(job) else None
+
+    def _hangs(self, job: _Job) -> bool:
+        """Whether it would be sent after others that hang."""
+        if job.at and any(each.given_up and each.at == job.at for each in self._begun):
+            return True
+        return self._fills(job, [each for each in self._begun if each.late])
+
+    def _is_crowded(self, job: _Job) -> bool:
+        most = self._bounds.queue
         if len(self._waiting) >= most:
             return True
-        return share is not None and sum(job.place == place for job in self._waiting) >= most // 2
+        if self._bounds.share is None:
+            return False
+        beside = sum(each.place == job.place for each in self._waiting)
+        there = sum(each.mount == job.mount for each in self._waiting)
+        return beside >= most // 2 or (job.mount is not None and there >= most // 4)
 
-    def _may(self, place: str) -> bool:
+    def _may(self, job: _Job) -> bool:
         share = self._bounds.share
-        return share is None or Counter(job.place for job in self._begun)[place] < share
+        if share is None:
+            return True
+        return not self._fills(job, self._begun) and self._taken(job.place) < share
+
+    def _fills(self, job: _Job, those: list[_Job]) -> bool:
+        """Whether they have all that one may have on the mount of C{job}."""
+        if self._bounds.share is None or job.mount is None:
+            return False
+        return sum(each.mount == job.mount for each in those) >= self._bounds.half
+
+    def _taken(self, place: str) -> int:
+        """Threads of C{place}, as far as they count."""
+        own = [job for job in self._begun if job.place == place]
+        hanging = Counter(job.at for job in own if job.given_up and job.at)
+        counted = sum(min(count, self._bounds.half) for count in hanging.values())
+        return len(own) - hanging.total() + counted
 
     def _begin(self, job: _Job) -> None:
         job.begun = self._reactor.seconds()
-        self._set_timer(job)
         self._begun.append(job)
+        self._set_timer(job)
+        if job.mount is not None and (job.limit is None or job.limit > LATE_SECONDS):
+            self._stop_timer(job)
+            job.timer = self._reactor.callLater(LATE_SECONDS, self._be_late, job)
         name = f"tservice-{self.label}"
         threading.Thread(target=self._work, args=(job,), name=name, daemon=True).start()
 
@@ -217,20 +288,29 @@ class Door(Service):
         self.refused += 1
         if job in self._waiting:
             self._waiting.remove(job)
-            self._end(job, Failure(self._crowded()))
+            away = self._fills(job, self._begun)
+            self._end(job, Failure(silent(job.at) if away else self._crowded()))
             return
-        job.given_up = True
-        self._shut(job.at)
+        job.late = job.given_up = True
+        self._shut()
         why = silent(job.at) if job.at else failed(f"{self.what} does not answer")
         self._end(job, Failure(why))
         self._next()
         self._look_empty()
 
-    def _shut(self, at: str) -> None:
-        """Who waits to be sent there would only hang as well."""
-        for other in [each for each in self._waiting if at and each.at == at]:
-            self._waiting.remove(other)
-            self._end(other, Failure(silent(at)))
+    def _be_late(self, job: _Job) -> None:
+        job.timer, job.late = None, True
+        self._set_timer(job, LATE_SECONDS)
+        self._shut()
+
+    def _shut(self) -> None:
+        """Who waits to be sent after those that hang would only hang as well."""
+        for job in tuple(self._waiting):
+            # Who was told before may have had it dropped.
+            if job in self._waiting and self._hangs(job):
+                self.refused += 1
+                self._waiting.remove(job)
+                self._end(job, Failure(silent(job.at)))
 
     def _drop(self, job: _Job) -> None:
         """Its caller left; what has begun goes on."""
@@ -243,10 +323,10 @@ class Door(Service):
         if not job.done.called:
             job.done.callback(result)
 
-    def _set_timer(self, job: _Job) -> None:
+    def _set_timer(self, job: _Job, since: float = 0.0) -> None:
         self._stop_timer(job)
         if job.limit is not None:
-            job.timer = self._reactor.callLater(job.limit, self._give_up, job)
+            job.timer = self._reactor.callLater(job.limit - since, self._give_up, job)
 
     def _stop_timer(self, job: _Job) -> None:
         if job.timer is not None:
@@ -260,7 +340,7 @@ class Door(Service):
             self._empty.callback(None)
 
     def _crowded(self) -> ServiceError:
-        text = f"too much waits: {self.what} is slow; try again"
+        text = f"too many requests wait for {self.what} already; try again"
         return ServiceError(ErrorCode.RATE_LIMITED, text)
 
 
@@ -284,11 +364,14 @@ class Doors(MultiService):
     @ivar files: for folders and files that users named.
     """
 
-    def __init__(self, reactor: Any) -> None:
+    def __init__(self, reactor: Any, elsewhere: Elsewhere = _nowhere) -> None:
+        """
+        @param elsewhere: tells the mounts of folders that users named.
+        """
         super().__init__()
         self.hashing = Door(reactor, "hashing", "the processor", HASHING)
         self.names = Door(reactor, "names", "the system's directory of names", NAMES)
-        self.files = Door(reactor, "files", "the file system", FILES)
+        self.files = Door(reactor, "files", "the file system", FILES, elsewhere)
         for door in self.all:
             door.setServiceParent(self)
 

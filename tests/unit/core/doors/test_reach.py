@@ -24,13 +24,20 @@ from tservice.core.doors.threads import NAMES, Door, DoorBounds
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
 
-BOUNDS = DoorBounds(threads=4, stuck=4, share=2, queue=4, seconds=30.0)
+SHARE = 2
+BOUNDS = DoorBounds(threads=4, stuck=4, share=SHARE, queue=16, seconds=30.0)
 
 
 class ReachTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = ThreadClock()
-        self.door = Door(self.clock, "files", "the file system", BOUNDS)
+        self.door = Door(
+            self.clock,
+            "files",
+            "the file system",
+            BOUNDS,
+            lambda path: path[1] if path.startswith("/mnt") else "",
+        )
         self.held = Held()
         self.touched: list[str] = []
         patched = mock.patch("tservice.core.doors.reach.os.stat", self.stat)
@@ -44,15 +51,25 @@ class ReachTests(SynchronousTestCase):
             self.clock.hear()
 
     def stat(self, path: str) -> None:
-        """A machine where all below /dead hangs."""
+        """A machine where all below /dead and /mnt/dead hangs."""
         self.touched.append(path)
-        if path.startswith("/dead"):
+        if path.startswith(("/dead", "/mnt/dead")):
             self.held()
         raise FileNotFoundError
 
     def ask(self, *paths: str, os_user: str | None = None, reach: Any = None) -> Deferred[None]:
         asked = (reach or self.reach).paths(place_of_os_user(os_user), paths, "ann")
         return Deferred.fromCoroutine(asked)
+
+    def answered(self, done: Deferred[None]) -> None:
+        while not done.called:
+            self.clock.hear()
+        self.assertIsNone(self.successResultOf(done))
+
+    def silent(self, done: Deferred[Any], path: str) -> None:
+        error: ServiceError = self.failureResultOf(done, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn(f"{path} does not answer", error.message)
 
     @property
     def reach(self) -> DoorReach:
@@ -61,10 +78,8 @@ class ReachTests(SynchronousTestCase):
         return self._reach
 
     def test_what_answers_passes_missing_or_not(self) -> None:
-        done = self.ask("/a", "/a", "", "b")
-        self.clock.hear()
-        self.assertIsNone(self.successResultOf(done))
-        self.assertEqual(["/a/.", "/usr/bin/."], self.touched)
+        self.answered(self.ask("/a", "/a", "", "b"))
+        self.assertEqual(["/a/.", "/usr/bin/."], sorted(self.touched))
 
     def test_what_does_not_is_named_and_remembered(self) -> None:
         done = self.ask("/a", "/dead/b")
@@ -72,14 +87,29 @@ class ReachTests(SynchronousTestCase):
         self.assertNoResult(done)
         self.clock.advance(PROBE_SECONDS)
         for again in (done, self.ask("/dead/b")):
-            error: ServiceError = self.failureResultOf(again, ServiceError).value
-            self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
-            self.assertIn("/dead/b does not answer", error.message)
+            self.silent(again, "/dead/b")
         self.assertEqual(1, self.door.state.threads)
         self.let_go()
-        other = self.ask("/dead/b")
-        self.clock.hear()
-        self.successResultOf(other)
+        self.answered(self.ask("/dead/b"))
+
+    def test_nobody_is_sent_after_a_question(self) -> None:
+        done = self.ask("/dead/b")
+        self.assertTrue(self.held.begun.wait(PATIENCE))
+        self.clock.advance(PROBE_SECONDS)
+        self.silent(done, "/dead/b")
+        self.silent(self.door.run(self.held, at="/dead/b", owner="bob"), "/dead/b")
+
+    def test_each_mount_by_a_thread_of_its_own(self) -> None:
+        """What hangs is named, and leaves its asker threads for what does not, also at once."""
+        dead = [self.ask(f"/mnt/dead{number}") for number in range(3)]
+        self.assertTrue(self.held.begun.wait(PATIENCE))
+        self.answered(self.ask("/a", "/b"))
+        self.clock.advance(PROBE_SECONDS)
+        for number, done in enumerate(dead):
+            self.silent(done, f"/mnt/dead{number}")
+        self.assertEqual(SHARE // 2, self.door.state.threads)
+        self.answered(self.ask("/a", "/b"))
+        self.silent(self.ask("/a", "/mnt/more"), "/mnt/more")
 
     def test_as_long_as_it_is_given(self) -> None:
         asked = self.reach.paths(OWN, ["/dead/b"], "ann", PROBE_SECONDS / 2)
@@ -93,10 +123,9 @@ class ReachTests(SynchronousTestCase):
         world = OsUserWorld(Path(self.mktemp()).absolute())
         ann = world.add("ann", 2000)
         done = self.ask("/a", os_user="ann", reach=DoorReach(world.places(), self.door))
-        self.clock.hear()
-        self.successResultOf(done)
-        self.assertEqual(["/a/.", f"{ann.home}/."], self.touched[-2:])
-        self.assertEqual(["ann"], world.acted)
+        self.answered(done)
+        self.assertEqual(["/a/.", f"{ann.home}/."], sorted(self.touched[-2:]))
+        self.assertEqual(["ann", "ann"], world.acted)
 
     def test_of_what_is_far_away_nothing_is_touched(self) -> None:
         """Nor of a user who is not there."""

@@ -13,10 +13,25 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.core.doors.held import PATIENCE, Held, ThreadClock
 from tests.waiting import until
-from tservice.core.doors.threads import FILES, HASHING, NAMES, Door, DoorBounds, Doors, NoThreads
+from tservice.core.doors.threads import (
+    FILES,
+    HASHING,
+    LATE_SECONDS,
+    NAMES,
+    Door,
+    DoorBounds,
+    Doors,
+    NoThreads,
+)
 from tservice.core.errors import ErrorCode, ServiceError
 
 SMALL = DoorBounds(threads=2, stuck=2, share=2, queue=3, seconds=5.0)
+WIDE = DoorBounds(threads=8, stuck=8, share=4, queue=16, seconds=30.0)
+
+
+def elsewhere(path: str) -> str:
+    """A machine with one mount beside that of the service."""
+    return "0:9" if path.startswith("/mnt") else ""
 
 
 class DoorCase(SynchronousTestCase):
@@ -24,7 +39,7 @@ class DoorCase(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = ThreadClock()
-        self.door = Door(self.clock, "small", "the cupboard", self.bounds)
+        self.door = Door(self.clock, "small", "the cupboard", self.bounds, elsewhere)
         self.held: list[Held] = []
         self.dones: list[Deferred[str]] = []
         self.addCleanup(self.let_all_go)
@@ -211,6 +226,95 @@ class StuckTests(DoorCase):
         os.write(writer, b"x")
         until("its reader", lambda: not select.select([writer], [], [], 0)[0])
         os.close(writer)
+
+
+class MountTests(DoorCase):
+    """Of one share no other mount has more than half, whatever folders there are on it."""
+
+    bounds = WIDE
+
+    def storm(self, owner: str | None = "ann") -> list[Deferred[str]]:
+        return [self.hold(at=f"/mnt/{number}", owner=owner)[1] for number in range(4)]
+
+    def answers(self, at: str, owner: str | None = "ann") -> None:
+        held, done = self.hold(at=at, owner=owner)
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def silent(self, *dones: Deferred[str]) -> None:
+        for done in dones:
+            error = self.failureResultOf(done, ServiceError).value
+            self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
+            self.assertRegex(error.message, "^/mnt/. does not answer")
+
+    def test_elsewhere_there_is_a_thread_from_the_first_moment_on(self) -> None:
+        for owner in ("ann", None):
+            self.storm(owner)
+            self.answers("/well", owner)
+        self.assertEqual((4, 4), (self.door.state.busy, self.door.state.queued))
+
+    def test_nobody_waits_behind_what_is_late(self) -> None:
+        first, second, *waiting = self.storm()
+        self.clock.advance(LATE_SECONDS - 1)
+        self.assertNoResult(waiting[0])
+        self.clock.advance(1)
+        self.silent(*waiting, self.hold(at="/mnt/9", owner="ann")[1])
+        self.answers("/well")
+        # Somebody else's may lie on a part of it that answers.
+        self.answers("/mnt/9", "bob")
+        self.assertNoResult(first)
+        self.clock.advance(30 - LATE_SECONDS)
+        self.silent(first, second, self.hold(at="/mnt/9", owner="ann")[1])
+        self.assertEqual(
+            (2, 2, 6), (self.door.state.threads, self.door.state.stuck, self.door.refused)
+        )
+
+    def test_whose_time_is_up_before_that(self) -> None:
+        for number in range(3):
+            self.held.append(Held())
+            self.dones.append(self.door.run(self.held[-1], "ann", 3, at=f"/mnt/{number}"))
+        self.clock.advance(3)
+        self.silent(*self.dones)
+        self.assertEqual(2, self.door.state.threads)
+
+    def test_what_is_slow_there_has_its_turns(self) -> None:
+        self.storm()
+        self.clock.advance(LATE_SECONDS - 1)
+        for each in self.held:
+            each.free.set()
+            self.clock.hear()
+        for done in self.dones:
+            self.assertEqual("done", self.successResultOf(done))
+        self.answers("/mnt/9")
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_it_has_not_the_whole_queue(self) -> None:
+        for number in range(2 + WIDE.queue // 4):
+            self.hold(at=f"/mnt/{number}")
+        _, more = self.hold(at="/mnt/more")
+        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(more))
+        self.answers("/well", None)
+
+    def test_the_service_s_own_is_bounded_by_the_share_alone(self) -> None:
+        """However long it takes: whatever works, works there."""
+        for _ in range(6):
+            self.hold(at="/home", owner="ann")
+        self.clock.advance(LATE_SECONDS + 1)
+        self.assertEqual((4, 2), (self.door.state.busy, self.door.state.queued))
+        _, more = self.hold(at="/home", owner="ann")
+        self.assertNoResult(more)
+
+    def test_what_hangs_behind_a_link_counts_as_half_once_it_is_given_up(self) -> None:
+        for _ in range(4):
+            self.hold(at="/home/link", owner="ann")
+        self.clock.advance(30)
+        self.answers("/well")
+        for _ in range(2):
+            self.hold(at="/home/other", owner="ann")
+        self.clock.advance(30)
+        self.assertEqual((6, 6), (self.door.state.threads, self.door.state.stuck))
+        self.assertNoResult(self.hold(at="/well", owner="ann")[1])
 
 
 class StopTests(DoorCase):

@@ -203,7 +203,7 @@ class PageTests(SynchronousTestCase):
 
         asked = [*ask(), *ask()]
         self.assertEqual(1, len(threads.begun))
-        threads.refuse(failed("too much waits"))
+        threads.refuse(failed("too many requests wait"))
         for each in asked:
             self.failureResultOf(each, ServiceError)
         asked = [*ask(), *ask()]

@@ -1,0 +1,62 @@
+"""Which folders lie on another mount than the service's own, as the kernel tells it.
+
+No mount is touched for that, so none can hold up who asks.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+
+TABLE = "/proc/self/mountinfo"
+
+_DEVICE, _POINT = 2, 4
+_ESCAPED = re.compile(rb"\\([0-7]{3})")
+
+
+class Mounts:
+    """Knows every mount by its device: one that is mounted twice hangs in both places."""
+
+    def __init__(self, own: str, table: str = TABLE) -> None:
+        """
+        @param own: a folder of the service's, without which it can do nothing anyway.
+        """
+        self._own = os.path.realpath(own)
+        self._table = open(table, "rb", buffering=0)  # noqa: SIM115
+        self._changes = select.poll()
+        self._changes.register(self._table, select.POLLPRI | select.POLLERR)
+        self._devices = self._read()
+
+    def close(self) -> None:
+        """From now on nothing is known to lie elsewhere."""
+        self._table.close()
+
+    def elsewhere(self, path: str) -> str:
+        """The device that C{path}, which is absolute, lies on by its words; C{""} for the own.
+
+        A symbolic link is not followed: its target would have to be asked.
+        """
+        if self._table.closed:
+            return ""
+        if self._changes.poll(0):
+            self._devices = self._read()
+        found = self._device(os.path.normpath(path))
+        return "" if found == self._device(self._own) else found
+
+    def _device(self, path: str) -> str:
+        while path not in self._devices:
+            parent = os.path.dirname(path)
+            if parent == path:
+                return ""
+            path = parent
+        return self._devices[path]
+
+    def _read(self) -> dict[str, str]:
+        self._table.seek(0)
+        lines = [line.split() for line in self._table.readall().splitlines()]
+        return {_plain(line[_POINT]): os.fsdecode(line[_DEVICE]) for line in lines}
+
+
+def _plain(escaped: bytes) -> str:
+    return os.fsdecode(_ESCAPED.sub(lambda found: bytes([int(found[1], 8)]), escaped))
