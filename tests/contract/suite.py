@@ -16,6 +16,7 @@ from tests.integration.mux.harness import Heard, TmuxTestCase
 from tests.waiting import PATIENCE
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
+    MARK_ID_MAX,
     Guard,
     IMultiplexer,
     IPane,
@@ -149,6 +150,13 @@ class Contract:
         await self.mux.close()
         again = await self.multiplexer().adopt(ID, self.pane_place)
         self.assertEqual(Mark(id="in-3", step="erased"), await again.last_mark())
+
+    async def test_a_mark_may_be_long(self: Any) -> None:
+        pane, _ = await self.shell()
+        mark = Mark(id="0a-" * (MARK_ID_MAX // 3))
+        await pane.write(b"echo good day\r", mark)
+        await self.until(lambda: b"\r\ngood day\r\n$ " in text(pane), "what was typed with it")
+        self.assertEqual(evolve(mark, done=14), await pane.last_mark())
 
     async def test_typing_without_a_mark_keeps_the_last_one(self: Any) -> None:
         pane, _ = await self.shell()

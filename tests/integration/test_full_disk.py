@@ -195,6 +195,33 @@ class FullDiskTests(SmallDiskCase):
         again = self.ask("POST", f"/api/sessions/{session}/input", body).data()
         self.assertTrue(again["duplicate"])
 
+    def key(self, session: str, client: str, seq: int) -> bool:
+        """Whether a key of C{client} was typed now; else it was before."""
+        body = {"input": client, "clientId": client, "seq": seq}
+        answer = self.ask("POST", f"/api/sessions/{session}/input", body).data()
+        self.assertNotEqual(answer["delivered"], answer.get("duplicate", False))
+        return bool(answer["delivered"])
+
+    def test_a_crash_at_a_full_disk_types_nobodys_keys_twice(self) -> None:
+        """Two clients that the disk knows, and two that it never heard of."""
+        session = new_session(self.daemon)
+        for client in "km":
+            self.assertTrue(self.key(session, client, 1))
+        self.stuff()
+        for client in "kmxy":
+            self.assertTrue(self.key(session, client, 2))
+        for seq in (3, 4):
+            self.daemon.kill()
+            self.daemon.start()
+            self.assertEqual([False] * 4, [self.key(session, client, 2) for client in "kmxy"])
+            self.assertTrue(self.key(session, "k", seq))
+        self.daemon.inside("rm", str(self.daemon.filler))
+        self.until(lambda: self.metric("disk_owed") == 0)
+        self.assertTrue(self.key(session, "k", 5))
+        self.daemon.kill()
+        self.daemon.start()
+        self.assertEqual([False] * 4, [self.key(session, client, 2) for client in "kmxy"])
+
 
 class PeopleTests(SmallDiskCase):
     """Rights that end while nothing can be written."""

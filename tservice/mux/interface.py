@@ -14,6 +14,9 @@ from tservice.mux.outputlog import OutputLog
 COMMAND_TIMEOUT = 5.0
 """Seconds that a command waits for its pane's server before it raises L{MuxTimeout}."""
 
+MARK_ID_MAX = 16_384
+"""Characters of a mark's id."""
+
 
 class MuxError(Exception):
     """The multiplexer could not do it; the text is one line for a log or a 422."""
@@ -119,7 +122,7 @@ class Mark:
     A crash of this process between typing and noting it down so leaves no doubt: the pane's
     server either did both or neither.
 
-    @ivar id: names one accepted input; letters, digits, dashes.
+    @ivar id: names one accepted input; letters, digits, dashes, L{MARK_ID_MAX} at most.
     @ivar step: names its stage, for example C{pasted} or C{entered}; letters.
     @ivar done: bytes of a raw write typed so far.
     """

@@ -14,9 +14,10 @@ from tests.unit.sessions.rig import ADMIN, SessionCase, begin
 from tests.unit.store.failing import FailingConnection
 from tservice.core.disk import FULL
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.mux.interface import MuxTimeout
+from tservice.mux.interface import Mark, MuxTimeout
+from tservice.mux.tmux.commands import set_mark
 from tservice.mux.typed import PIECE
-from tservice.sessions.input.heldmarks import HeldMark, held_mark
+from tservice.sessions.input.heldmarks import HeldMark, digest, held_mark
 from tservice.sessions.interfaces import Delivery
 from tservice.sessions.record.model import NameSource, Phase, Session
 from tservice.sessions.record.requests import CreateRequest, InputRequest
@@ -34,10 +35,11 @@ class FullDiskCase(SessionCase):
         Database.open(self.path, clock=self.clock).close()
         self.begin_anew()
 
-    def begin_anew(self) -> None:
+    def begin_anew(self, *, full: bool = False) -> None:
         """A service on the same disk and panes; the one before is killed."""
         self.machine.crash()
         self.connection = FailingConnection(self.path)
+        self.connection.fault = sqlite3.SQLITE_FULL if full else None
         self.machine.database = Database(self.connection)
         self.machine.database.debts.watch(self.clock)
         self.addCleanup(self.connection.close)
@@ -140,21 +142,63 @@ class TypingTests(FullDiskCase):
         self.begin_anew()
         self.assertEqual(f"a{more}".encode(), bytes(self.pane(session).typed))
 
-    def test_clients_are_bounded(self) -> None:
+    def test_numbers_that_the_disk_did_not_take_all_go_with_the_pane(self) -> None:
         session = self.shell()
+        for client in "km":
+            self.key(session, client, 1, client)
+        self.fill()
+        for client in "kmxy":
+            self.assertEqual(DONE, self.key(session, client, 2, client))
+        for seq in (3, 4):
+            self.begin_anew(full=True)
+            again = [self.key(session, client, 2, client) for client in "kmxy"]
+            self.assertEqual([AGAIN] * 4, again)
+            self.assertEqual(DONE, self.key(session, "k", seq, "k"))
+        self.assertEqual(b"kmkmxykk", bytes(self.pane(session).typed))
+
+    def test_an_input_without_a_number_drops_none(self) -> None:
+        session = self.shell()
+        self.key(session, "a", 1)
+        self.fill()
+        self.key(session, "b", 2)
+        self.spend(2)
+        self.make_room()
+        self.successResultOf(self.type(session, "echo"))
+        self.assertEqual(AGAIN, self.key(session, "b", 2))
+
+    def test_clients_are_bounded(self) -> None:
+        """One that the disk knows is refused like one that it does not; the others go on."""
+        session = self.shell()
+        self.key(session, "x", 1, "known")
         self.fill()
         for number in range(256):
             self.key(session, "x", 1, f"c{number}")
         self.full(self.typed(session, "x", 1, "one more"))
+        self.full(self.typed(session, "x", 2, "known"))
         self.assertEqual(DONE, self.key(session, "x", 2, "c0"))
+        self.begin_anew(full=True)
+        again = [self.key(session, "x", 1, f"c{number}") for number in range(256)]
+        self.assertEqual([AGAIN] * 256, again)
+        self.full(self.typed(session, "x", 2, "known"))
+        self.assertEqual(b"x" * 258, bytes(self.pane(session).typed))
+        self.make_room()
+        self.assertEqual(DONE, self.key(session, "x", 2, "known"))
 
     def test_marks(self) -> None:
-        mark = held_mark("0a" * 12, "somebody", 2**53, "0b" * 12)
-        self.assertRegex(mark, r"^[A-Za-z0-9-]{1,128}$")
+        numbers = {f"somebody {number}": 2**53 for number in range(256)}
+        mark = held_mark("0a" * 12, numbers, "0b" * 12)
+        set_mark(Mark(id=mark))
         found = HeldMark.read(mark)
         assert found is not None
-        self.assertEqual((2**53, "0b" * 12), (found.seq, found.over))
+        told = {digest(client): seq for client, seq in numbers.items()}
+        self.assertEqual((told, "0b" * 12), (found.numbers, found.over))
         self.assertIsNone(HeldMark.read("0a" * 12))
+
+    def test_a_mark_of_one_client(self) -> None:
+        """As earlier versions left it with a pane."""
+        found = HeldMark.read(f"{'0a' * 12}-7-{'0c' * 16}-0")
+        assert found is not None
+        self.assertEqual(({"0c" * 16: 7}, None), (found.numbers, found.over))
 
 
 class LifeTests(FullDiskCase):

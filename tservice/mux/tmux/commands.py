@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from tservice.mux.interface import Mark, MuxError
+from tservice.mux.interface import MARK_ID_MAX, Mark, MuxError
 from tservice.mux.keys import KEYS, digit
 from tservice.mux.tmux.control import Block
 
@@ -46,7 +46,7 @@ TITLE_BYTES = 4096
 ORPHANS_MAX = 16
 """Clients of earlier services that are ended at one time; there is one, or two."""
 
-_MARK_ID = re.compile(r"[A-Za-z0-9-]{1,128}")
+_MARK_ID = re.compile(rf"[A-Za-z0-9-]{{1,{MARK_ID_MAX}}}")
 _MARK_STEP = re.compile(r"[A-Za-z]{1,32}")
 _VERSION = re.compile(rb"([0-9]{1,4})\.([0-9]{1,4})")
 _QUOTED = re.compile(rb'[\x01-\x1f\x7f"\\$]')

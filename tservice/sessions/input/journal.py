@@ -12,8 +12,10 @@ neither, and the client, which was not answered, sends again.  At any time the n
 and the pane's mark together tell every number (L{tservice.sessions.input.unsaved}).
 
 A disk that takes nothing refuses prompts.  Raw keys go on, or nobody could make room
-(protocol-errors): their numbers are held in memory until the disk takes them, and go with the
-pane's mark, where the service after a crash finds them.
+(protocol-errors): their numbers are held in memory until the disk takes them, and each mark that
+is set meanwhile names them all, so that the service after a crash finds them with the pane.  It
+finds no ids there but what stands for them (L{tservice.sessions.input.heldmarks}), and keeps a
+number under that where the disk never heard of its client.
 """
 
 from __future__ import annotations
@@ -27,13 +29,10 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.disk import NotKept
 from tservice.mux.typed import PIECE
 from tservice.sessions.input.buffer import STRIKE
-from tservice.sessions.input.heldmarks import HeldMark, digest, held_mark
+from tservice.sessions.input.heldmarks import CLIENTS, HeldMark, digest, held_mark, stand_in
 from tservice.sessions.input.unsaved import UnsavedNumbers
 from tservice.store.database import Database
-
-CLIENTS = 256
-"""Clients of a session whose sequence is remembered; beyond, the least recently used is not."""
-
+from tservice.store.debts import Key
 
 _STRIKE = "DELETE FROM input_journal WHERE session_id = ? AND id = ?"
 _FREE = "DELETE FROM input_marks WHERE session_id = ? AND client_id = ?"
@@ -93,20 +92,16 @@ class InputJournal:
         # By session: what the disk did not take yet, numbers by client and the row that is over.
         self._held: dict[str, dict[str, int | None]] = {}
         self._over: dict[str, str] = {}
-        # By session: what the pane's mark told after a restart.
-        self._learned: dict[str, HeldMark] = {}
 
     def last_seq(self, session_id: str, client_id: str) -> int | None:
         """The highest number accepted from that client."""
         unsaved = self._unsaved.number(session_id, client_id)
         if unsaved is not None:
             return unsaved
-        held = self._held.get(session_id, {})
-        seq = held[client_id] if client_id in held else self._kept_seq(session_id, client_id)
-        learned = self._learned.get(session_id)
-        if learned is None or learned.client != digest(client_id):
+        seq = self._number(session_id, client_id)
+        if seq is not None:
             return seq
-        return learned.seq if seq is None else max(seq, learned.seq)
+        return self._number(session_id, stand_in(digest(client_id)))
 
     def pending(self, session_id: str) -> JournalEntry | None:
         """The input that was being typed when the journal was last written."""
@@ -125,6 +120,7 @@ class InputJournal:
         """
         if _fleeting(entry):
             self._unsaved.settle(entry.session_id, but_of=entry.client_id)
+            self._check_room(entry.session_id, entry.client_id)
             return evolve(self._marked(entry), with_pane=True)
         self._unsaved.settle(entry.session_id)
         raw = entry.kind is InputKind.RAW and entry.buffered is None
@@ -143,20 +139,21 @@ class InputJournal:
         return entry
 
     def learn(self, session_id: str, mark_id: str) -> str | None:
-        """What the pane's mark says of an input that was held when this service began.
+        """Take in what the pane's mark says of inputs of before this service began.
 
         @return: the id of the row on disk that was over by then, if there is one.
+        @raise NotKept: not all of it can be owed.
         """
         found = HeldMark.read(mark_id)
         if found is None:
             return None
-        self._learned[session_id] = found
-        client = self._known_client(session_id, found.client)
-        if client is not None:
-            # The next mark takes this one's place.
-            self._unsaved.settle(session_id, but_of=client)
-            kept = self._kept_seq(session_id, client) or 0
-            self._unsaved.put(session_id, client, max(kept, found.seq))
+        names = self._clients(session_id)
+        for client, seq in found.numbers.items():
+            name = names.get(client, stand_in(client))
+            known = self._number(session_id, name)
+            if known is None or known < seq:
+                # The next mark takes this one's place.
+                self._save_number(session_id, name, seq)
         return found.over
 
     def finish(self, entry: JournalEntry) -> None:
@@ -184,7 +181,7 @@ class InputJournal:
     def forget(self, session_id: str) -> None:
         """Keep nothing of a session in memory: it is over, or its numbers change."""
         self._unsaved.drop(session_id)
-        for known in (self._latest, self._held, self._over, self._learned):
+        for known in (self._latest, self._held, self._over):
             known.pop(session_id, None)
 
     def close(self) -> None:
@@ -228,11 +225,14 @@ class InputJournal:
         )
         return None if row is None else int(row["seq"])
 
-    def _known_client(self, session_id: str, wanted: str) -> str | None:
+    def _clients(self, session_id: str) -> dict[str, str]:
+        """The clients that have numbers, by digest."""
+        # A client's own name comes into use after what stood for it, and is the one that counts.
         rows = self._database.query(
-            "SELECT client_id FROM input_marks WHERE session_id = ?", (session_id,)
+            "SELECT client_id FROM input_marks WHERE session_id = ? ORDER BY used", (session_id,)
         )
-        return next((row["client_id"] for row in rows if digest(row["client_id"]) == wanted), None)
+        names = [*(row["client_id"] for row in rows), *self._held.get(session_id, ())]
+        return {digest(name): name for name in names}
 
     # -- held
 
@@ -241,9 +241,13 @@ class InputJournal:
         return evolve(self._marked(entry), held=True)
 
     def _marked(self, entry: JournalEntry) -> JournalEntry:
-        """With an id that tells the number, for the mark."""
+        """With an id that tells its number and all others that are held, for the mark."""
+        held = self._unwritten(entry.session_id)
+        numbers = {client: seq for client, seq in held.items() if seq is not None}
+        if entry.client_id is not None and entry.seq is not None:
+            numbers[entry.client_id] = entry.seq
         over = self._over.get(entry.session_id)
-        return evolve(entry, id=held_mark(entry.id, entry.client_id, entry.seq, over))
+        return evolve(entry, id=held_mark(entry.id, numbers, over))
 
     def _hold_number(self, entry: JournalEntry, seq: int | None) -> None:
         if entry.client_id is not None:
@@ -251,18 +255,36 @@ class InputJournal:
 
     def _save_number(self, session_id: str, client: str, seq: int | None) -> None:
         """Write a client's number, or hold it and owe it to the disk."""
+        self._check_room(session_id, client)
+        key, place = _key(session_id, client), (session_id, client)
         held = self._held.setdefault(session_id, {})
-        if client not in held and len(held) >= CLIENTS:
-            raise NotKept(self._database.debts.reason)
-        held[client] = seq
-        key, place = ("mark", session_id, client), (session_id, client)
         if seq is None:
             self._database.later(key, _FREE, place)
         elif self._database.later(key, _MARK, (*place, seq, session_id)):
-            del held[client]
+            held.pop(client, None)
             self._latest[session_id] = (client, seq)
+            return
+        held[client] = seq
+        self._latest.pop(session_id, None)
 
-    # -- in memory of the disk
+    def _check_room(self, session_id: str, client: str | None) -> None:
+        """One number too many for a mark is refused, before anything is typed."""
+        held = self._unwritten(session_id)
+        if client not in held and len(held) >= CLIENTS:
+            raise NotKept(self._database.debts.reason)
+
+    def _unwritten(self, session_id: str) -> dict[str, int | None]:
+        """What is held, without what the disk took since."""
+        held, debts = self._held.get(session_id, {}), self._database.debts
+        for client in [client for client in held if _key(session_id, client) not in debts]:
+            del held[client]
+        return held
+
+    # -- in memory
+
+    def _number(self, session_id: str, name: str) -> int | None:
+        held = self._held.get(session_id, {})
+        return held[name] if name in held else self._kept_seq(session_id, name)
 
     def _latest_seq(self, session_id: str, client_id: str) -> int | None:
         client, seq = self._latest.get(session_id, (None, None))
@@ -296,6 +318,10 @@ class InputJournal:
             " ORDER BY used DESC LIMIT 1 OFFSET ?2)",
             (session_id, CLIENTS),
         )
+
+
+def _key(session_id: str, client: str) -> Key:
+    return ("mark", session_id, client)
 
 
 def _fleeting(entry: JournalEntry) -> bool:

@@ -385,13 +385,12 @@ class InputQueue:
         while True:
             try:
                 mark = await pane.last_mark()
+                return None if mark is None else self._journal.learn(session_id, mark.id)
             except PaneGone:
                 return None
-            except MuxError as error:
-                self._log.warn("session {id}: no mark: {error}", id=session_id, error=error)
+            except (MuxError, NotKept) as error:
+                self._log.warn("session {id}: its mark waits: {error}", id=session_id, error=error)
                 await sleep(self._clock, PAUSE)
-            else:
-                return None if mark is None else self._journal.learn(session_id, mark.id)
 
     async def _finish_begun(self, entry: JournalEntry) -> None:
         try:

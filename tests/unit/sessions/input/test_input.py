@@ -6,7 +6,7 @@ from tests.unit.sessions.input.case import AGAIN, DONE, InputCase
 from tests.unit.sessions.rig import begin
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode
-from tservice.sessions.input.journal import CLIENTS
+from tservice.sessions.input.heldmarks import CLIENTS
 from tservice.sessions.input.prompting import SETTLING
 from tservice.sessions.input.serial import WAITING
 from tservice.sessions.input.submitting import LEAVING, PATIENCE

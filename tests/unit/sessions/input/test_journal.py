@@ -11,7 +11,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.mux.typed import PIECE
-from tservice.sessions.input.journal import CLIENTS, InputJournal, InputKind, JournalEntry
+from tservice.sessions.input.heldmarks import CLIENTS
+from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
 from tservice.sessions.input.unsaved import SETTLE
 from tservice.store.database import Database
 from tservice.store.schemas import packaged, read_steps
