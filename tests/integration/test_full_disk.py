@@ -122,10 +122,15 @@ class FullDiskTests(SmallDiskCase):
 
     def test_a_start_on_a_full_disk(self) -> None:
         """Somebody must get in to make room, also after a crash."""
-        session = new_session(self.daemon)
+        session, other = (new_session(self.daemon) for _ in range(2))
         self.stuff()
+        answer = self.ask("DELETE", f"/api/sessions/{other}")
+        self.refused(answer)
+        self.assertIn("ended, but a restart now would list it again", answer.json()["error"])
+        self.assertEqual(404, self.ask("GET", f"/api/sessions/{other}").status)
         self.daemon.kill()
         self.daemon.start()
+        self.assertIsNone(self.ask("GET", f"/api/sessions/{other}").data()["pid"])
         with contextlib.closing(Terminal(self.daemon, session)) as terminal:
             self.press(terminal, f"rm {self.daemon.filler}; echo made-$((40 + 2))\r")
             wait_output(self.daemon, session, "made-42", "buffer")

@@ -357,7 +357,7 @@ def _holding() -> Iterator[None]:
     try:
         yield
     except NotKept as error:
-        raise failed(f"{error.reason}: done, but a restart now would undo it") from error
+        raise error.though() from error
 
 
 def _fields(wanted: Change, hashed: str | None) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from tservice.access.model import (
 from tservice.core.authentication import Visit
 from tservice.core.clock import now_ms, seconds_until
 from tservice.core.disk import NotKept
-from tservice.core.errors import failed
 from tservice.core.timers import cancel
 
 SLACK_SECONDS = 300
@@ -167,7 +166,7 @@ class CookieSessions:
         try:
             self._end(ended)
         except NotKept as error:
-            raise failed(f"{error.reason}: signed out, but a restart now would undo it") from error
+            raise error.though("signed out") from error
         return len(ended)
 
     def _live(self) -> list[CookieSession]:

@@ -47,6 +47,7 @@ class Removal:
             if goes and not force:
                 await self._refuse_unsaved(case, caller)
             self._refuse_busy(case, caller)
+            self._desk.store.check_disk()
             again()
             if case.container is not None:
                 await self._containers.detach(owner, case.name)

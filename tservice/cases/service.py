@@ -194,7 +194,7 @@ class CaseService:
         try:
             await self._containers.attach(row.owner, row.name, path, container, again)
         except Exception:
-            self._desk.store.forget(row.owner, row.name)
+            self._desk.store.drop(row.owner, row.name)
             raise
 
     async def link(
@@ -396,7 +396,7 @@ class CaseService:
             if self._catalogue.sessions_in(name, path, caller):
                 return  # somebody else has come to work in it
             await desk.undo(caller, making)
-            desk.store.forget(owner, name)
+            desk.store.drop(owner, name)
             desk.publish(EventName.CASE_DELETED, owner, CaseGoneTold(name=name))
 
         return CasePlace(name=name, path=path, undo=undo)

@@ -24,6 +24,7 @@ _SAVE = """
         branch = excluded.branch, far_kind = excluded.far_kind,
         far_name = excluded.far_name, far_part = excluded.far_part
 """
+_FORGET = "DELETE FROM cases WHERE owner = ? AND name = ?"
 
 
 @frozen(kw_only=True)
@@ -97,8 +98,18 @@ class CaseStore:
 
         @raise NotKept: the disk does not take it.
         """
-        sql = "DELETE FROM cases WHERE owner = ? AND name = ?"
-        self._database.execute(sql, (owner, name))
+        self._database.execute(_FORGET, (owner, name))
+
+    def drop(self, owner: str, name: str) -> None:
+        """As L{forget}, for one that was taken back: a full disk does so later."""
+        self._database.later(("case", owner, name), _FORGET, (owner, name))
+
+    def check_disk(self) -> None:
+        """See that what is to be forgotten can be, before something is gone that it stands for.
+
+        @raise NotKept: the disk does not take it.
+        """
+        self._database.debts.probe()
 
     def doom(self, path: str, place: PlaceId, due: int) -> None:
         """Have a folder removed when it is time.

@@ -90,7 +90,7 @@ class CaseWorktrees:
             made = await self._catalogue.get(new, caller)
         except Exception:
             await take_back()
-            desk.store.forget(owner, new)
+            desk.store.drop(owner, new)
             raise
         desk.publish(EventName.CASE_LINKED, owner, case_answer(made))
 
@@ -98,7 +98,7 @@ class CaseWorktrees:
             if self._catalogue.sessions_in(new, path, caller):
                 return  # somebody else has come to work in it
             await take_back()
-            desk.store.forget(owner, new)
+            desk.store.drop(owner, new)
             desk.publish(EventName.CASE_DELETED, owner, CaseGoneTold(name=new))
 
         return CasePlace(name=new, path=path, undo=undo)

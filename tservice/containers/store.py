@@ -108,9 +108,9 @@ class ContainerStore:
         self._database.execute(sql, (engine.value, address, port))
 
     def forget_case(self, container: str) -> None:
-        """@raise NotKept: the disk does not take it."""
+        """Keep nothing of a container that is gone; a full disk does so later."""
         sql = "DELETE FROM case_containers WHERE container = ?"
-        self._database.execute(sql, (container,))
+        self._database.later(("container of a case", container), sql, (container,))
 
 
 def _host(row: sqlite3.Row) -> ContainerHost:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.errors import ErrorCode, ServiceError, failed
 
 FULL = "the disk is full"
 QUOTA = "the disk quota is used up"
@@ -44,6 +44,14 @@ class NotKept(ServiceError):
     def __init__(self, reason: str) -> None:
         super().__init__(ErrorCode.OPERATION_FAILED, f"{reason}: it cannot be kept")
         self.reason = reason
+
+    def though(self, done: str = "done", again: str = "undo it") -> ServiceError:
+        """What to say of that which holds at once all the same.
+
+        @param done: what has happened.
+        @param again: what a restart would do before the disk has it.
+        """
+        return failed(f"{self.reason}: {done}, but a restart now would {again}")
 
 
 def trouble(error: BaseException) -> str | None:

@@ -104,15 +104,18 @@ class Roster:
     def remove(self, live: Live, *, asked: bool = True) -> None:
         """Take it out for good.
 
-        @raise NotKept: the disk does not take it, and somebody asked for it.
+        @raise NotKept: somebody asked for it, and the disk does not take it yet: it is out, but
+            until the disk does a restart brings it back.
         """
-        if asked:
-            self._repository.remove(live.record.id)
-        else:
-            self._repository.drop(live.record.id)
-        del self._sessions[live.record.id]
-        live.inputs.close()
-        self.tell(live, EventName.SESSION_DELETED)
+        try:
+            if asked:
+                self._repository.remove(live.record.id)
+            else:
+                self._repository.drop(live.record.id)
+        finally:
+            del self._sessions[live.record.id]
+            live.inputs.close()
+            self.tell(live, EventName.SESSION_DELETED)
 
     def change(self, live: Live, *, durable: bool = True, **fields: Any) -> Session:
         """Change fields of the record, save it and publish C{session:updated}.

@@ -12,6 +12,7 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
+from tservice.core.disk import NotKept
 from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
 from tservice.core.places.place import Outage
@@ -312,25 +313,30 @@ class SessionService:
 
     async def delete(self, session_id: str, *, kill: bool = True) -> None:
         live = self._roster.get(session_id)
-        if kill:
-            await self._processes.kill(live)
-        else:
-            await self._processes.let_go(live)
+        try:
+            await (self._processes.kill(live) if kill else self._processes.let_go(live))
+        except NotKept as error:
+            raise error.though("ended", "list it again") from error
 
     async def delete_own(self, caller: Identity) -> int:
         """End and remove every session of the caller; how many there were.
 
-        @raise ServiceError: 422: some do not answer; all others are gone.
+        @raise ServiceError: 422: some do not answer; all others are gone, or would be listed again
+            after a restart.
         """
         own = [live for live in self._roster if is_own(live.record, caller)]
-        refused = []
+        refused, owed = [], None
         for live in own:
             try:
                 await self._processes.kill(live)
+            except NotKept as error:
+                owed = error
             except ServiceError as error:
                 refused.append(error.message)
         if refused:
             raise failed(f"{len(refused)} of {len(own)} sessions are left: {refused[0]}")
+        if owed is not None:
+            raise owed.though("ended", "list them again") from owed
         return len(own)
 
     # -- input

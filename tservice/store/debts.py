@@ -177,11 +177,15 @@ class Debts:
     def _again(self) -> None:
         self._timer = None
         try:
-            self._probe()
+            self.probe()
         except NotKept:
             # Said once already; C{refused} has set the timer anew.
             self._set_timer()
 
-    def _probe(self) -> None:
+    def probe(self) -> None:
+        """See whether the disk takes writes.
+
+        @raise NotKept: it does not.
+        """
         self.pay()
         self._pay([(PROBE, ())])

@@ -133,7 +133,7 @@ class TokenService:
         try:
             self._end(tokens)
         except NotKept as error:
-            raise failed(f"{error.reason}: ended, but a restart now would undo it") from error
+            raise error.though("ended") from error
 
     def _end(self, tokens: Iterable[Token]) -> None:
         gone = list(tokens)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,6 +14,7 @@ from tests.unit.cases.casecase import CaseCase
 from tests.unit.cases.rig import tree
 from tests.unit.late import denied
 from tests.unit.sessions.rig import ADMIN, begin
+from tests.unit.store.failing import FailingConnection
 from tservice.cases import folders, trash
 from tservice.cases.interfaces import WorktreeWish
 from tservice.cases.model import Case, CaseContainer, CaseLocation
@@ -20,6 +23,7 @@ from tservice.cases.worktrees import CaseWorktrees
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.sessions.interfaces import lasting
+from tservice.store.database import Database
 
 HOUR = 3600.0
 
@@ -300,6 +304,35 @@ class WorktreeTests(CaseCase):
         self.good("DELETE", "/one-fix-it")
         self.assertEqual(["one"], self.listed())
         self.assertFalse((self.folder / "one-fix-it").exists())
+
+    def test_what_a_full_disk_could_not_note_is_not_removed(self) -> None:
+        self.on_a_failing_disk()
+        self.good("POST", "/one/worktree", {"branch": "b"})
+        before = self.state()
+        self.connection.fault = sqlite3.SQLITE_FULL
+        self.assertIn("the disk is full", self.refused("DELETE", "/one-b?force=1")[2])
+        self.assertEqual(before, self.state())
+        self.connection.fault = None
+        self.good("DELETE", "/one-b?force=1")
+
+    def test_what_is_taken_back_on_a_full_disk_is_forgotten_once_there_is_room(self) -> None:
+        self.on_a_failing_disk()
+        place = self.now(self.cases.add_worktree("one", WorktreeWish(branch="b"), ADMIN, lasting))
+        self.connection.fault = sqlite3.SQLITE_FULL
+        self.now(place.undo())
+        self.assertEqual(("case:deleted", {"name": "one-b"}), self.told()[-1])
+        self.connection.fault = None
+        self.machine.database.debts.pay()
+        self.assertEqual(["one"], self.listed())
+
+    def on_a_failing_disk(self) -> None:
+        path = Path(self.mktemp())
+        Database.open(path, clock=self.clock).close()
+        self.connection = FailingConnection(path)
+        self.addCleanup(self.connection.close)
+        self.machine.database = Database(self.connection)
+        self.machine.boot()
+        self.lay_api()
 
     def test_a_repository_is_kept_while_it_has_worktrees(self) -> None:
         self.make()

@@ -12,14 +12,14 @@ from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.rig import ADMIN, SessionCase, begin
 from tests.unit.store.failing import FailingConnection
-from tservice.core.disk import FULL
+from tservice.core.disk import FULL, NotKept
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import Mark, MuxTimeout
 from tservice.mux.tmux.commands import set_mark
 from tservice.mux.typed import PIECE
 from tservice.sessions.input.heldmarks import HeldMark, digest, held_mark
 from tservice.sessions.interfaces import Delivery
-from tservice.sessions.record.model import NameSource, Phase, Session
+from tservice.sessions.record.model import NameSource, Nice, Phase, Session
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.store.database import Database
 from tservice.store.debts import AGAIN_SECONDS
@@ -62,11 +62,12 @@ class FullDiskCase(SessionCase):
     ) -> Deferred[Delivery]:
         return self.type(session, text, client_id=client, seq=seq)
 
-    def full(self, work: Awaitable[Any]) -> None:
+    def full(self, work: Awaitable[Any]) -> ServiceError:
         done = work if isinstance(work, Deferred) else begin(work)
         error: ServiceError = self.failureResultOf(done, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertIn(FULL, error.message)
+        return error
 
 
 class KeptInputTests(FullDiskCase):
@@ -226,15 +227,47 @@ class LifeTests(FullDiskCase):
         self.begin_anew()
         self.assertEqual(3, self.sessions.get(session.id).pane_exit.status)  # type: ignore[union-attr]
 
-    def test_a_session_that_is_ended_stays_in_the_list(self) -> None:
+    def test_a_session_that_is_deleted_ends_and_says_that_it_may_be_listed_again(self) -> None:
+        """Whoever deletes may be making room."""
         session = self.shell()
+        pane = self.pane(session)
         self.fill()
-        self.full(self.sessions.delete(session.id))
+        error = self.full(self.sessions.delete(session.id))
+        self.assertIn("ended, but a restart now would list it again", error.message)
+        self.assertTrue(pane.gone)
+        self.assertEqual(("session:deleted", []), (self.names[-1], self.sessions.list()))
+        self.begin_anew(full=True)
         found = self.sessions.get(session.id)
         self.assertEqual((Phase.EXITED, None), (found.phase, found.pid))
+        self.full(self.sessions.delete(session.id))
         self.make_room()
-        self.run_now(self.sessions.delete(session.id))
+        self.begin_anew()
         self.assertEqual([], self.sessions.list())
+
+    def test_all_sessions_that_are_deleted_end(self) -> None:
+        panes = [self.pane(self.shell()) for _ in range(2)]
+        self.fill()
+        error = self.full(self.sessions.delete_own(ADMIN))
+        self.assertIn("ended, but a restart now would list them again", error.message)
+        self.assertTrue(all(pane.gone for pane in panes))
+        self.assertEqual([], self.sessions.list())
+
+    def test_a_priority_that_cannot_be_kept_is_not_set(self) -> None:
+        session = self.shell()
+        self.fill()
+        nice = Nice(enabled=True, value=5)
+        live = self.sessions.live(session.id)
+        self.assertRaises(NotKept, self.sessions.properties.nice, live, nice)
+        self.assertEqual([], self.machine.renice.set)
+
+    def test_a_start_that_cannot_be_kept_leaves_what_the_screen_shows(self) -> None:
+        session = self.shell()
+        self.pane(session).exit(0)
+        self.spend(1)
+        self.fill()
+        self.full(self.sessions.start(session.id, granted=True))
+        self.assertFalse(self.pane(session).gone)
+        self.assertIsNotNone(self.sessions.pane_of(session.id))
 
 
 class EveryWriteTests(FullDiskCase):

@@ -154,7 +154,7 @@ def _sessions(world: World) -> Sequence[Step]:
         Step(name="noted", do=lambda: store.note(evolve(two, pid=7)), owed=True, needs="another"),
         Step(name="placed", do=lambda: store.place({"1": 5, "2": 4}), needs="noted"),
         Step(name="renamed", do=lambda: store.save(evolve(one, name="new")), needs="made"),
-        Step(name="removed", do=lambda: store.remove("1")),
+        Step(name="removed", do=lambda: store.remove("1"), holds=True),
         Step(name="dropped", do=lambda: store.drop("2"), owed=True),
     ]
 
@@ -319,6 +319,7 @@ def _case_book(world: World) -> Sequence[Step]:
         Step(name="later", do=lambda: store.postpone("/trash/two", 9), needs="doomed too"),
         Step(name="made", do=lambda: store.save(evolve(one, name="three"), spared="/trash/one")),
         Step(name="forgotten", do=lambda: store.forget("ann", "two"), needs="another"),
+        Step(name="taken back", do=lambda: store.drop("ann", "three"), owed=True, needs="made"),
         Step(name="removed", do=lambda: store.spare("/trash/two"), needs="doomed too"),
         Step(name="ordered", do=lambda: store.put_order("ann", ["three", "one"])),
         Step(name="again", do=lambda: store.put_order("ann", ["one", "three"])),
@@ -409,7 +410,7 @@ def _containers(world: World) -> Sequence[Step]:
         Step(name="other", do=lambda: store.save_host(evolve(host, id="g"))),
         Step(name="changed", do=lambda: store.save_host(evolve(host, label="I")), needs="host"),
         Step(name="case", do=lambda: store.save_case(case), needs="host"),
-        Step(name="forgotten", do=lambda: store.forget_case("c"), needs="case"),
+        Step(name="forgotten", do=lambda: store.forget_case("c"), owed=True, needs="case"),
         Step(name="removed", do=lambda: store.forget_host("g"), needs="other"),
         Step(name="bridge", do=lambda: store.save_bridge(Engine.PODMAN, "10.0.0.1", 5)),
     ]

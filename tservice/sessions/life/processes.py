@@ -9,7 +9,6 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.disk import NotKept
 from tservice.core.errors import ServiceError, failed
 from tservice.core.events import EventName
 from tservice.core.payloads import ExitTold
@@ -82,6 +81,7 @@ class Processes:
     async def kill(self, live: Live) -> None:
         """End the process, whatever phase it is in, and remove the session.
 
+        @raise NotKept: done, but until the disk takes it a restart brings the session back.
         @raise ServiceError: 422: it does not answer; nothing was changed.
         """
         await _alone(live, lambda: self._kill(live))
@@ -127,18 +127,18 @@ class Processes:
         await self._launcher.answers(live.record)
         again()
         if not live.record.owned:
-            live.forget_pane()
             self._roster.change(live, phase=Phase.STARTING)
+            live.forget_pane()
             return await self._launcher.attach(live.record)
         plan = self._launcher.plan(live.record, granted=granted, resume=resume)
         # The dead pane of the last start still has its server; far away looking for it takes longer
         # than the start.
         first = live.record.phase is Phase.CREATED
+        # On disk before there is a server: a crash in between is then looked into.
+        self._roster.change(live, phase=Phase.STARTING, params=dict(plan.params))
         old = live.forget_pane() or (None if first else await self._launcher.take_up(live.record))
         if old is not None:
             await end(old)
-        # On disk before there is a server: a crash in between is then looked into.
-        self._roster.change(live, phase=Phase.STARTING, params=dict(plan.params))
         return await self._launcher.launch(live.record, plan, again)
 
     async def _parked(self, live: Live, granted: bool) -> IPane | None:
@@ -168,13 +168,7 @@ class Processes:
 
     async def _kill(self, live: Live) -> None:
         await self._end(live)
-        try:
-            self._roster.remove(live)
-        except NotKept:
-            # It stays in the list until the disk knows that it is gone, but its process is over.
-            if live.record.pid is not None:
-                self._over(live, None)
-            raise
+        self._roster.remove(live)
 
     async def _end(self, live: Live) -> None:
         pane = live.pane

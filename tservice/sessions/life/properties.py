@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import invalid
+from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
 from tservice.core.payloads import NameTold, PinTold
@@ -74,12 +74,18 @@ class Properties:
     def nice(self, live: Live, nice: Nice) -> Session:
         """Renice its process, now where it runs and at every start from now on.
 
-        @raise ServiceError: 422: the system refused; nothing was changed.
+        @raise ServiceError: 422: the disk or the system refused; nothing was changed.
         """
-        if (live.record.nice.enabled or nice.enabled) and live.record.nice != nice:
+        before = live.record.nice
+        session = self._roster.change(live, nice=nice)
+        if (before.enabled or nice.enabled) and before != nice:
             renice = confined(self._set_priority, live.record.place)
-            apply_now(renice, live.record.pid, nice)
-        return self._roster.change(live, nice=nice)
+            try:
+                apply_now(renice, live.record.pid, nice)
+            except ServiceError:
+                self._roster.happened(live, nice=before)
+                raise
+        return session
 
     def order(self, order: Sequence[str], caller: Identity) -> list[str]:
         """Put the caller's sessions into this order; those not named stay where they are.

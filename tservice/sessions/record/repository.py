@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tservice.core.disk import NotKept
 from tservice.sessions.record.columns import COLUMNS, from_row, to_row
 from tservice.sessions.record.model import Session
 from tservice.store.database import Database
@@ -48,9 +49,13 @@ class SessionRepository:
     def remove(self, session_id: str) -> None:
         """Forget the record, its input marks and its journal.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk does not take it yet; until it does a restart brings it back.
         """
-        self._database.execute(_REMOVE, (session_id,))
+        try:
+            self._database.execute(_REMOVE, (session_id,))
+        except NotKept:
+            self.drop(session_id)
+            raise
 
     def drop(self, session_id: str) -> None:
         """As L{remove}, for one that nobody asked to have removed; a full disk hears it later."""
