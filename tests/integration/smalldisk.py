@@ -47,6 +47,18 @@ class SmallDiskDaemon(Daemon):
         """The file that fills the disk."""
         return self.data / "filler"
 
+    def use_up_inodes(self) -> None:
+        """Leave no file to be made, and as much room as there is."""
+        used = self.inside("df", "--output=iused", str(self.data)).split()[-1]
+        self._set_inodes(used)
+
+    def give_inodes(self) -> None:
+        """Let files be made again."""
+        self._set_inodes("10000")
+
+    def _set_inodes(self, most: str) -> None:
+        self.inside("mount", "-o", f"remount,nr_inodes={most}", str(self.data))
+
     def fill(self) -> None:
         """Leave no byte of room."""
         # dd ends with an error, which is the point.

@@ -137,6 +137,19 @@ class FullDiskTests(SmallDiskCase):
         self.until(lambda: self.metric("disk_trouble") == 0)
         self.ask("PUT", f"/api/sessions/{session}/name", {"name": "room"}).data()
 
+    def test_a_disk_on_which_no_file_can_be_made(self) -> None:
+        """The database has its files; a terminal would need a socket."""
+        # The folder of the sockets is made with the first.
+        for _ in range(2):
+            self.daemon.use_up_inodes()
+            self.ask("POST", "/api/sessions", {"mode": "shell", "start": False}).data()
+            self.refused(self.ask("PUT", "/api/settings", {"defaultMode": "shell"}))
+            self.refused(self.ask("POST", "/api/sessions", {"mode": "shell", "start": True}))
+            self.refused(self.ask("POST", "/api/quick-start", {"mode": "shell"}))
+            self.daemon.give_inodes()
+            new_session(self.daemon)
+        self.assertEqual(4, len(self.ask("GET", "/api/sessions").data()))
+
     def test_streams_waits_and_reads_go_on(self) -> None:
         session = new_session(self.daemon)
         self.stuff()

@@ -152,13 +152,18 @@ class ByteTests(TmuxTestCase):
         self.assertEqual(os.fsencode(self.folder) + b"\r\n", printed(pane))
 
     async def test_what_cannot_be_started(self) -> None:
-        """It is told at once and leaves nothing behind."""
+        """It is told at once, as a shell would write it, and leaves nothing behind."""
+        unknown = self.spec("no such program", "x")
         for spec in (
-            self.spec("no-such-program"),
+            unknown,
             self.spec("/etc/passwd"),
             self.spec("sh", cwd="/no/such/folder"),
             self.spec("sh", env={"A=B": "x"}),
         ):
-            with self.assertRaises(MuxError):
+            with self.assertRaises(MuxError) as caught:
                 await self.mux.create(spec)
-        self.assertEqual(frozenset(), await self.mux.found())
+            self.assertNotIn("disk", str(caught.exception))
+            if spec is unknown:
+                told = f"cannot run 'no such program' in {spec.cwd}: "
+                self.assertEqual(told, str(caught.exception)[: len(told)])
+        self.assertEqual([], list((self.folder / "mux").iterdir()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 
 from twisted.internet.defer import Deferred, TimeoutError, gatherResults
@@ -82,7 +83,10 @@ class TmuxMultiplexer:
                 await self._undo(pane)
             else:
                 await pane.let_go()
-            raise type(error)(f"cannot run {spec.argv[:1]} in {spec.cwd}: {error}") from error
+            why = await server.disk_trouble()
+            said = error if why is None else f"{why} ({error})"
+            program = shlex.join(spec.argv[:1])
+            raise type(error)(f"cannot run {program} in {spec.cwd}: {said}") from error
         await self._hold(pane)
         return pane
 

@@ -14,6 +14,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from tservice.core.clock import sleep
+from tservice.core.disk import trouble
 from tservice.core.timers import cancel
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
 from tservice.mux.tmux.client import ControlClient
@@ -108,6 +109,21 @@ class TmuxServer:
                 "{id} starts without its preface: {error}", id=spec.session_id, error=error
             )
             return b""
+
+    async def disk_trouble(self) -> str | None:
+        """What is the matter with the disk that its socket goes on, which tmux does not tell.
+
+        @return: C{None}: nothing, or nobody can tell; see L{tservice.core.disk.trouble}.
+        """
+        if self._setup.refuses or await self.reach() is not Reachability.GONE:
+            return None
+        try:
+            # Any file will do, and this one is removed with the socket.
+            await self._setup.sockets.put_preface(self._session_id, b"\n")
+            await self.clear()
+        except OSError as error:
+            return trouble(error)
+        return None
 
     def attach(self, client: ControlClient) -> None:
         """Attach C{client} to the session that runs there."""

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
+from tservice.core.disk import trouble
 from tservice.core.files import FileError
 from tservice.mux.interface import MuxError
 
@@ -143,7 +144,7 @@ class OsUserSockets(SocketFolder):
         try:
             self._make()
         except (OSError, FileError) as error:
-            raise MuxError(f"{self.path} cannot be made: {error}") from error
+            raise MuxError(f"{self.path} cannot be made: {trouble(error) or error}") from error
 
 
 def sockets_in(folder: Path) -> frozenset[str]:
