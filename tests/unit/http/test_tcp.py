@@ -22,6 +22,7 @@ from zope.interface import implementer
 
 from tests.unit.http.driver import Api, UpgradeGate, head, parse
 from tests.unit.http.sample import Handlers, operation
+from tests.unit.http.websockets.wsframes import PING, TEXT, UPGRADE, frames, masked
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
 from tservice.http.websockets.connection import MAX_MESSAGE, ISocket, ISocketHandler
 from tservice.http.websockets.frames import SocketMessage
@@ -196,6 +197,21 @@ class TCPTests(TestCase):
         self.assertEqual(([], 4004, "no such session"), await self.talk("/ws/none"))
         _, code, _ = await self.talk("/ws/echo", "x" * (MAX_MESSAGE + 1))
         self.assertEqual(1009, code)
+
+    async def test_a_close_arrives_although_the_client_writes_on(self) -> None:
+        """It sees the code, not a reset, with megabytes still on their way."""
+        for path, fault, code in (
+            ("/ws/none", b"", 4004),
+            ("/ws/echo", masked(TEXT, b"\xff"), 1007),
+            ("/ws/echo", masked(TEXT, b"x", first=0) + masked(TEXT, b"x"), 1002),
+        ):
+            raw = await self.dial(Raw())
+            raw.transport.write(head("GET", path, UPGRADE) + fault)
+            for _ in range(80):
+                raw.transport.write(masked(PING) * 16384)
+            raw.transport.loseWriteConnection()
+            _, _, sent = (await raw.over).partition(b"\r\n\r\n")
+            self.assertEqual([(0x88, code)], [(each.first, each.code) for each in frames(sent)])
 
     async def test_shutdown(self) -> None:
         talks = [Deferred.fromCoroutine(self.talk("/ws/echo", "hello")) for _ in range(5)]

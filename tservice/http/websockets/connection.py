@@ -22,6 +22,7 @@ from tservice.core.net.atonce import write_at_once
 from tservice.core.timers import cancel
 from tservice.http.bounds import ANY_MESSAGE, TOO_BIG, SocketBounds
 from tservice.http.bounds import MAX_MESSAGE as MAX_MESSAGE
+from tservice.http.websockets.farewell import Farewell
 from tservice.http.websockets.frames import SocketMessage
 
 PING_SECONDS = 30
@@ -30,6 +31,10 @@ PONG_SECONDS = 10
 
 CLOSE_SECONDS = 5
 """How long the peer may take to answer a close."""
+
+LINGER_BYTES = 16 * 1024 * 1024
+"""What it may send on meanwhile: it is thrown away, for a connection that ends with bytes unread is
+reset, and the peer may lose the close that is on its way to it."""
 
 MAX_BUFFERED = 16 * 1024 * 1024
 """Unsent bytes at which the socket is cut: its handler ignores back-pressure.
@@ -161,6 +166,7 @@ class Socket(WebSocketServerProtocol):
         self._parts = 0
         self._steps = 0
         self._behind: IDelayedCall | None = None
+        self._farewell: Farewell | None = None
         self._timer: IDelayedCall | None = None
 
     # What the handler calls
@@ -246,23 +252,48 @@ class Socket(WebSocketServerProtocol):
     def dataReceived(self, data: bytes) -> None:
         self._heard = True
         self._traffic.received += len(data)
-        # As the base class, less the arguments of a log line that nobody reads.
-        self._dataReceived(data)
+        # TLS brings more after the end: the base class would keep it.
+        if self.state != self.STATE_CLOSED:
+            # As the base class, less the arguments of a log line that nobody reads.
+            self._dataReceived(data)
 
     def consumeData(self) -> None:
         # As the base class, less what others would have to wait for.
-        if self.state not in (self.STATE_OPEN, self.STATE_CLOSING):
+        if self.state == self.STATE_CONNECTING:
             super().consumeData()
             return
         if self._behind is not None:
             return
+        if self._take_in():
+            self._behind = self._clock.callLater(0, self._catch_up)
+            self.transport.pauseProducing()
+        if self.state == self.STATE_CLOSING:
+            self._hear_out()
+
+    def _take_in(self) -> bool:
+        """Take in a turn's worth of what came; whether there is more."""
         self._steps = 0
-        while self._steps < TURN:
+        while self._steps < TURN and self.state == self.STATE_OPEN:
             self._steps += 1
-            if not self.processData() or self.state == self.STATE_CLOSED:
-                return
-        self._behind = self._clock.callLater(0, self._catch_up)
-        self.transport.pauseProducing()
+            if not self.processData():
+                return False
+        return self.writable
+
+    def _hear_out(self) -> None:
+        """Have the peer answer our close; whatever else it sends is of no use, and may cost little.
+
+        The base class would parse all of it, and keep what stands behind some faults.
+        """
+        data, self.data = self.data, b""
+        if self._farewell is None:
+            frame = self.current_frame
+            rest = 0 if frame is None else frame.length - self.current_frame_masker.pointer()
+            self._farewell = Farewell(rest)
+        if self._farewell.finds_close(data):
+            self.wasClean = True
+            self.dropConnection()
+        elif self._farewell.size > LINGER_BYTES:
+            self._cut("it sent on after the close")
 
     def _catch_up(self) -> None:
         self._behind = None
@@ -313,6 +344,12 @@ class Socket(WebSocketServerProtocol):
             self._safely(self._handler.binary, payload)
         else:
             self._safely(self._handler.text, payload.decode())
+
+    def _fail_connection(self, *args: Any, **kwargs: Any) -> None:
+        # The base class finds some faults twice, and drops the connection at the second: our close
+        # could be lost on its way.
+        if self.state == self.STATE_OPEN:
+            super()._fail_connection(*args, **kwargs)
 
     def sendCloseFrame(self, *args: Any, **kwargs: Any) -> None:
         # Every close passes here, Autobahn's own for broken frames included.
@@ -366,7 +403,11 @@ class Socket(WebSocketServerProtocol):
         self._tell.debug("cutting a socket: {why}", why=why)
         self.stopProducing()
         self.wasNotCleanReason = why
-        self.dropConnection(abort=True)
+        if self.state == self.STATE_CLOSED:
+            # It closes once all is taken: of a peer that reads nothing, never.
+            self.transport.abortConnection()
+        else:
+            self.dropConnection(abort=True)
 
     def _safely(self, call: Callable[..., object], *args: object) -> None:
         try:

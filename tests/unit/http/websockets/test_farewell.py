@@ -1,0 +1,257 @@
+"""Tests for what a peer sends on once we have begun to close its socket."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from functools import partial
+
+from attrs import frozen
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Connection, head
+from tests.unit.http.websockets.socketcase import DEFLATE, SocketCase
+from tests.unit.http.websockets.wsframes import BINARY, CLOSE, PING, TEXT, UPGRADE, masked
+from tservice.core.errors import not_found
+from tservice.http.websockets.connection import (
+    CLOSE_SECONDS,
+    LINGER_BYTES,
+    MAX_MESSAGE,
+    MAX_PARTS,
+    TURN,
+)
+from tservice.http.websockets.farewell import FRAMES, Farewell
+from tservice.http.websockets.upgrade import CloseSocket
+
+ANSWER = masked(CLOSE, struct.pack("!H", 1000))
+
+
+def _packed(raw: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return (packer.compress(raw) + packer.flush(zlib.Z_SYNC_FLUSH))[:-4]
+
+
+@frozen
+class Fault:
+    """Bytes that have us close, and the code; whether they begin what never ends."""
+
+    code: int
+    sent: bytes
+    deflate: bool = False
+    endless: bool = False
+
+
+FAULTS = (
+    Fault(1002, b"\x81\x01a"),
+    Fault(1002, masked(3)),
+    Fault(1002, masked(0, b"x")),
+    Fault(1002, masked(TEXT, b"a", first=0xC0)),
+    Fault(1007, masked(TEXT, b"\xff")),
+    Fault(1007, masked(TEXT, b"\xff\xff\xff\xff", first=0xC0), deflate=True),
+    Fault(1009, masked(BINARY, b"x" * (MAX_MESSAGE + 1))),
+    Fault(1009, struct.pack("!BBQ", 0x82, 0xFF, 1 << 62) + bytes(4), endless=True),
+    Fault(1009, masked(TEXT, _packed(b"x" * (MAX_MESSAGE + 1)), first=0xC0), deflate=True),
+    Fault(1009, masked(BINARY, b"x", first=0) + masked(0, first=0) * MAX_PARTS),
+    Fault(1011, masked(TEXT, b"fail")),
+    Fault(4009, masked(TEXT, b"close")),
+)
+
+FLOODS = {
+    "pings": masked(PING),
+    "fragments": masked(0, first=0),
+    "messages": masked(TEXT, b"x" * 60_000),
+    "small messages": masked(TEXT, b"x"),
+    "nonsense": b"\xff" * 60_000,
+    "unmasked": b"\x81\x01x",
+}
+
+
+class FarewellCase(SocketCase):
+    """Sockets that are being closed."""
+
+    def assertPatient(self, connection: Connection, code: int) -> None:
+        """The peer is told once, and what it sends on is neither parsed, nor kept, nor cut."""
+        self.settle()
+        socket = connection.channel._channel._upgraded
+        self.patch(socket, "processData", lambda: self.fail("it is parsed on"))
+        heard = [list(each.heard) for each in self.handlers]
+        for name, frame in FLOODS.items():
+            connection.send(frame * (LINGER_BYTES // 16 // len(frame)))
+            self.assertEqual(b"", socket.data, name)
+            self.settle()
+        self.assertEqual("producing", connection.transport.producerState)
+        close = self.got(connection)[-1]
+        self.assertEqual((0x88, code), (close.first, close.code))
+        self.assertEqual(1, sum(each.first == 0x88 for each in self.got(connection)))
+        self.assertEqual(heard, [each.heard for each in self.handlers])
+        self.assertFalse(connection.transport.disconnecting, code)
+
+    def assertEnds(self, connection: Connection) -> None:
+        """The one that does not stop is cut; in time as well."""
+        for _ in range(16):
+            connection.send(masked(PING) * (LINGER_BYTES // 16 // 6))
+        self.assertTrue(connection.transport.aborted)
+        sent = connection.value()
+        connection.send(b"\0" * 100_000)
+        self.assertEqual(b"", connection.channel._channel._upgraded.data)
+        self.assertEqual(sent, connection.value())
+        connection.lose()
+        self.assertEqual(0, self.sockets.count)
+
+    def settle(self) -> None:
+        for _ in range(20):
+            self.clock.advance(0)
+
+    def assertLeaves(self, begin: Callable[[], Connection]) -> None:
+        """The peer that answers is let go, also when it answers behind some of its own."""
+        for before in (b"", masked(TEXT, b"x" * 70_000) + masked(PING) * 20):
+            connection = begin()
+            self.settle()
+            sent = before + ANSWER
+            connection.send(sent[: len(before) + 3])
+            self.assertFalse(connection.transport.disconnecting)
+            connection.send(sent[len(before) + 3 :])
+            self.assertTrue(connection.transport.disconnecting)
+            # A reset could overtake our close on its way to a peer that began to close itself.
+            self.assertFalse(connection.transport.aborted)
+            connection.send(masked(PING) * 10_000)
+            self.assertEqual(b"", connection.channel._channel._upgraded.data)
+            connection.lose()
+
+
+class FaultTests(FarewellCase):
+    """What a peer may do wrong."""
+
+    def begin(self, fault: Fault) -> Connection:
+        connection = self.open(**(DEFLATE if fault.deflate else {}))
+        connection.send(fault.sent)
+        return connection
+
+    def test_what_comes_behind_a_fault(self) -> None:
+        for fault in FAULTS:
+            connection = self.begin(fault)
+            self.assertPatient(connection, fault.code)
+            self.assertEnds(connection)
+        self.flushLoggedErrors(ZeroDivisionError)
+
+    def test_a_fault_in_the_middle_of_what_came_at_once(self) -> None:
+        for fault in FAULTS:
+            connection = self.open(**(DEFLATE if fault.deflate else {}))
+            # Behind more than a turn takes in.
+            connection.send(masked(TEXT, b"x") * TURN + fault.sent + masked(0, first=0) * 5000)
+            self.assertPatient(connection, fault.code)
+            self.assertEnds(connection)
+        self.flushLoggedErrors(ZeroDivisionError)
+
+    def test_the_answer(self) -> None:
+        for fault in FAULTS:
+            if not fault.endless:
+                self.assertLeaves(partial(self.begin, fault))
+        self.flushLoggedErrors(ZeroDivisionError)
+
+    def test_the_answer_in_the_same_bytes(self) -> None:
+        connection = self.open()
+        connection.send(masked(TEXT, b"close") + masked(TEXT, b"more") + ANSWER)
+        self.assertTrue(connection.transport.disconnecting)
+        self.assertFalse(connection.transport.aborted)
+        self.assertEqual(("text", "close"), self.handler.heard[-1])
+
+
+class RuleTests(FarewellCase):
+    """What is no fault of the peer."""
+
+    def test_what_an_operation_refuses(self) -> None:
+        for error, code in ((not_found("Session 7"), 4004), (CloseSocket(4003, "no"), 4003)):
+            self.error = error
+            connection = self.open()
+            self.assertPatient(connection, code)
+            self.assertEnds(connection)
+            self.assertLeaves(self.open)
+
+    def test_what_came_right_behind_the_handshake(self) -> None:
+        self.error = CloseSocket(4003, "no")
+        connection = self.api.connect()
+        connection.send(head("GET", "/ws/7", UPGRADE) + masked(PING) * 5000)
+        self.assertEqual(b"", connection.channel._channel._upgraded.data)
+        connection.send(masked(PING) * FRAMES + ANSWER)
+        self.assertFalse(connection.transport.disconnecting)
+        self.clock.advance(CLOSE_SECONDS)
+        self.assertTrue(connection.transport.aborted)
+
+    def test_the_end_of_a_right_and_of_the_service(self) -> None:
+        connection = self.open()
+        self.sockets.drop(lambda identity: True)
+        self.assertPatient(connection, 4003)
+        self.assertEnds(connection)
+        connection = self.open()
+        self.socket.hold()
+        stopped = self.sockets.stopService()
+        self.assertPatient(connection, 1001)
+        self.assertEnds(connection)
+        self.successResultOf(stopped)
+
+    def test_in_the_middle_of_a_frame(self) -> None:
+        def begin() -> Connection:
+            connection = self.open()
+            connection.send(masked(TEXT, b"x" * 70_000)[:100])
+            self.socket.close(4000)
+            connection.send(b"\x88" * 69_914)
+            return connection
+
+        self.assertPatient(begin(), 4000)
+        self.assertLeaves(begin)
+
+
+class PeerTests(FarewellCase):
+    """A peer that closes by itself."""
+
+    def test_it_sends_on(self) -> None:
+        connection = self.open()
+        connection.send(ANSWER)
+        self.assertTrue(connection.transport.disconnecting)
+        connection.send(masked(PING) * 10_000)
+        self.assertEqual(b"", connection.channel._channel._upgraded.data)
+
+    def test_it_does_not_read_what_is_left(self) -> None:
+        """A transport ends when all was taken: of a peer that reads nothing, never."""
+        connection = self.open()
+        connection.send(ANSWER)
+        self.clock.advance(CLOSE_SECONDS - 0.1)
+        self.assertFalse(connection.transport.aborted)
+        self.clock.advance(0.1)
+        self.assertTrue(connection.transport.aborted)
+
+
+class SearchTests(SynchronousTestCase):
+    """L{Farewell} itself."""
+
+    @given(
+        st.lists(st.tuples(st.sampled_from([0, TEXT, PING]), st.binary(max_size=130))),
+        st.integers(0, 50),
+        st.integers(1, 40),
+    )
+    def test_whatever_the_pieces(
+        self, sent: list[tuple[int, bytes]], rest: int, piece: int
+    ) -> None:
+        data = b"\x88" * rest + b"".join(masked(*frame) for frame in sent) + ANSWER
+        farewell = Farewell(rest)
+        pieces = [data[at : at + piece] for at in range(0, len(data), piece)]
+        assert [farewell.finds_close(part) for part in pieces] == [
+            *([False] * (len(pieces) - 1)),
+            True,
+        ]
+        assert farewell.size == len(data)
+
+    def test_no_more_than_so_many_frames(self) -> None:
+        for count, found in ((FRAMES - 1, True), (FRAMES, False)):
+            farewell = Farewell(0)
+            self.assertFalse(farewell.finds_close(masked(PING) * count))
+            self.assertEqual(found, farewell.finds_close(ANSWER))
+
+    def test_a_close_that_is_too_long_for_one(self) -> None:
+        farewell = Farewell(0)
+        self.assertFalse(farewell.finds_close(masked(CLOSE, b"x" * 200)))
+        self.assertTrue(farewell.finds_close(ANSWER))
