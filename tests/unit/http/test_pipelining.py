@@ -8,7 +8,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from twisted.web import http
 
-from tests.unit.http.driver import Api, Connection, head
+from tests.unit.http.driver import Api, Connection, head, turn
 from tests.unit.http.sample import Handlers, operation
 from tservice.http.connections.channel import BITE_BYTES
 from tservice.http.operations import Call
@@ -36,11 +36,7 @@ class PipelineTests(SynchronousTestCase):
         return (connection or self.connection).value().count(b"HTTP/1.1 200")
 
     def turn(self) -> None:
-        """One turn of the reactor: a Clock would also do what is added meanwhile."""
-        for call in [call for call in self.clock.calls if call.getTime() <= self.clock.seconds()]:
-            work = call.func
-            call.cancel()
-            work()
+        turn(self.clock)
 
     def test_what_is_no_request_has_one_answer(self) -> None:
         """What comes in behind it, until the connection is closed, is part of no request: a proxy

@@ -149,6 +149,7 @@ class VoiceTests(SynchronousTestCase):
             connection.send(masked(BINARY, first, first=0 if more else 0x80))
             for piece in more:
                 connection.send(masked(0, piece))
+            self.world.clock.advance(0)
             (close,) = frames(connection.value())
             self.assertEqual(1003, close.code)
             connection.lose()

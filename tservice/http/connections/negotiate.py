@@ -140,7 +140,7 @@ class Patient(H2Connection):
             return
         self._wake()
         if not done:
-            self._wait(paused=waited)
+            self._wait(again=True)
         elif waited:
             self.transport.resumeProducing()
 
@@ -148,11 +148,10 @@ class Patient(H2Connection):
         """Cut the connection."""
         self.transport.abortConnection()
 
-    def _wait(self, *, paused: bool = False) -> None:
+    def _wait(self, *, again: bool = False) -> None:
         self._waits = True
-        self._turns.wait(self)
-        if not paused:
-            self.transport.pauseProducing()
+        self._turns.wait(self, again=again)
+        self.transport.pauseProducing()
 
     def _take_share(self) -> bool:
         """Whether that was all.

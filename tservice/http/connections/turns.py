@@ -1,7 +1,8 @@
 """Whose bytes are taken in next: a little of each connection in each turn of the reactor.
 
 What a client packs well costs much to unpack, and others, with their terminals, wait meanwhile.  So
-all connections share what one turn may cost, however many they are.
+all connections of HTTP/2 and all WebSockets share what one turn may cost, however many they are,
+and a key that was pressed waits in no line behind those that bring much.
 """
 
 from __future__ import annotations
@@ -31,14 +32,20 @@ class Taker(Protocol):
 
 
 class Turns:
-    """The connections of one server that wait; each is there once at most."""
+    """The connections of one server that wait; each is there once at most.
+
+    Those that have come with something stand in another line than those that had a share already
+    and have more.  The two go first by turns: neither waits for all of the other.
+    """
 
     _log = Logger()
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
         self._left = TURN
-        self._waiting: deque[Taker] = deque()
+        self._come: deque[Taker] = deque()
+        self._served: deque[Taker] = deque()
+        self._lines = [self._served, self._come]
         self._next: IDelayedCall | None = None
 
     def has_room(self) -> bool:
@@ -50,18 +57,26 @@ class Turns:
         self._left -= cost
         self._call()
 
-    def wait(self, taker: Taker) -> None:
-        """Call C{taker} when it is its turn."""
-        self._waiting.append(taker)
+    def wait(self, taker: Taker, *, again: bool = False) -> None:
+        """Call C{taker} when it is its turn.
+
+        @param again: it has had a share, and has more.
+        """
+        (self._served if again else self._come).append(taker)
         self._call()
 
     def leave(self, taker: Taker) -> None:
         """Call it no more, if it waits."""
-        if taker in self._waiting:
-            self._waiting.remove(taker)
+        for line in self._lines:
+            if taker in line:
+                line.remove(taker)
         if not self._waiting and self._left == TURN:
             cancel(self._next)
             self._next = None
+
+    @property
+    def _waiting(self) -> bool:
+        return any(self._lines)
 
     def _call(self) -> None:
         if self._next is None:
@@ -69,12 +84,16 @@ class Turns:
 
     def _turn(self) -> None:
         self._next, self._left = None, TURN
-        while self._waiting and self._left > 0:
-            taker = self._waiting.popleft()
-            try:
-                taker.take()
-            except Exception:
-                self._log.failure("a connection failed over what came in")
-                taker.drop()
+        self._lines.reverse()
+        for line in self._lines:
+            while line and self._left > 0:
+                self._serve(line.popleft())
         if self._waiting:
             self._call()
+
+    def _serve(self, taker: Taker) -> None:
+        try:
+            taker.take()
+        except Exception:
+            self._log.failure("a connection failed over what came in")
+            taker.drop()

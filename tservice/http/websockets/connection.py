@@ -22,6 +22,7 @@ from tservice.core.net.atonce import write_at_once
 from tservice.core.timers import cancel
 from tservice.http.bounds import ANY_MESSAGE, TOO_BIG, SocketBounds
 from tservice.http.bounds import MAX_MESSAGE as MAX_MESSAGE
+from tservice.http.connections.turns import SHARE, Turns
 from tservice.http.websockets.farewell import Farewell
 from tservice.http.websockets.frames import SocketMessage
 
@@ -107,12 +108,9 @@ MAX_PARTS = 1024
 """Fragments of a message from a client."""
 
 
-TURN = 200
-"""Steps that are taken for one socket in a turn of the reactor, of some 10 microseconds each: the
-head of a frame, its content, 4 KiB of what it holds once it is unpacked.  The rest waits for the
-next turn, so that nobody else waits for it."""
-
-STEP_BYTES = 4096
+STEP_BYTES = 2048
+"""Of what a frame holds once it is unpacked, and of a whole message, that cost as much as a small
+frame."""
 
 
 @define
@@ -148,9 +146,14 @@ class Socket(WebSocketServerProtocol):
         clock: IReactorTime,
         gone: Callable[[Socket], None],
         traffic: Traffic,
+        turns: Turns,
         bounds: SocketBounds = ANY_MESSAGE,
     ) -> None:
+        """
+        @param turns: whose bytes are taken in next, of all sockets'.
+        """
         super().__init__()
+        self._turns = turns
         self._bounds = bounds
         self._held = False
         self._size = 0
@@ -164,8 +167,8 @@ class Socket(WebSocketServerProtocol):
         self._heard = True
         self._deflate = False
         self._parts = 0
-        self._steps = 0
-        self._behind: IDelayedCall | None = None
+        self._cost = 0
+        self._waits = False
         self._farewell: Farewell | None = None
         self._timer: IDelayedCall | None = None
 
@@ -206,7 +209,7 @@ class Socket(WebSocketServerProtocol):
             self._read_on()
 
     def _read_on(self) -> None:
-        if not self._held and self._behind is None:
+        if not self._held and not self._waits:
             self.transport.resumeProducing()
 
     def close(self, code: int = 1000, reason: str = "") -> None:
@@ -262,20 +265,42 @@ class Socket(WebSocketServerProtocol):
         if self.state == self.STATE_CONNECTING:
             super().consumeData()
             return
-        if self._behind is not None:
+        if self._waits:
             return
-        if self._take_in():
-            self._behind = self._clock.callLater(0, self._catch_up)
-            self.transport.pauseProducing()
+        if self.state == self.STATE_CLOSING or self._turns.has_room():
+            self.take()
+        else:
+            self._wait()
+
+    def take(self) -> None:
+        """Take in a share of what came; the transport waits for the rest."""
+        waited, self._waits = self._waits, False
+        more = self._take_share()
         if self.state == self.STATE_CLOSING:
             self._hear_out()
+        elif more:
+            self._wait(again=True)
+        if waited and self.state != self.STATE_CLOSED:
+            self._read_on()
 
-    def _take_in(self) -> bool:
-        """Take in a turn's worth of what came; whether there is more."""
-        self._steps = 0
-        while self._steps < TURN and self.state == self.STATE_OPEN:
-            self._steps += 1
-            if not self.processData():
+    def drop(self) -> None:
+        """Cut the connection."""
+        self.transport.abortConnection()
+
+    def _wait(self, *, again: bool = False) -> None:
+        self._waits = True
+        self._turns.wait(self, again=again)
+        self.transport.pauseProducing()
+
+    def _take_share(self) -> bool:
+        """Whether there is more."""
+        spent = 0
+        while spent < SHARE and self.state == self.STATE_OPEN:
+            self._cost = 1
+            more = self.processData()
+            self._turns.spend(self._cost)
+            spent += self._cost
+            if not more:
                 return False
         return self.writable
 
@@ -294,12 +319,6 @@ class Socket(WebSocketServerProtocol):
             self.dropConnection()
         elif self._farewell.size > LINGER_BYTES:
             self._cut("it sent on after the close")
-
-    def _catch_up(self) -> None:
-        self._behind = None
-        self.consumeData()
-        if self.state != self.STATE_CLOSED:
-            self._read_on()
 
     # What Autobahn calls
 
@@ -334,12 +353,13 @@ class Socket(WebSocketServerProtocol):
         super().onMessageFrameBegin(length)
 
     def onMessageFrameData(self, payload: bytes) -> None:
-        self._steps += len(payload) // STEP_BYTES
+        self._cost += len(payload) // STEP_BYTES
         super().onMessageFrameData(payload)
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:
         if self.state != self.STATE_OPEN:
             return
+        self._cost += len(payload) // STEP_BYTES
         if isBinary:
             self._safely(self._handler.binary, payload)
         else:
@@ -364,7 +384,7 @@ class Socket(WebSocketServerProtocol):
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         super().connectionLost(reason)
         cancel(self._timer)
-        cancel(self._behind)
+        self._turns.leave(self)
         self.stopProducing()
         code = self._how_it_ended()
         self._gone(self)

@@ -199,7 +199,8 @@ class WebSockets(Service):
         identity: Identity | None,
         bounds: SocketBounds = ANY_MESSAGE,
     ) -> None:
-        socket = Socket(handler, self._clock, self._gone, self.traffic, bounds)
+        turns = request.site.turns
+        socket = Socket(handler, self._clock, self._gone, self.traffic, turns, bounds)
         socket.factory = self._factory
         cookies = request.responseHeaders.getRawHeaders("Set-Cookie") or []
         socket.extra_headers = {"Set-Cookie": cookies} if cookies else {}

@@ -16,12 +16,12 @@ from tests.unit.http.driver import Connection, head
 from tests.unit.http.websockets.socketcase import DEFLATE, SocketCase
 from tests.unit.http.websockets.wsframes import BINARY, CLOSE, PING, TEXT, UPGRADE, masked
 from tservice.core.errors import not_found
+from tservice.http.connections.turns import TURN
 from tservice.http.websockets.connection import (
     CLOSE_SECONDS,
     LINGER_BYTES,
     MAX_MESSAGE,
     MAX_PARTS,
-    TURN,
 )
 from tservice.http.websockets.farewell import FRAMES, Farewell
 from tservice.http.websockets.upgrade import CloseSocket
@@ -74,14 +74,14 @@ class FarewellCase(SocketCase):
 
     def assertPatient(self, connection: Connection, code: int) -> None:
         """The peer is told once, and what it sends on is neither parsed, nor kept, nor cut."""
-        self.settle()
+        self.clock.advance(0)
         socket = connection.channel._channel._upgraded
         self.patch(socket, "processData", lambda: self.fail("it is parsed on"))
         heard = [list(each.heard) for each in self.handlers]
         for name, frame in FLOODS.items():
             connection.send(frame * (LINGER_BYTES // 16 // len(frame)))
             self.assertEqual(b"", socket.data, name)
-            self.settle()
+            self.clock.advance(0)
         self.assertEqual("producing", connection.transport.producerState)
         close = self.got(connection)[-1]
         self.assertEqual((0x88, code), (close.first, close.code))
@@ -101,15 +101,11 @@ class FarewellCase(SocketCase):
         connection.lose()
         self.assertEqual(0, self.sockets.count)
 
-    def settle(self) -> None:
-        for _ in range(20):
-            self.clock.advance(0)
-
     def assertLeaves(self, begin: Callable[[], Connection]) -> None:
         """The peer that answers is let go, also when it answers behind some of its own."""
         for before in (b"", masked(TEXT, b"x" * 70_000) + masked(PING) * 20):
             connection = begin()
-            self.settle()
+            self.clock.advance(0)
             sent = before + ANSWER
             connection.send(sent[: len(before) + 3])
             self.assertFalse(connection.transport.disconnecting)

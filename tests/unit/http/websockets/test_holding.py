@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from tests.unit.http.driver import Api
+from tests.unit.http.driver import Api, Connection, turn
 from tests.unit.http.sample import operation
 from tests.unit.http.websockets.socketcase import DEFLATE, SocketCase
-from tests.unit.http.websockets.wsframes import BINARY, TEXT, masked
+from tests.unit.http.websockets.wsframes import BINARY, CLOSE, TEXT, frames, masked
 from tservice.http.bounds import SocketBounds
+from tservice.http.connections.turns import SHARE, TURN
 from tservice.http.operations import Style
 from tservice.http.websockets.connection import (
     CLOSE_SECONDS,
     MAX_MESSAGE,
     PING_SECONDS,
     PONG_SECONDS,
-    TURN,
 )
 from tservice.http.websockets.frames import SocketMessage
+
+MUCH = "x" * (MAX_MESSAGE - 10)
+
+
+def _bomb() -> bytes:
+    packed = SocketMessage(MUCH).wire(deflate=True)
+    assert packed[1] == 126
+    return masked(TEXT, packed[4:], first=0xC0)
+
+
+BOMB = _bomb()
+"""What becomes L{MUCH}."""
 
 
 class HoldTests(SocketCase):
@@ -61,9 +73,9 @@ class TurnTests(SocketCase):
             self.assertTrue(len(self.heard()) <= (turns + 1) * most)
             self.assertEqual("paused", connection.transport.producerState)
             turns += 1
-            self.clock.advance(0)
+            turn(self.clock)
         self.assertEqual(texts, self.heard())
-        self.clock.advance(0)
+        turn(self.clock)
         self.assertEqual("producing", connection.transport.producerState)
         connection.send(masked(TEXT, b"then"))
         self.assertEqual("then", self.heard()[-1])
@@ -71,15 +83,13 @@ class TurnTests(SocketCase):
     def test_many_frames(self) -> None:
         texts = [str(number) for number in range(5 * TURN)]
         sent = b"".join(masked(TEXT, text.encode()) for text in texts)
-        self.assertInTurns(sent, texts, TURN)
+        self.assertInTurns(sent, texts, (TURN + SHARE) // 2)
 
     def test_little_that_becomes_much(self) -> None:
-        text = "x" * (MAX_MESSAGE - 10)
-        packed = SocketMessage(text).wire(deflate=True)
-        payload = packed[4:] if packed[1] == 126 else packed[2:]
-        self.assertTrue(len(payload) < 65536)
-        frame = masked(TEXT, payload, first=0xC0)
-        self.assertInTurns(frame * 20, [text] * 20, 2, **DEFLATE)
+        self.assertInTurns(BOMB * 20, [MUCH] * 20, 1, **DEFLATE)
+
+    def test_much_as_it_is(self) -> None:
+        self.assertInTurns(masked(TEXT, MUCH.encode()) * 5, [MUCH] * 5, 1)
 
     def test_who_is_held_stays_so(self) -> None:
         connection = self.open()
@@ -113,6 +123,89 @@ class TurnTests(SocketCase):
             self.clock.advance(1)
             self.assertEqual(before, len(self.heard()))
             self.assertEqual([], self.clock.getDelayedCalls())
+
+
+class ShareTests(SocketCase):
+    """All sockets share what a turn may cost: twenty of them brought back what a bound for each
+    was made against."""
+
+    def heard(self) -> list[int]:
+        """How many messages each heard."""
+        return [sum(each[0] == "text" for each in one.heard) for one in self.handlers]
+
+    def bombed(self, count: int, bombs: int) -> list[Connection]:
+        connections = [self.open(**DEFLATE) for _ in range(count)]
+        for each in connections:
+            each.send(BOMB * bombs)
+        return connections
+
+    def test_one_message_that_costs_a_turn(self) -> None:
+        connections = self.bombed(20, 3)
+        self.assertEqual(1, sum(self.heard()))
+        self.assertTrue(all(each.transport.producerState == "paused" for each in connections))
+        for served in range(2, 61):
+            turn(self.clock)
+            self.assertEqual(served, sum(self.heard()))
+        self.clock.advance(0)
+        for each in connections:
+            self.assertEqual("producing", each.transport.producerState)
+
+    def test_a_key_beside_them(self) -> None:
+        self.bombed(5, 8)
+        while not all(self.heard()):
+            turn(self.clock)
+        before = sum(self.heard())
+        typing = self.open()
+        typing.send(masked(TEXT, b"k"))
+        for _ in range(2):
+            turn(self.clock)
+        self.assertEqual(("text", "k"), self.handler.heard[-1])
+        self.assertTrue(sum(self.heard()) <= before + 3)
+        self.assertTrue(sum(self.heard()) < 5 * 8)
+
+    def test_what_is_sent_meanwhile_comes_behind(self) -> None:
+        (connection,) = self.bombed(1, 2)
+        for number in range(3):
+            connection.send(masked(TEXT, b"%d" % number))
+        self.clock.advance(0)
+        texts = [each[1] for each in self.handler.heard[1:]]
+        self.assertEqual([MUCH, MUCH, "0", "1", "2"], texts)
+
+    def test_who_is_gone_waits_no_more(self) -> None:
+        connections = self.bombed(4, 3)
+        before = self.heard()
+        connections[0].lose()
+        self.handlers[1].socket.close(4000)  # type: ignore[union-attr]
+        self.handlers[2].socket.close(4000)  # type: ignore[union-attr]
+        connections[2].lose()
+        self.clock.advance(0)
+        self.assertEqual([*before[:3], 3], self.heard())
+        close = next(frames(connections[1].value()))
+        self.assertEqual((0x88, 4000), (close.first, close.code))
+        self.assertEqual("producing", connections[1].transport.producerState)
+        connections[1].send(masked(CLOSE))
+        self.assertTrue(connections[1].transport.disconnecting)
+        for each in connections:
+            each.lose()
+        self.clock.advance(0)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_who_fails_is_cut(self) -> None:
+        first, second = self.bombed(2, 3)
+        self.patch(first.channel._channel._upgraded, "processData", lambda: 1 / 0)
+        self.clock.advance(0)
+        self.assertTrue(first.transport.aborted)
+        self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
+        self.assertEqual(3, self.heard()[1])
+        self.assertFalse(second.transport.aborted)
+
+    def test_they_share_it_with_all_connections(self) -> None:
+        connection = self.open()
+        self.api.site.turns.spend(TURN)
+        connection.send(masked(TEXT, b"x"))
+        self.assertEqual([0], self.heard())
+        turn(self.clock)
+        self.assertEqual([1], self.heard())
 
 
 class BoundTests(SocketCase):

@@ -187,6 +187,7 @@ class ClosingTests(SocketCase):
         self.assertEqual("closed", self.handler.heard[-1][0])
         self.assertEqual(0, self.sockets.count)
         self.assertEqual(0, self.api.site.connections)
+        self.clock.advance(0)
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_by_the_handler(self) -> None:
@@ -251,6 +252,7 @@ class ClosingTests(SocketCase):
         connection.send(masked(BINARY, b"x" * MAX_MESSAGE))
         self.assertEqual(MAX_MESSAGE, len(self.handler.heard[-1][1]))  # type: ignore[arg-type]
         connection.send(masked(BINARY, b"x" * (MAX_MESSAGE + 1)))
+        self.clock.advance(0)
         (close,) = self.got(connection)
         self.assertEqual(1009, close.code)
         self.assertEqual(2, len(self.handler.heard))
@@ -277,10 +279,12 @@ class ClosingTests(SocketCase):
             for _ in range(MAX_PARTS - 2):
                 connection.send(masked(0, content, first=0))
             connection.send(masked(0, content))
+            self.clock.advance(0)
             self.assertEqual(content * MAX_PARTS, self.handler.heard[-1][1])
             connection.send(masked(BINARY, content, first=0))
             for _ in range(3 * MAX_PARTS):
                 connection.send(masked(0, content, first=0))
+            self.clock.advance(0)
             self.assertEqual([1009], [each.code for each in self.got(connection)])
             self.assertTrue(len(connection.channel._channel._upgraded.message_data) <= MAX_PARTS)
 

@@ -1,0 +1,74 @@
+"""Tests for L{tservice.http.connections.turns}."""
+
+from __future__ import annotations
+
+from attrs import define, field
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import turn
+from tservice.http.connections.turns import TURN, Turns
+
+
+@define(eq=False)
+class Bulk:
+    """Takes in a whole turn's worth, again and again."""
+
+    turns: Turns
+    name: str
+    served: list[str]
+    again: bool = True
+    cut: list[str] = field(factory=list)
+
+    def take(self) -> None:
+        self.served.append(self.name)
+        self.turns.spend(TURN)
+        self.turns.wait(self, again=self.again)
+
+    def drop(self) -> None:
+        self.cut.append(self.name)
+
+
+class LineTests(SynchronousTestCase):
+    """Two lines, of those that have come and those that have more."""
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.turns = Turns(self.clock)
+        self.served: list[str] = []
+
+    def bulk(self, name: str, again: bool = True) -> Bulk:
+        one = Bulk(self.turns, name, self.served, again)
+        self.turns.wait(one, again=again)
+        return one
+
+    def pump(self, turns: int) -> None:
+        for _ in range(turns):
+            turn(self.clock)
+
+    def test_who_comes_waits_for_one_of_them(self) -> None:
+        for name in "abcdef":
+            self.bulk(name)
+        self.pump(3)
+        self.assertEqual(["a", "b", "c"], self.served)
+        self.bulk("new", again=False)
+        self.pump(2)
+        self.assertIn("new", self.served[3:])
+
+    def test_those_that_come_without_end_leave_them_every_second_turn(self) -> None:
+        for name in "abc":
+            self.bulk(name)
+        for name in "xyz":
+            self.bulk(name, again=False)
+        self.pump(12)
+        self.assertEqual(6, sum(each in "abc" for each in self.served))
+        self.assertEqual(list("abcabc"), [each for each in self.served if each in "abc"])
+        self.assertEqual(list("xyzxyz"), [each for each in self.served if each in "xyz"])
+
+    def test_who_leaves_either_line(self) -> None:
+        for again in (False, True):
+            one = self.bulk("a", again)
+            self.turns.leave(one)
+            self.turns.leave(one)
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.assertTrue(self.turns.has_room())
