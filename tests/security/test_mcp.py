@@ -13,6 +13,7 @@ from tests.security.world import CROSS, Answer, World
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payloads import ResolvedTold
+from tservice.http.body import LONG_TEXT
 
 ALL = ("sessions:read", "sessions:input", "sessions:manage", "waits", "approvals", "git")
 
@@ -112,6 +113,23 @@ class McpTests(SynchronousTestCase):
                 answer = self.post(mine, "tools/call", name=tool, arguments=arguments)
             self.assertEqual(-32602, json.loads(answer.body)["error"]["code"])
             self.assertLessEqual(sum(found), 2, tool)
+
+    def test_a_long_message_is_judged_again_before_it_is_obeyed(self) -> None:
+        """It is read in two turns of the reactor, and a right may end between them."""
+        mine = self.connect(self.world.token("ann", *ALL))
+        call = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        raw = json.dumps(call).encode() + b" " * LONG_TEXT
+        self.assertEqual({}, json.loads(self.world.ask("POST", "/mcp", raw, mine).body)["result"])
+        named = {"Content-Type": "application/json", "Content-Length": str(len(raw)), **mine}
+        connection = Connection(self.world.site, MemoryTransport(self.world.address()))
+        self.addCleanup(connection.lose)
+        connection.send(head("POST", "/mcp", named) + raw)
+        for each in self.world.good("ann", "GET", "/api/tokens")["tokens"]:
+            self.world.good("ann", "DELETE", f"/api/tokens/{each['id']}")
+        self.assertEqual(b"", connection.value())
+        with patch("tservice.client.mcp.http_routes.RpcServer", side_effect=AssertionError):
+            self.world.clock.advance(0)
+        self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "))
 
     def test_a_level_that_is_no_text_is_no_fault(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import chain
 from typing import Any
 
 TOML_KEYS = 20_000
@@ -49,6 +50,19 @@ def count_values(raw: bytes, enough: int) -> int:
         return quotes // 2
     outside = b"".join(bare.split(b'"')[::2])
     return len(outside.translate(None, _NO_SIGNS)) + 1
+
+
+def count_parsed(data: Any, enough: int) -> int:
+    """The same of what was parsed already: exactly so many, unless they are more than C{enough}."""
+    level, found = [data], 1
+    while level and found <= enough:
+        lists = [each for each in level if isinstance(each, list | tuple)]
+        objects = [each for each in level if isinstance(each, dict)]
+        # An empty one is counted twice, as its sign is there without a value behind it.
+        found += sum(max(1, len(each)) for each in lists)
+        found += sum(max(1, 2 * len(each)) for each in objects)
+        level = [*chain.from_iterable(lists), *chain.from_iterable(map(dict.values, objects))]
+    return found
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 Every refusal is a 400 that names the field and the rule it broke (wire, Conventions).  What JSON
 itself leaves open (repeated names, C{NaN}, depth, lone surrogates) is refused before the model
-is asked.  No body, whatever is in it, takes more than some milliseconds for each MiB
-(C{python -m bench bodies}): for that the values are counted before they are parsed.
+is asked.  No body, whatever is in it, takes more than some milliseconds for each MiB in one go
+(C{python -m bench bodies}): for that the values are counted before they are parsed, and of a long
+one in a turn of the reactor before.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import deferLater
 
-from tservice.core.crowd import count_values
+from tservice.core.crowd import count_parsed, count_values
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.http.bounds import MAX_VALUES, SPARE_VALUES
 from tservice.http.models import Body
@@ -34,6 +37,9 @@ The Origin rule of the gate keeps other sites from using it; a missing type is c
 
 MAX_DIGITS = 40
 """Of an integer, more than 128 bits have: the time to read one grows with their square."""
+
+LONG_TEXT = 256 * 1024
+"""Bytes; of a longer text, to count its values and to parse it are two turns' work."""
 
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _LISTS = (list, tuple, set, frozenset, Sequence)
@@ -54,13 +60,54 @@ def read_body(
     @param values: how many it may hold, as L{parse_json} counts them.
     @raise ServiceError: C{INVALID_INPUT}, naming the field; C{body} for what does not parse.
     """
+    raw = _text_of(raw, content_type, optional)
+    return _as_model(parse_json(raw, values), model)
+
+
+async def read_in_turns(
+    raw: bytes,
+    content_type: str,
+    model: type[_Model],
+    optional: bool,
+    values: int,
+    clock: IReactorTime,
+) -> _Model:
+    """As L{read_body}, with a turn for others in the middle of a long one.
+
+    @raise ServiceError: as L{read_body}.
+    """
+    raw = _text_of(raw, content_type, optional)
+    return _as_model(await parse_in_turns(raw, clock, values), model)
+
+
+def read_data(data: object, model: type[_Model], optional: bool, values: int) -> _Model:
+    """What was parsed already, under the same rules; C{None}: there is no body.
+
+    @raise ServiceError: as L{read_body}.
+    """
+    if data is None:
+        data = _missing(optional)
+    if count_parsed(data, values) > values:
+        raise _crowd(values)
+    _check_values(data)
+    return _as_model(data, model)
+
+
+def _text_of(raw: bytes, content_type: str, optional: bool) -> bytes:
+    """What is to be parsed."""
     if content_type.partition(";")[0].strip().lower() not in JSON_TYPES:
         raise invalid("content-type", "must be application/json")
-    if not raw.strip():
-        if not optional:
-            raise invalid("body", "is required")
-        raw = b"{}"
-    data = parse_json(raw, values)
+    return raw if raw.strip() else json.dumps(_missing(optional)).encode()
+
+
+def _missing(optional: bool) -> dict[str, object]:
+    """What an absent body stands for."""
+    if not optional:
+        raise invalid("body", "is required")
+    return {}
+
+
+def _as_model(data: object, model: type[_Model]) -> _Model:
     _check_names(data, model)
     try:
         return model.model_validate(data)
@@ -130,8 +177,31 @@ def parse_json(raw: bytes, values: int = MAX_VALUES) -> Any:
         twice in one object, nested deeper than L{MAX_DEPTH}, half a surrogate pair, too many
         values, an integer of more than L{MAX_DIGITS}.
     """
+    _refuse_crowd(raw, values)
+    return _parse(raw)
+
+
+async def parse_in_turns(raw: bytes, clock: IReactorTime, values: int = MAX_VALUES) -> Any:
+    """As L{parse_json}, with a turn for others between counting a long text and parsing it.
+
+    @raise ServiceError: as L{parse_json}.
+    """
+    _refuse_crowd(raw, values)
+    if len(raw) > LONG_TEXT:
+        await deferLater(clock, 0)
+    return _parse(raw)
+
+
+def _refuse_crowd(raw: bytes, values: int) -> None:
     if count_values(raw, values) > values:
-        raise invalid("body", f"must hold at most {values} values and names")
+        raise _crowd(values)
+
+
+def _crowd(values: int) -> ServiceError:
+    return invalid("body", f"must hold at most {values} values and names")
+
+
+def _parse(raw: bytes) -> Any:
     try:
         data = json.loads(
             raw.decode(),

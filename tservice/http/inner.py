@@ -17,7 +17,7 @@ from twisted.logger import Logger
 
 from tservice.core.errors import not_found
 from tservice.core.late import Late
-from tservice.http.body import read_body, read_query
+from tservice.http.body import read_data, read_query
 from tservice.http.envelope import dump
 from tservice.http.kernel import IGate
 from tservice.http.operations import Call, Operation, Reply, Style
@@ -125,6 +125,4 @@ def _query(operation: Operation, given: Mapping[str, object]) -> object:
 def _body(operation: Operation, given: object) -> object:
     if operation.body is None:
         return None
-    raw = b"" if given is None else json.dumps(given).encode()
-    values = operation.bounds.values
-    return read_body(raw, "application/json", operation.body, operation.optional_body, values)
+    return read_data(given, operation.body, operation.optional_body, operation.bounds.values)

@@ -23,7 +23,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
 from tservice.http import envelope, pagekey, paths
-from tservice.http.body import read_body, read_nothing, read_query, too_large
+from tservice.http.body import LONG_TEXT, read_in_turns, read_nothing, read_query, too_large
 from tservice.http.envelope import NO_PAGE, Refusal, Response, bare
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation, Style
 from tservice.http.parked import ParkedCalls
@@ -315,7 +315,9 @@ class Kernel:
             if operation.allowed is not None:
                 operation.allowed()
             again = partial(self._gate.judge_again, request.visit, identity, operation, path)
-            call = _call(request, operation, identity, path, again)
+            call = await _call(request, operation, identity, path, again)
+            if request.received > LONG_TEXT:
+                _judge(request, again)  # others had a turn
         except ServiceError as error:
             if operation.style is not Style.WEBSOCKET or not request.visit.upgrade:
                 raise
@@ -353,11 +355,7 @@ class Kernel:
         """
         if call.operation.ends_access or request.gone or request.startedWriting:
             return
-        try:
-            call.again()
-        except (Refusal, ServiceError):
-            request.responseHeaders.removeHeader("Set-Cookie")
-            raise
+        _judge(request, call.again)
 
     def _tell(self, call: Call, outcome: object) -> None:
         try:
@@ -394,7 +392,7 @@ class Kernel:
         return envelope.no_route(visit.method, shown) if paths.is_api(visit.path) else NO_PAGE
 
 
-def _call(
+async def _call(
     request: Request,
     operation: Operation,
     identity: Identity,
@@ -413,9 +411,9 @@ def _call(
     if operation.query is not None:
         query = read_query(request.args, operation.query)
     if operation.body is not None:
-        kind = request.getHeader("content-type") or ""
-        raw = request.content.read()
-        body = read_body(raw, kind, operation.body, operation.optional_body, bounds.values)
+        raw, kind = request.content.read(), request.getHeader("content-type") or ""
+        optional, clock = operation.optional_body, request.site.reactor
+        body = await read_in_turns(raw, kind, operation.body, optional, bounds.values, clock)
     elif operation.bodiless:
         read_nothing(request.content.read(), request.getHeader("content-type") or "")
     return Call(
@@ -429,6 +427,14 @@ def _call(
         again=again,
         incoming=request.incoming or Incoming(),
     )
+
+
+def _judge(request: Request, again: Callable[[], None]) -> None:
+    try:
+        again()
+    except (Refusal, ServiceError):
+        request.responseHeaders.removeHeader("Set-Cookie")
+        raise
 
 
 def _other_method(method: str, shown: str, error: MethodNotAllowed) -> Response:

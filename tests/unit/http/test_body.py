@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 from unittest.mock import patch
 
@@ -14,13 +15,14 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tests.unit.http.driver import Api
-from tservice.core.crowd import count_values
+from tservice.core.crowd import count_parsed, count_values
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.body import (
     MAX_DEPTH,
     MAX_DIGITS,
     parse_json,
     read_body,
+    read_data,
     read_query,
 )
 from tservice.http.bounds import MAX_VALUES, SPARE_VALUES
@@ -257,6 +259,16 @@ def taking(model: type[Body], path: str) -> Operation:
     )
 
 
+SIGNLESS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text("ab", max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=9) | st.dictionaries(st.text("ab", max_size=3), inner, max_size=9)
+    ),
+    max_leaves=30,
+)
+"""Values without a sign of JSON in their texts."""
+
+
 class PropertyTests(SynchronousTestCase):
     """Nothing that a caller can send is a server error."""
 
@@ -332,6 +344,35 @@ class PropertyTests(SynchronousTestCase):
             assert values_in(value) <= counted or counted > enough, raw
             if counted > enough:
                 assert counted <= 2 * values_in(value) + 1, raw
+
+    @settings(max_examples=examples(140), deadline=None)
+    @given(SIGNLESS)
+    def test_what_was_parsed_counts_the_same(self, value: object) -> None:
+        counted = count_values(json.dumps(value).encode(), 1_000)
+        assert count_parsed(value, 1_000) == counted
+        assert (count_parsed(value, 5) > 5) == (counted > 5)
+
+    @settings(max_examples=examples(140), deadline=None)
+    @given(
+        st.dictionaries(st.sampled_from(["cols", "name", "inner", "listOf", "x"]), SIGNLESS)
+        | SIGNLESS,
+        st.sampled_from([5, 64]),
+        st.booleans(),
+    )
+    def test_what_was_parsed_is_under_the_same_rules(
+        self, value: object, values: int, optional: bool
+    ) -> None:
+        raw = b"" if value is None else json.dumps(value).encode()
+        found = outcome(lambda: read_data(value, Sample, optional, values))
+        assert found == outcome(lambda: read_body(raw, "", Sample, optional, values))
+
+
+def outcome(read: Callable[[], Sample]) -> Sample | str:
+    """What was read, or why not."""
+    try:
+        return read()
+    except ServiceError as error:
+        return error.message
 
 
 def values_in(value: object) -> int:

@@ -16,6 +16,7 @@ from tests.unit.http.sample import Handlers, operation
 from tests.unit.http.tls import TLSTransport
 from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.core.errors import invalid
+from tservice.http.body import LONG_TEXT
 from tservice.http.connections.channel import LINGER_BYTES
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
 from tservice.http.site import IDLE_SECONDS
@@ -134,6 +135,28 @@ class HTTP2Tests(SynchronousTestCase):
         self.client.end_stream(stream)
         self.pump()
         self.assertEqual({"seenCols": 5}, json.loads(self.content(stream))["data"])
+
+    def test_a_long_post(self) -> None:
+        """It is read in two turns, and others are answered beside it."""
+        stream = self.ask("POST", "/api/size", end=False, content_type="application/json")
+        self.send(stream, b" " * LONG_TEXT + b'{"cols": 5}')
+        self.client.end_stream(stream)
+        data = self.client.data_to_send()
+        other = self.client.get_next_available_stream_id()
+        self.channel.dataReceived(data)
+        self.assertEqual(other, self.ask("GET", "/api/things/7"))
+        self.assertEqual({"seenCols": 5}, json.loads(self.content(stream))["data"])
+        self.assertEqual("200", self.status(other))
+
+    def test_a_long_post_that_is_taken_back(self) -> None:
+        stream = self.ask("POST", "/api/size", end=False, content_type="application/json")
+        self.send(stream, b" " * LONG_TEXT + b'{"cols": 5}')
+        self.client.end_stream(stream)
+        self.client.reset_stream(stream)
+        self.channel.dataReceived(self.client.data_to_send())
+        self.pump()
+        self.assertEqual(("", 0), (self.status(stream), self.api.site._held))
+        self.assertEqual("200", self.status(self.ask("GET", "/api/things/7")))
 
     def test_a_body_over_its_bound(self) -> None:
         stream = self.ask("POST", "/api/size", end=False, content_type="application/json")

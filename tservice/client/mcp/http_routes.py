@@ -23,7 +23,7 @@ from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError, invalid, 
 from tservice.core.events import Event, EventHub
 from tservice.core.payloads import Nothing
 from tservice.core.scopes import Scope
-from tservice.http.body import parse_json
+from tservice.http.body import LONG_TEXT, parse_in_turns
 from tservice.http.envelope import Refusal, dump
 from tservice.http.operations import (
     JSON_BODY_LIMIT,
@@ -60,7 +60,7 @@ class McpRoutes:
     def __init__(
         self, connections: Connections, calls: Calls, hub: EventHub, clock: IReactorTime
     ) -> None:
-        self._connections, self._calls = connections, calls
+        self._connections, self._calls, self._clock = connections, calls, clock
         self._unsubscribe: Callable[[], None] = hub.subscribe(self._heard)
         self._beat = LoopingCall(self._keep_alive)
         self._beat.clock = clock
@@ -71,10 +71,13 @@ class McpRoutes:
         request = cast(Request, call.request)
         if (call.header("content-type") or "").partition(";")[0].strip() != "application/json":
             raise invalid("content-type", "must be application/json")
+        raw = request.content.read()
         try:
-            asked = _parse(request.content.read())
+            asked = await read_message(raw, self._clock)
         except RpcFault as fault:
             return Reply(content=refused(None, fault), status=400)
+        if len(raw) > LONG_TEXT:
+            call.again()
         connection = self._connection(call, asked)
         if asked is None:
             return Reply(content=b"", content_type="", status=202)
@@ -216,10 +219,13 @@ def _as_answered(error: ServiceError) -> ApiError:
     return ApiError(HTTP_STATUS[error.code], error.code.value, error.message)
 
 
-def _parse(raw: bytes) -> Asked | None:
-    """A message under the rules of any JSON body: a crowd of values is refused unread."""
+async def read_message(raw: bytes, clock: IReactorTime) -> Asked | None:
+    """The request in a message, under the rules of any JSON body (L{parse_in_turns}).
+
+    @raise RpcFault: it is none, and no notification.
+    """
     try:
-        return judge(parse_json(raw))
+        return judge(await parse_in_turns(raw, clock))
     except ServiceError as error:
         raise RpcFault(BAD_JSON, str(error)) from None
 

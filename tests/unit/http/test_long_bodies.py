@@ -1,0 +1,138 @@
+"""Long bodies: counted in one turn of the reactor and parsed in the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api, Connection, OpenGate, head, parse, turn
+from tests.unit.http.sample import Handlers, Size, operation
+from tservice.core.authentication import Visit
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.http import body
+from tservice.http.body import LONG_TEXT
+from tservice.http.bounds import SPARE_VALUES
+from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation
+
+LONG = b" " * LONG_TEXT
+
+
+class EndingGate(OpenGate):
+    """Lets everybody in, until their right ends."""
+
+    ended = False
+
+    def judge_again(
+        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+    ) -> None:
+        if self.ended:
+            raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
+
+
+class LongBodyTests(SynchronousTestCase):
+    """A route that takes 1 MiB."""
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.gate = EndingGate()
+        self.handled: list[int] = []
+        self.steps: list[str] = []
+        table = [
+            *Handlers().table(),
+            operation("POST", "/api/long", self.handle, body=Size, body_limit=JSON_BODY_LIMIT),
+        ]
+        self.api = Api(table, self.gate, clock=self.clock)
+        self.addCleanup(self.api.close)
+        for name in ("count_values", "_parse"):
+            self.patch(body, name, self.noted(name, getattr(body, name)))
+
+    def noted(self, name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            self.steps.append(name)
+            return work(*args)
+
+        return call
+
+    async def handle(self, call: Call) -> object:
+        self.handled.append(call.body.cols)
+        return {"cols": call.body.cols}
+
+    def asked(self, content: bytes, **headers: str) -> bytes:
+        named = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+        return head("POST", "/api/long", {**named, **headers}) + content
+
+    def post(self, content: bytes, **headers: str) -> Connection:
+        connection = self.api.connect()
+        connection.send(self.asked(content, **headers))
+        return connection
+
+    def test_counted_first_and_parsed_in_the_next_turn(self) -> None:
+        connection = self.post(b'{"cols": 5}' + LONG)
+        self.assertEqual((["count_values"], b""), (self.steps, connection.value()))
+        turn(self.clock)
+        self.assertEqual((["count_values", "_parse"], [5]), (self.steps, self.handled))
+        self.assertEqual({"cols": 5}, parse(connection.value()).data)
+        self.assertEqual(0, self.api.site._held)
+
+    def test_a_short_one_at_once(self) -> None:
+        connection = self.post(b'{"cols": 5}' + LONG[11:])
+        self.assertEqual({"cols": 5}, parse(connection.value()).data)
+
+    def test_the_order_of_refusals(self) -> None:
+        crowd = b"[" + b"0," * (2 * SPARE_VALUES) + b"0]"
+        for content, status, text in (
+            (b"[" + LONG * 4, 413, f"body: must be at most {JSON_BODY_LIMIT} bytes"),
+            (crowd + LONG, 400, "body: must hold at most"),
+        ):
+            answer = parse(self.post(content).value())
+            self.assertEqual((status, text), (answer.status, answer.error[2][: len(text)]))
+        kind = parse(self.post(b"{" + LONG, **{"Content-Type": "text/html"}).value())
+        self.assertEqual("content-type: must be application/json", kind.error[2])
+        self.assertNotIn("_parse", self.steps)
+        for content, text in (
+            (b"{" + LONG, "body: must be JSON"),
+            (b"\xff" + LONG, "body: must be UTF-8"),
+            (b'{"cols": 0}' + LONG, "cols: must be at least 1"),
+        ):
+            connection = self.post(content)
+            self.assertEqual(b"", connection.value())
+            turn(self.clock)
+            self.assertEqual(text, parse(connection.value()).error[2])
+
+    def test_a_client_that_leaves_in_between(self) -> None:
+        connection = self.post(b'{"cols": 5}' + LONG)
+        connection.lose()
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.assertEqual((["count_values"], []), (self.steps, self.handled))
+        self.assertEqual((0, 0), (self.api.site._held, self.api.site.connections))
+
+    def test_a_right_that_ends_in_between(self) -> None:
+        connection = self.post(b'{"cols": 5}' + LONG)
+        self.gate.ended = True
+        turn(self.clock)
+        self.assertEqual((403, "FORBIDDEN", "not any more"), parse(connection.value()).error)
+        self.assertEqual([], self.handled)
+
+    def test_what_comes_behind_stays_behind(self) -> None:
+        connection = self.api.connect()
+        wanted = [5, 6, 7]
+        for cols in wanted:
+            long = b" " * LONG_TEXT * (cols != 6)
+            connection.send(self.asked(b'{"cols": %d}' % cols + long))
+        connection.send(head("GET", "/api/things/n8e", {}))
+        self.assertEqual(b"", connection.value())
+        for _ in range(10):
+            turn(self.clock)
+        said = connection.value()
+        places = [said.index(b'"cols":%d' % cols) for cols in wanted] + [said.index(b"n8e")]
+        self.assertEqual((sorted(places), wanted), (places, self.handled))
+        self.assertEqual(4, said.count(b"HTTP/1.1 200"))
+
+    def test_others_are_answered_in_between(self) -> None:
+        connection = self.post(b'{"cols": 5}' + LONG)
+        self.assertEqual(200, self.api.get("/api/things/n1e").status)
+        self.assertEqual(b"", connection.value())
