@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.harness import LOST, PHONE, BrowserCase, expect_focus, is_uncovered, until
 from tests.browser.mockservice import MockService
@@ -245,6 +245,23 @@ class SidebarTests(BrowserCase):
         page.get_by_test_id("sidebar").wait_for()
         page.set_viewport_size({"width": 1000, "height": 700})
         until(page, "tabs where it is narrow", lambda: page.get_by_test_id("tab").count() == 8)
+
+    def test_a_terminal_that_comes_late_takes_the_keyboard_of_who_chose_it(self) -> None:
+        daemon = self.daemon()
+        for number in range(7):
+            self.session(daemon, f"task {number}", start=False)
+        held: list[Route] = []
+        context = self.context()
+        context.route("**/assets/terminal-*.js", lambda route: held.append(route))
+        page = self.page(daemon.url, context=context)
+        row = page.get_by_test_id("side-session").nth(1)
+        row.focus()
+        page.keyboard.press("Enter")
+        until(page, "it in front", lambda: row.get_attribute("aria-current"))
+        until(page, "the terminal's code", lambda: held)
+        held[0].continue_()
+        chosen = row.get_attribute("data-session")
+        expect_focus(page.locator(f"[data-testid=terminal][data-session='{chosen}'] textarea"))
 
     def test_by_keyboard(self) -> None:
         daemon = self.daemon()

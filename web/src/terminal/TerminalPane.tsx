@@ -1,5 +1,5 @@
 /** Where the terminals live. Their code comes with the first session that is shown. */
-import type { ComponentType } from "preact";
+import type { ComponentType, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { filesIn, take } from "../attach/tray.ts";
 import { put, resized } from "../grid/layout.ts";
@@ -33,12 +33,13 @@ export function takeFocus(): void {
   if (mayFocus()) currentView.peek()?.focus();
 }
 
-/** The code came late: whoever walks through the page meanwhile keeps the keyboard. */
-function takeFocusOfNobody(): void {
-  if (document.activeElement === document.body) takeFocus();
+/** The code came late: whoever walked on through the page since they chose keeps the keyboard. */
+function takeFocusOf(chooser: Element | null): void {
+  const focused = document.activeElement;
+  if (focused === document.body || focused === chooser) takeFocus();
 }
 
-function usePool() {
+function usePool(chooser: RefObject<Element | null>) {
   const holder = useRef<HTMLDivElement>(null);
   const [pool, setPool] = useState<TerminalPool>();
   useEffect(() => {
@@ -52,7 +53,7 @@ function usePool() {
         setPool(made);
         if (gridOn.peek()) return;
         made.show(activeId.peek());
-        takeFocusOfNobody();
+        takeFocusOf(chooser.current);
       },
       (error: unknown) => failed("The terminal could not be loaded", error),
     );
@@ -117,7 +118,8 @@ function useGrid(): ComponentType<{ pool: TerminalPool }> | undefined {
 }
 
 export function TerminalPane() {
-  const { holder, pool } = usePool();
+  const chooser = useRef<Element | null>(null);
+  const { holder, pool } = usePool(chooser);
   const Grid = useGrid();
   const id = activeId.value;
   const name = activeSession.value?.name ?? "";
@@ -128,6 +130,7 @@ export function TerminalPane() {
   }, [id]);
   useEffect(() => {
     if (gridOn.peek()) return;
+    if (!pool) chooser.current = document.activeElement;
     pool?.show(id);
     takeFocus();
   }, [id, gridOn.value]);
