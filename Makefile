@@ -6,6 +6,9 @@ PYTEST_ARGS ?=
 # what is chosen may be all in one of the two runs; pytest ends with 5 where nothing is left to run
 NONE_CHOSEN = $(if $(strip $(PYTEST_ARGS)),|| [ $$? -eq 5 ])
 
+# to collect all tests for the few takes seven seconds in each process
+ALONE = $(if $(strip $(PYTEST_ARGS)),,$$(grep -rl --include='test_*.py' 'pytest\.mark\.alone' tests))
+
 BIN := .venv/bin
 PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in tservice/mux/tmux/keeper.c
 WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
@@ -39,7 +42,7 @@ test lint check stress: export PYTHONDONTWRITEBYTECODE =
 # mypy takes one processor, whatever there is
 test: .venv/.test
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-web
-	$(BIN)/python -m pytest -m alone -n 3 $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -m alone -n 3 $(ALONE) $(PYTEST_ARGS) $(NONE_CHOSEN)
 	$(BIN)/python -m pytest -m "not alone" -n 6 --dist worksteal $(PYTEST_ARGS) $(NONE_CHOSEN)
 
 lint: .venv/.test

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.axe import faults as found_in
+from tests.browser.axe import faults_in_both
 from tests.browser.harness import PHONE, BrowserCase
 from tests.browser.leaves import paper
 from tests.integration.harness import Daemon
@@ -46,7 +46,7 @@ class AxeTests(BrowserCase):
     expected = (r"the server responded with a status of 40[34]",)
 
     def check(self, page: Page, where: str, all_: list[str]) -> None:
-        all_.extend(f"{where}: {fault}" for fault in found_in(page))
+        all_.extend(f"{where}: {fault}" for fault in faults_in_both(page))
 
     def scene(self) -> Daemon:
         """A daemon with something on every page."""
@@ -72,29 +72,23 @@ class AxeTests(BrowserCase):
             self.session(daemon, f"task {number}")
         return daemon
 
-    def test_every_page_in_the_dark(self) -> None:
-        self.check_every_page("dark")
-
-    def test_every_page_in_the_light(self) -> None:
-        self.check_every_page("light")
-
-    def check_every_page(self, look: str) -> None:
+    def test_every_page(self) -> None:
         daemon = self.scene()
         faults: list[str] = []
-        page = self.terminal(daemon.url, color_scheme=look).page
-        self.check(page, f"{look} terminal", faults)
+        page = self.terminal(daemon.url).page
+        self.check(page, "terminal", faults)
         for name in PAGES:
             page.goto(f"{daemon.url}/?page={name}")
             page.get_by_test_id(f"page-{name}").wait_for()
             page.locator("dialog :text('Loading…')").wait_for(state="detached")
-            self.check(page, f"{look} {name}", faults)
+            self.check(page, name, faults)
         for name, clicks, shown in WITHIN:
             page.goto(f"{daemon.url}/?page={name}")
             for click in clicks:
                 page.locator(click).first.click()
             page.locator(shown).first.wait_for()
-            self.check(page, f"{look} {name}, {clicks[-1]}", faults)
-        self.check_around(page, daemon, look, faults)
+            self.check(page, f"{name}, {clicks[-1]}", faults)
+        self.check_around(page, daemon, faults)
         self.assertEqual([], faults, "\n".join(faults))
 
     def test_a_phone(self) -> None:
@@ -113,22 +107,22 @@ class AxeTests(BrowserCase):
         self.check(page, "phone settings", faults)
         self.assertEqual([], faults, "\n".join(faults))
 
-    def check_around(self, page: Page, daemon: Daemon, look: str, faults: list[str]) -> None:
+    def check_around(self, page: Page, daemon: Daemon, faults: list[str]) -> None:
         """The dialog of a new session, the palette, the sidebar, and cells, two of them empty."""
         page.goto(daemon.url)
         page.get_by_test_id("new-session-button").click()
         page.get_by_test_id("picker").wait_for()
         for way in ("browse", "make", "clone", "elsewhere", "known"):
             page.get_by_test_id(f"way-{way}").click()
-            self.check(page, f"{look} new session, {way}", faults)
+            self.check(page, f"new session, {way}", faults)
         page.keyboard.press("Escape")
         page.keyboard.press("Control+Shift+K")
         page.get_by_test_id("palette-field").wait_for()
-        self.check(page, f"{look} palette", faults)
+        self.check(page, "palette", faults)
         page.keyboard.press("Escape")
         page.keyboard.press("Alt+Shift+B")
         page.get_by_test_id("sidebar").wait_for()
-        self.check(page, f"{look} sidebar", faults)
+        self.check(page, "sidebar", faults)
         page.keyboard.press("Alt+Shift+4")
         page.get_by_test_id("cell-choose").nth(1).wait_for()
-        self.check(page, f"{look} cells", faults)
+        self.check(page, "cells", faults)
