@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tservice.core.config.model import Config
 from tservice.core.doors.reach import NoReach
 from tservice.core.doors.threads import Door, IThreads, NoThreads
 from tservice.core.logs.redact import Redactor
+from tservice.core.places.bounds import Standing, WorkspaceBounds
 from tservice.core.places.near import OwnPlace
 from tservice.core.places.place import Place, PlaceKind
 from tservice.core.places.places import Places
@@ -102,6 +103,17 @@ def places_of(own: Place, os_users: OsUserSources | None = None) -> Places:
     return near_places(clock=Clock(), environ=environ, own=own, os_users=os_users)
 
 
+def bounds_of(
+    cases_dir: Path, account: Callable[[str], Standing | None] | None = None
+) -> WorkspaceBounds:
+    """Without C{account} those of one user, who works anywhere."""
+    return WorkspaceBounds(
+        cases_dir=cases_dir,
+        multiuser=account is not None,
+        account=account or (lambda name: None),
+    )
+
+
 def lay_ground(folder: Path, **given: Any) -> Ground:
     """A ground on a clock, a store in memory and work done at once.
 
@@ -116,6 +128,7 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
     environ = given.pop("environ", {"HOME": str(home), "LANG": "C.UTF-8"})
     programs = given.pop("programs", None) or BinaryLookup(reactor, environ, home)
     os_users = given.pop("os_users", None) or no_os_users(folder, redactor)
+    account = given.pop("account", lambda name: None)
     own = own_place(config.data_dir, environ, home, programs.find, uid=OWN_UID)
     ground = Ground(
         reactor=reactor,
@@ -131,11 +144,10 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
         places=near_places(clock=reactor, environ=environ, own=own, os_users=os_users),
         os_users=os_users,
     )
+    ground.account.set(account)
     return evolve(ground, **given)
 
 
 def no_os_users(folder: Path, redactor: Redactor) -> OsUserWiring:
     """Those of a machine without C{setpriv}."""
-    wiring = wire_os_users(folder / "data", {"PATH": ""}, redactor.register)
-    wiring.of_account.set(lambda owner: None)
-    return wiring
+    return wire_os_users(folder / "data", {"PATH": ""}, redactor.register)

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from tests.ground import here, places_of
 from tservice.core.identity import Identity
+from tservice.core.places.bounds import Standing
 from tservice.core.places.place import HookAccess, Place, place_of_os_user
 from tservice.core.places.places import Places
 from tservice.core.users.osuser import OsUser, OsUsers, OsUserSupport, run_as
@@ -82,8 +83,9 @@ class OsUserWorld:
     def setups(self, tmux: str) -> None:
         """No pane of this world has a process."""
 
-    def of_account(self) -> Callable[[str], str | None]:
-        return self.accounts.get
+    def account(self, name: str) -> Standing:
+        """What is known of an account; whoever names no OS user is an admin."""
+        return Standing(admin=name not in self.accounts, os_user=self.accounts.get(name))
 
     def place(self, user: OsUser) -> Place:
         """That user's."""

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from tservice.core.errors import invalid
 from tservice.core.identity import Identity
+from tservice.core.places.bounds import Standing
 
 USERNAME = re.compile(r"[a-z0-9][a-z0-9_-]{1,31}")
 SHORTEST_PASSWORD = 8
@@ -64,6 +65,10 @@ class Account:
             and self.enabled <= before.enabled
             and self.must_change_password >= before.must_change_password
         )
+
+    def standing(self) -> Standing:
+        """What is known of it, whoever calls."""
+        return Standing(admin=self.role is Role.ADMIN, os_user=self.os_user)
 
     def identity(self) -> Identity:
         """What the rest of the service knows of it."""

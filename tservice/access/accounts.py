@@ -29,6 +29,7 @@ from tservice.core.disk import NotKept
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
+from tservice.core.places.bounds import Standing
 from tservice.core.users.osuser import OsUsers
 
 Again = Callable[[], None]
@@ -106,10 +107,10 @@ class Accounts:
         account = self._accounts.get(username)
         return account.identity() if account is not None and account.enabled else None
 
-    def os_user_of(self, username: str) -> str | None:
-        """The OS user that panes of an account run as, enabled or not."""
-        account = self._accounts.get(username)
-        return None if account is None else account.os_user
+    def standing(self, username: str) -> Standing | None:
+        """What is known of an account, enabled or not."""
+        found = self._accounts.get(username)
+        return None if found is None else found.standing()
 
     def seal(self, username: str) -> bytes | None:
         account = self._accounts.get(username)

@@ -242,7 +242,7 @@ def _accounts(
     """
     config = ground.config
     if not config.multiuser:
-        ground.os_users.of_account.set(lambda owner: None)
+        ground.account.set(lambda name: None)
         if config.password is None:
             return None, []
         salt = hmac.digest(secret.encode(), b"password seal", "sha256")
@@ -268,7 +268,7 @@ def _accounts(
         owns=lambda name: any(one.owner == name for one in sessions.list()),
     )
     accounts = Accounts(AccountStore(ground.database), deps)
-    ground.os_users.of_account.set(accounts.os_user_of)
+    ground.account.set(accounts.standing)
     make_first_admin(accounts, config.username, config.password)
     return accounts, AccountRoutes(accounts, known.cookies, known.failures).operations()
 

@@ -12,9 +12,10 @@ from attrs import frozen
 
 from tservice.cases.folders import local_name
 from tservice.cases.paths import FolderBounds
-from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.errors import invalid
 from tservice.core.identity import Identity
 from tservice.core.kernelfiles import in_kernel, leads_to_kernel
+from tservice.core.places.bounds import Inside, in_kernels
 from tservice.core.places.place import Place
 from tservice.core.places.places import Places
 from tservice.core.users.osuser import can_enter
@@ -138,15 +139,9 @@ class Workspaces:
         plain = Path(os.path.normpath(path))
         free = self._free(caller, place) or plain.is_relative_to(self._cases(caller, place))
         if in_kernel(str(path)) or (free and leads_to_kernel(str(path))):
-            raise invalid(named, "must not be in /proc, /sys or /dev, nor lead through them")
+            raise in_kernels(named)
 
     def _check_own(self, path: Path, caller: Identity, place: Place, named: str) -> None:
         """Symlinks are followed first, or one in the workspace would lead out of it."""
-        if self._free(caller, place):
-            return
-        # Unlike Path.resolve it takes a loop of links as it is.
-        own, found = (os.path.realpath(each) for each in (self._cases(caller, place), path))
-        if not Path(found).is_relative_to(own):
-            raise ServiceError(
-                ErrorCode.FORBIDDEN, f"{named}: outside the workspace of this account"
-            )
+        if not self._free(caller, place):
+            Inside(self._cases(caller, place)).check(str(path), named)

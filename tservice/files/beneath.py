@@ -18,6 +18,7 @@ from attrs import frozen
 
 from tservice.core.errors import invalid
 from tservice.core.kernelfiles import open_plain
+from tservice.core.places.bounds import ANYWHERE, Inside
 from tservice.files.model import check_path, outside, secret
 
 STEPS = 512
@@ -38,10 +39,12 @@ class Closed:
     """Folders that nobody comes into this way, with all below.
 
     @ivar free: what is reached all the same, where it is below one of them.
+    @ivar inside: what the workspace itself must be in.
     """
 
     folders: frozenset[FolderId] = frozenset()
     free: frozenset[FolderId] = frozenset()
+    inside: Inside = ANYWHERE
 
     def hides(self, status: os.stat_result) -> bool:
         """Whether that folder is one of them."""
@@ -125,13 +128,15 @@ class Beneath:
     def __init__(self, folder: str, closed: Closed = Closed()) -> None:
         """
         @raise FileNotFoundError: there is no such folder.
-        @raise ServiceError: 403: it is in one of C{closed}.
+        @raise ServiceError: 400: it has become a folder of the kernel's; 403: it is in one of
+            C{closed}, or was exchanged for a link to something that is not the account's.
         """
         self._asked = os.fsencode(folder)
         self._closed = closed
         self._top = open_plain(folder, os.O_PATH | os.O_DIRECTORY)
         try:
             self.real = os.readlink(os.fsencode(f"/proc/self/fd/{self._top}"))
+            closed.inside.check_real(os.fsdecode(self.real))
             self._check_above()
         except BaseException:
             self.close()

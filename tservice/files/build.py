@@ -39,7 +39,7 @@ def build_files(
 
     @param words: for addresses that a browser fetches by itself.
     """
-    workers = Workers(ground.doors.files, ground.places)
+    workers = Workers(ground.doors.files, ground.places, ground.bounds)
     screenshots = Screenshots(ground.config.data_dir / "screenshots", ground.reactor, workers)
     files = FilesService(_parts(ground, workers, sessions, screenshots))
     links, found = Links(words), _Found(sessions, clis, audit)
@@ -67,7 +67,7 @@ def _parts(
     ground: Ground, workers: Workers, sessions: ISessions, screenshots: Screenshots
 ) -> FilesDependencies:
     clock, data = ground.reactor, ground.config.data_dir
-    shut = Shut(data=data, cases=ground.config.cases_dir)
+    shut = Shut(data=data, cases=ground.config.cases_dir, bounds=ground.bounds)
     watches = Watches(clock)
 
     def present() -> Iterable[Workspace]:

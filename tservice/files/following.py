@@ -39,7 +39,7 @@ class Followers:
         clock: IReactorTime,
         workers: Workers,
         watches: Watches,
-        closed: Callable[[], Closed],
+        closed: Callable[[Workspace], Closed],
         new_id: Callable[[], str],
     ) -> None:
         self._clock, self._workers, self._watches = clock, workers, watches
@@ -67,7 +67,7 @@ class Followers:
         handle: Handle | None = None
         try:
             handle = Handle(await self._workers.of(workspace))
-            tail = Tail(workspace.folder, path, self._closed())
+            tail = Tail(workspace.folder, path, self._closed(workspace))
             wanted = min(max(lines, 0), LINES)
             news = await handle.use(lambda held: tail.begin(held, wanted))
             stream = _Stream(self._clock)

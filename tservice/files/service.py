@@ -12,8 +12,9 @@ from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
+from tservice.core.places.bounds import WorkspaceBounds
 from tservice.files import text, tree, writing
-from tservice.files.beneath import Beneath, Closed, identity
+from tservice.files.beneath import Beneath, Closed, FolderId, identity
 from tservice.files.bounds import Rate, UnderWay
 from tservice.files.following import Followers, Message
 from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of, open_uploads
@@ -41,15 +42,20 @@ Read = Callable[[], Awaitable[bytes]]
 
 @frozen(kw_only=True)
 class Shut:
-    """Folders of the service's own: C{data} with all below, but for C{cases}."""
+    """Folders of the service's own: C{data} with all below, but for C{cases}; and what is not the
+    account's.
+    """
 
     data: Path
     cases: Path
+    bounds: WorkspaceBounds
 
-    def __call__(self) -> Closed:
+    def __call__(self, workspace: Workspace) -> Closed:
         """As they are now; not as an OS user, who may not see them."""
-        inside = self.cases.is_relative_to(self.data)
-        return Closed(identity(self.data), identity(self.cases) if inside else frozenset())
+        within = self.cases.is_relative_to(self.data)
+        free = identity(self.cases) if within else frozenset[FolderId]()
+        inside = self.bounds.inside(workspace.owner, workspace.place)
+        return Closed(identity(self.data), free, inside)
 
 
 @frozen(kw_only=True)
@@ -64,7 +70,7 @@ class FilesDependencies:
     watches: Watches
     followers: Followers
     sweeper: Sweeper
-    closed: Callable[[], Closed]
+    closed: Callable[[Workspace], Closed]
     transfers: UnderWay = field(factory=lambda: UnderWay(TRANSFERS, "files on their way"))
 
 
@@ -87,7 +93,7 @@ class FilesService:
 
     async def tree(self, workspace: Workspace, wanted: tree.TreeWanted) -> FileTreeAnswer:
         """The answer of C{GET files}."""
-        closed = self._deps.closed()
+        closed = self._deps.closed(workspace)
         worker = await self._deps.workers.of(workspace)
 
         def work() -> FileTreeAnswer:
@@ -97,7 +103,7 @@ class FilesService:
 
     async def show(self, workspace: Workspace, wanted: text.TextWanted) -> dict[str, Any]:
         """The answer of C{GET file-content}, less C{url}."""
-        closed = self._deps.closed()
+        closed = self._deps.closed(workspace)
         worker = await self._deps.workers.of(workspace)
         return await worker.run(lambda: text.show(workspace.folder, wanted, closed))
 
@@ -108,7 +114,7 @@ class FilesService:
 
         @param again: judges the caller once more when the workspace's place was asked.
         """
-        closed = self._deps.closed()
+        closed = self._deps.closed(workspace)
         worker = await self._deps.workers.of(workspace)
         again()
         return await worker.run(lambda: writing.save(workspace.folder, edit, closed))
@@ -118,7 +124,7 @@ class FilesService:
 
         @raise ServiceError: as L{open_path}.
         """
-        closed = self._deps.closed()
+        closed = self._deps.closed(workspace)
         handle = Handle(await self._deps.workers.of(workspace))
 
         def work(held: ExitStack) -> Opened:
@@ -154,7 +160,7 @@ class FilesService:
         boundary = boundary_of(content_type)
         rate = self._images.take(workspace.session_id) if rules.images else nullcontext()
         with rate, self.transfer(workspace):
-            closed = self._deps.closed()
+            closed = self._deps.closed(workspace)
 
             def place() -> int:
                 with Beneath(workspace.folder, closed) as beneath, beneath.find(".") as spot:

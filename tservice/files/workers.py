@@ -19,6 +19,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from tservice.core.disk import trouble
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid, not_found
+from tservice.core.places.bounds import WorkspaceBounds
 from tservice.core.places.place import Place
 from tservice.core.places.places import Places
 from tservice.files.model import Workspace
@@ -40,13 +41,15 @@ class Workers:
 
     files: Files
     places: Places
+    bounds: WorkspaceBounds
 
     async def of(self, workspace: Workspace) -> Worker:
         """Who works on that one.
 
         @raise ServiceError: 400: its files are not this machine's; 422, 429: the system does not
-            say who its user is.
+            say who its user is; 422 naming C{osUser}: its account has another one now.
         """
+        self.bounds.judge(workspace.owner, workspace.place)
         await self.places.ask(workspace.place)
         place = self.places.recall(workspace.place)
         if not place.near:

@@ -40,7 +40,7 @@ def build_git(
 
     @param containers: folders of container cases, beside those of sessions in containers.
     """
-    workspaces = SessionWorkspaces(sessions)
+    workspaces = SessionWorkspaces(sessions, ground.bounds)
     runner = GitRunner(
         clock=ground.reactor,
         processes=ground.reactor,
@@ -64,7 +64,7 @@ def build_git(
 
 def build_case_git(ground: Ground, *, git: GitReaders, cases: ICases) -> Feature[CaseWorkspaces]:
     """The status of cases; what runs for it ends with C{git}."""
-    workspaces = CaseWorkspaces(cases)
+    workspaces = CaseWorkspaces(cases, ground.bounds)
     operations = CaseGitRoutes(git, workspaces.of).operations()
     return Feature(name="git of cases", service=workspaces, operations=operations)
 

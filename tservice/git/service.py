@@ -16,6 +16,7 @@ from tservice.core.clock import now_ms
 from tservice.core.doors.inthread import InThread
 from tservice.core.errors import failed, not_found
 from tservice.core.kernelfiles import leads_to_kernel
+from tservice.core.places.bounds import ANYWHERE, Inside
 from tservice.core.places.place import OWN, PlaceId
 from tservice.git.flights import Flights
 from tservice.git.inspect import Inspector
@@ -51,11 +52,13 @@ class GitWorkspace:
     @ivar folder: as the session has it.
     @ivar place: with whose rights it is read, if at all.
     @ivar owner: the account that it is read for; C{None}: there is one user.
+    @ivar inside: what it must be in.
     """
 
     folder: str
     place: PlaceId = OWN
     owner: str | None = None
+    inside: Inside = ANYWHERE
 
 
 @frozen
@@ -129,7 +132,9 @@ class GitService:
     # -- finding
 
     async def _wanted(self, workspace: GitWorkspace) -> _Search:
-        """@raise OSError: it leads into a folder of the kernel's."""
+        """@raise OSError: it leads into a folder of the kernel's.
+        @raise ServiceError: 403: it leads out of what is the account's.
+        """
         containers = [os.fsencode(folder) for folder in self._containers()]
 
         def resolved() -> _Search:
@@ -137,7 +142,9 @@ class GitService:
                 # Such links lead to what the service has open.
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             forbidden = frozenset(map(os.path.realpath, containers))
-            return _Search(os.path.realpath(os.fsencode(workspace.folder)), forbidden)
+            real = os.path.realpath(workspace.folder)
+            workspace.inside.check_real(real)
+            return _Search(os.fsencode(real), forbidden)
 
         return await self._in_thread(resolved, workspace.folder)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tservice.cases.interfaces import ICases
 from tservice.core.identity import Identity
+from tservice.core.places.bounds import WorkspaceBounds
 from tservice.git.service import GitWorkspace
 from tservice.sessions.interfaces import ISessions, Location, Session
 
@@ -13,16 +14,20 @@ from tservice.sessions.interfaces import ISessions, Location, Session
 class SessionWorkspaces:
     """Reads them from the sessions."""
 
-    def __init__(self, sessions: ISessions) -> None:
-        self._sessions = sessions
+    def __init__(self, sessions: ISessions, bounds: WorkspaceBounds) -> None:
+        self._sessions, self._bounds = sessions, bounds
 
     def of(self, session_id: str) -> GitWorkspace:
         """Where that session works.
 
-        @raise ServiceError: 404 for an unknown id.
+        @raise ServiceError: 404 for an unknown id; 422 naming C{osUser}: its account has another
+            one now.
         """
         session: Session = self._sessions.get(session_id)
-        return GitWorkspace(folder=session.working_dir, place=session.place, owner=session.owner)
+        owner, place = session.owner, session.place
+        self._bounds.judge(owner, place)
+        inside = self._bounds.inside(owner, place)
+        return GitWorkspace(folder=session.working_dir, place=place, owner=owner, inside=inside)
 
     def of_containers(self) -> Iterable[str]:
         """The folders of all sessions in containers."""
@@ -36,8 +41,8 @@ class SessionWorkspaces:
 class CaseWorkspaces:
     """Finds them by their names."""
 
-    def __init__(self, cases: ICases) -> None:
-        self._cases = cases
+    def __init__(self, cases: ICases, bounds: WorkspaceBounds) -> None:
+        self._cases, self._bounds = cases, bounds
 
     async def of(self, name: str, caller: Identity) -> GitWorkspace:
         """Where that case of C{caller} is.
@@ -48,6 +53,6 @@ class CaseWorkspaces:
         if caller.sessions is not None:
             await self._cases.reached(name, caller)
         case = await self._cases.case(name, caller)
-        return GitWorkspace(
-            folder=case.path, place=case.place or caller.place, owner=caller.username or None
-        )
+        owner, place = caller.username or None, case.place or caller.place
+        inside = self._bounds.inside(owner, place)
+        return GitWorkspace(folder=case.path, place=place, owner=owner, inside=inside)

@@ -12,6 +12,8 @@ from tservice.clis.lookup import BinaryLookup
 from tservice.core.doors.reach import Reach
 from tservice.core.doors.threads import Doors
 from tservice.core.events import EventHub
+from tservice.core.late import Late
+from tservice.core.places.bounds import Standing, WorkspaceBounds
 from tservice.core.places.places import Places
 from tservice.core.zone import local_zone
 from tservice.ground.osusers import OsUserWiring
@@ -30,6 +32,7 @@ class Ground(Program):
     @ivar programs: finds what this process can run.
     @ivar places: where sessions live.
     @ivar os_users: those that accounts name.
+    @ivar account: what is known of an account, by its name; the accounts are made later.
     @ivar random: so many unguessable bytes.
     """
 
@@ -41,7 +44,17 @@ class Ground(Program):
     places: Places
     os_users: OsUserWiring
     hub: EventHub = field(factory=EventHub)
+    account: Late[Callable[[str], Standing | None]] = field(factory=lambda: Late("the accounts"))
     random: Callable[[int], bytes] = os.urandom
+
+    @property
+    def bounds(self) -> WorkspaceBounds:
+        """Where the sessions of an account may work."""
+        return WorkspaceBounds(
+            cases_dir=self.config.cases_dir,
+            multiuser=self.config.multiuser,
+            account=lambda name: self.account()(name),
+        )
 
     @property
     def zone(self) -> tzinfo:

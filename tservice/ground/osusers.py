@@ -13,7 +13,6 @@ from attrs import frozen
 
 from tservice.access.hooksecret import OsUserSecrets, hook_secret
 from tservice.core.doors.directory import Directory
-from tservice.core.late import Late
 from tservice.core.places.place import HookAccess
 from tservice.core.users.acting import SETGROUPS, act_as
 from tservice.core.users.osuser import NO_ROOT, OsUser, OsUsers, OsUserSupport, run_as
@@ -32,7 +31,6 @@ class OsUserWiring:
     @ivar hooks: how a user's hooks reach the service.
     @ivar prefix: the words before a command of a user's.
     @ivar setups: how tmux, whose path it is given, runs for them; C{None}: it cannot.
-    @ivar of_account: the OS user that an owner's account names; the accounts are made later.
     """
 
     users: OsUsers
@@ -40,7 +38,6 @@ class OsUserWiring:
     hooks: Callable[[OsUser], HookAccess]
     prefix: Callable[[OsUser], Sequence[str]]
     setups: Callable[[str], OsUserSetups | None]
-    of_account: Late[Callable[[str], str | None]]
 
 
 def wire_os_users(
@@ -72,7 +69,6 @@ def wire_os_users(
         hooks=kept.access,
         prefix=prefix,
         setups=setups,
-        of_account=Late("the accounts"),
     )
 
 

@@ -58,7 +58,7 @@ def build_mind(
         sources=Sources(
             intents=intents,
             conversation=conversation_of(transcripts),
-            git=git_of(git, SessionWorkspaces(sessions)),
+            git=git_of(git, SessionWorkspaces(sessions, ground.bounds)),
             pending=pending_of(approvals),
         ),
         folder=ground.config.data_dir / "mind",

@@ -104,7 +104,8 @@ def session_places(ground: Ground) -> SessionPlaces:
     """The rules on places, by what the accounts say now."""
 
     def of_account(owner: str | None) -> str | None:
-        return None if owner is None else ground.os_users.of_account()(owner)
+        account = None if owner is None else ground.account()(owner)
+        return None if account is None else account.os_user
 
     return SessionPlaces(places=ground.places, of_account=of_account)
 
@@ -116,6 +117,7 @@ def _launching(ground: Ground, api_url: Callable[[], str]) -> LaunchSettings:
         places=session_places(ground),
         reach=ground.reach,
         files=ground.doors.files,
+        bounds=ground.bounds,
     )
 
 

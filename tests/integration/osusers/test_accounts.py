@@ -79,8 +79,10 @@ class AccountTests(SynchronousTestCase):
         self.service.account("ann", "")
         before = self.service.shell("ann", start=None)
         self.service.good(ADMIN, "PATCH", f"{USERS}/ann", {"osUser": self.ann.name})
-        found = self.refused("ann", "POST", f"/api/sessions/{before}/interactive")
-        self.assertIn("osUser: the account has another one", found)
+        for method, path in (("POST", "interactive"), ("GET", "files"), ("GET", "git-status"),
+                             ("GET", "file-raw?path=.profile")):  # fmt: skip
+            found = self.refused("ann", method, f"/api/sessions/{before}/{path}")
+            self.assertIn("osUser: the account has another one", found, path)
         self.assertEqual([], processes_of(self.ann.uid))
 
     def test_a_user_who_is_gone(self) -> None:

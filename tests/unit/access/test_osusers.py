@@ -17,6 +17,7 @@ from tservice.access.authenticators import HOOK, HookAuthenticator
 from tservice.access.hooksecret import OsUserSecrets, named_uid, os_user_secret
 from tservice.core.authentication import Bucket, Pass, Visit, Wrong
 from tservice.core.errors import ErrorCode
+from tservice.core.places.bounds import Standing
 from tservice.core.users.sharedfolder import SharedFolder
 
 SECRET = "ab" * 32
@@ -39,9 +40,8 @@ class AccountTests(AccountCase):
         self.assertEqual("b", identity.os_user)
         self.accounts = self.start()
         self.assertEqual("b", self.accounts.get("bob").os_user)
-        self.assertEqual("b", self.accounts.os_user_of("bob"))
-        for name in ("ann", "nobody"):
-            self.assertIsNone(self.accounts.os_user_of(name))
+        self.assertEqual(Standing(admin=False, os_user="b"), self.accounts.standing("bob"))
+        self.assertIsNone(self.accounts.standing("nobody"))
 
     def test_not_named(self) -> None:
         self.assertIsNone(self.make(""))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
+from tservice.core.places.bounds import Inside
 from tservice.files.beneath import LINKS, STEPS, Beneath, Closed, identity
 
 
@@ -150,6 +151,18 @@ class FindTests(WorkspaceCase):
                          "absolute"):  # fmt: skip
                 with beneath.find(path) as spot:
                     self.assertEqual("a.txt", spot.path)
+
+    def test_a_workspace_that_has_become_a_link(self) -> None:
+        (self.above / "cases").mkdir()
+        mine = Closed(inside=Inside(self.above / "cases"))
+        for target, code in ((self.outside, "FORBIDDEN"), ("/proc/self", "INVALID_INPUT")):
+            os.symlink(target, self.above / "cases" / "w")
+            with self.assertRaises(ServiceError) as refused:
+                Beneath(str(self.above / "cases" / "w"), mine)
+            self.assertEqual(code, refused.exception.code)
+            (self.above / "cases" / "w").unlink()
+        (self.above / "cases" / "w").mkdir()
+        Beneath(str(self.above / "cases" / "w"), mine).close()
 
     def test_a_missing_workspace(self) -> None:
         self.assertRaises(FileNotFoundError, Beneath, str(self.above / "none"))

@@ -136,7 +136,11 @@ class FollowersTests(WorkspaceCase):
         self.clock = Clock()
         self.watches = FakeWatches()
         self.followers = Followers(
-            self.clock, self.workers, cast(Watches, self.watches), lambda: self.closed, lambda: "id"
+            self.clock,
+            self.workers,
+            cast(Watches, self.watches),
+            lambda _: self.closed,
+            lambda: "id",
         )
         self.addCleanup(self.followers.end)
 

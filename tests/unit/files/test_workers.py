@@ -10,11 +10,12 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from tests.ground import lay_ground
+from tests.ground import bounds_of, lay_ground
 from tests.unit.files.workspacecase import AtOnce, WorkspaceCase
 from tests.unit.osuserworld import OsUserWorld
-from tservice.core.errors import ServiceError
-from tservice.core.places.place import PlaceId, PlaceKind, place_of_os_user
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.places.bounds import Standing
+from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
 from tservice.files import tree
 from tservice.files.build import build_files
 from tservice.files.model import UPLOADS
@@ -27,9 +28,24 @@ class WorkersTests(WorkspaceCase):
         world = OsUserWorld(self.above)
         ann = world.add("ann", 1001)
         workspace = evolve(self.workspace, place=place_of_os_user("ann", ann.uid))
-        workers = Workers(self.door, world.places())
+        workers = Workers(self.door, world.places(), bounds_of(world.folder))
         worker = self.successResultOf(Deferred.fromCoroutine(workers.of(workspace)))
         self.assertEqual((ann, str(self.folder)), (worker.place.user, worker.folder))
+
+    def test_an_account_that_names_another_os_user(self) -> None:
+        """Rights that it has no more are used for nobody."""
+        world = OsUserWorld(self.above)
+        ann = world.add("ann", 1001)
+        before = place_of_os_user("ann", ann.uid)
+        for place, named in ((OWN, "ann"), (before, "bob"), (before, None)):
+            account = Standing(admin=False, os_user=named)
+            bounds = bounds_of(self.above, {"a": account}.get)
+            workers = Workers(self.door, world.places(), bounds)
+            workspace = evolve(self.workspace, place=place, owner="a")
+            asked = Deferred.fromCoroutine(workers.of(workspace))
+            refused = self.failureResultOf(asked, ServiceError).value
+            self.assertEqual(ErrorCode.OPERATION_FAILED, refused.code)
+            self.assertIn("osUser: the account has another one", refused.message)
 
     def test_what_is_out_of_reach(self) -> None:
         for kind, reason in ((PlaceKind.REMOTE, "remote"), (PlaceKind.CONTAINER, "docker")):

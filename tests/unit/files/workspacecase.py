@@ -11,7 +11,7 @@ from typing import TypeVar
 from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import here, places_of
+from tests.ground import bounds_of, here, places_of
 from tservice.files.beneath import Beneath, Closed, identity
 from tservice.files.model import Workspace
 from tservice.files.workers import Worker, Workers
@@ -52,7 +52,7 @@ class WorkspaceCase(SynchronousTestCase):
         self.data = self.folder / "data"
         self.door = AtOnce()
         place = here(self.above)
-        self.workers = Workers(self.door, places_of(place))
+        self.workers = Workers(self.door, places_of(place), bounds_of(self.above))
         self.worker = Worker(self.door, place, str(self.folder), None)
         self.workspace = Workspace(session_id="s1", folder=str(self.folder))
 

@@ -13,7 +13,7 @@ from unittest import mock
 
 from twisted.internet.task import Clock
 
-from tests.ground import here, places_of
+from tests.ground import bounds_of, here, places_of
 from tests.unit.files.workspacecase import AtOnce
 from tservice.client.commands.files import keep_whole
 from tservice.files import writing
@@ -47,7 +47,7 @@ def swept(name: str) -> Callable[[Path], object]:
     """Remembers where there are uploads."""
 
     def write(folder: Path) -> None:
-        workers = Workers(AtOnce(), places_of(here(folder)))
+        workers = Workers(AtOnce(), places_of(here(folder)), bounds_of(folder))
         sweeper = Sweeper(Clock(), workers, folder / "folders.json", lambda: [])
         sweeper.remember(Workspace(session_id="s", folder=f"/{name}"))
 

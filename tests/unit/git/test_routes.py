@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import lay_ground
+from tests.ground import bounds_of, lay_ground
 from tests.unit.sessions.rig import begin
 from tservice.cases.interfaces import CasePlace
 from tservice.core.errors import ServiceError
@@ -134,7 +134,7 @@ class RouteTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.service = FakeService()
-        workspaces = SessionWorkspaces(cast(Any, FakeSessions()))
+        workspaces = SessionWorkspaces(cast(Any, FakeSessions()), bounds_of(Path("/cases")))
         self.routes = GitRoutes(cast(Any, self.service), workspaces.of)
 
     def call(self, number: int, session: str, query: Any) -> Any:
@@ -213,7 +213,7 @@ class CaseTests(SynchronousTestCase):
                 asked.append((name, caller))
                 return CasePlace(name=name, path=f"/cases/{name}")
 
-        workspaces = CaseWorkspaces(cast(Any, Cases()))
+        workspaces = CaseWorkspaces(cast(Any, Cases()), bounds_of(Path("/cases")))
         status = CaseGitRoutes(cast(Any, Git()), workspaces.of)
         (operation,) = status.operations()
         call = SimpleNamespace(path={"name": "shop"}, identity=ann, query=StatusQuery(fresh=True))

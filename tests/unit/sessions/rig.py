@@ -139,6 +139,7 @@ class Machine:
             "programs": self.programs,
             "random": self.random.randbytes,
             "os_users": self.os_users,
+            "account": self.os_users.account,
         }
         return lay_ground(self.folder, **{**fields, **given})
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.core.errors import failed
+from tservice.core.places.bounds import other_os_user
 from tservice.core.places.place import HookAccess, Place, PlaceId, place_of_os_user
 from tservice.core.users.osuser import OsUser, OsUserId, OsUsers, environment_of
 
@@ -65,7 +65,7 @@ class OwnPlace:
 
     def judge(self, known: PlaceId, os_user: str | None) -> Place:
         if os_user is not None:
-            raise _changed()
+            raise other_os_user()
         return self.place
 
 
@@ -132,7 +132,7 @@ class OsUserPlaces:
 
     def judge(self, known: PlaceId, os_user: str | None) -> Place:
         if os_user != known.name:
-            raise _changed()
+            raise other_os_user()
         if known.uid is None:
             return self._of(self.users.judge(known.name))
         return self._of(self.users.judge_again(OsUserId(name=known.name, uid=known.uid)))
@@ -153,7 +153,3 @@ class OsUserPlaces:
                 prefix=self.prefix,
             ),
         )
-
-
-def _changed() -> Exception:
-    return failed("osUser: the account has another one than when the session was made")

@@ -15,6 +15,7 @@ from tservice.core.doors.threads import IThreads, NoThreads
 from tservice.core.errors import ServiceError, failed, not_found
 from tservice.core.identity import Identity
 from tservice.core.kernelfiles import leads_to_kernel
+from tservice.core.places.bounds import Inside, WorkspaceBounds
 from tservice.core.places.place import Place
 from tservice.core.users.osuser import can_enter
 from tservice.mux.interface import IMultiplexer, IPane, MuxError, PaneGone, PaneSpec
@@ -39,11 +40,13 @@ class LaunchSettings:
     @ivar places: where panes run.
     @ivar reach: asks whether folders answer.
     @ivar files: the door for what users' folders hold.
+    @ivar bounds: where the sessions of an account may work.
     """
 
     api_url: Callable[[], str]
     history_limit: Callable[[], int]
     places: SessionPlaces
+    bounds: WorkspaceBounds
     reach: Reach = field(factory=NoReach)
     files: IThreads = field(factory=NoThreads)
 
@@ -173,11 +176,13 @@ class Launcher:
         """Start C{plan} in a pane of the session's size.
 
         @param again: asked when all else is ready: who has it started may have lost the right.
-        @raise ServiceError: 422: the folder is gone, or the multiplexer could not do it.
+        @raise ServiceError: 403: the folder leads out of what is the account's; 422: it is gone,
+            or the multiplexer could not do it.
         """
         place = self.places.starting(session)
         folder = session.working_dir
-        look = partial(place.act, partial(_is_usable, folder))
+        inside = self._settings.bounds.inside(session.owner, session.place)
+        look = partial(place.act, partial(_is_usable, folder, inside))
         if place.near and not await self._settings.files.run(look, at=folder, owner=session.owner):
             raise failed(f"the folder {folder} is gone, or closed to its user")
         put_secret(place)
@@ -235,9 +240,15 @@ class Launcher:
         return pane
 
 
-def _is_usable(folder: str) -> bool:
-    """A link may have been turned since the folder was chosen."""
-    return can_enter(folder) and not leads_to_kernel(folder)
+def _is_usable(folder: str, inside: Inside) -> bool:
+    """A link may have been turned since the folder was chosen.
+
+    @raise ServiceError: 403: it leads out of what is the account's.
+    """
+    usable = can_enter(folder) and not leads_to_kernel(folder)
+    if usable:
+        inside.check(folder)
+    return usable
 
 
 async def end(pane: IPane) -> None:

@@ -1,0 +1,84 @@
+"""Tests for L{tservice.core.places.bounds}: where an account's sessions may work now."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.ground import bounds_of
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.places.bounds import ANYWHERE, Inside, Standing
+from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
+
+CASES = Path("/c")
+ACCOUNTS = {
+    "ann": Standing(admin=True),
+    "bob": Standing(admin=False),
+    "cid": Standing(admin=False, os_user="c"),
+}
+AS_C = place_of_os_user("c", 1003)
+
+
+class RuleTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.bounds = bounds_of(CASES, ACCOUNTS.get)
+
+    def test_who_works_where(self) -> None:
+        self.assertEqual(ANYWHERE, self.bounds.inside("ann", OWN))
+        self.assertEqual(Inside(CASES / "bob"), self.bounds.inside("bob", OWN))
+        self.assertEqual(ANYWHERE, self.bounds.inside("cid", AS_C))
+
+    def test_whose_account_is_gone(self) -> None:
+        self.assertEqual(Inside(CASES / "dan"), self.bounds.inside("dan", OWN))
+        self.bounds.judge("dan", AS_C)
+
+    def test_one_user(self) -> None:
+        alone = bounds_of(CASES)
+        for owner in (None, "somebody"):
+            self.assertEqual(ANYWHERE, alone.inside(owner, OWN))
+            alone.judge(owner, OWN)
+
+    def test_rights_that_the_account_still_has(self) -> None:
+        self.bounds.judge("bob", OWN)
+        self.bounds.judge("cid", AS_C)
+        self.bounds.judge("cid", PlaceId(kind=PlaceKind.REMOTE, name="box"))
+
+    def test_rights_that_it_has_no_more(self) -> None:
+        for owner, place in (("cid", OWN), ("bob", AS_C), ("cid", place_of_os_user("d", 1004))):
+            with self.assertRaises(ServiceError) as refused:
+                self.bounds.judge(owner, place)
+            self.assertEqual(ErrorCode.OPERATION_FAILED, refused.exception.code)
+            self.assertIn("osUser", refused.exception.message)
+
+
+class InsideTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.folder = Path(self.mktemp()).absolute()
+        (self.folder / "real" / "w").mkdir(parents=True)
+        (self.folder / "top").symlink_to("real")
+
+    def refusal(self, inside: Inside, folder: Path | str) -> ErrorCode:
+        with self.assertRaises(ServiceError) as refused:
+            inside.check(str(folder))
+        self.assertTrue(refused.exception.message.startswith("workingDir: "))
+        code: ErrorCode = refused.exception.code
+        return code
+
+    def test_both_by_way_of_links(self) -> None:
+        for top in ("top", "real"):
+            for folder in ("top/w", "real/w", "real/new"):
+                Inside(self.folder / top).check(str(self.folder / folder))
+
+    def test_what_leads_out(self) -> None:
+        os.symlink("/", self.folder / "real" / "out")
+        os.symlink("loop", self.folder / "loop")
+        for folder in ("top/out", "top/..", "real/../rea", "loop"):
+            found = self.refusal(Inside(self.folder / "top"), self.folder / folder)
+            self.assertEqual(ErrorCode.FORBIDDEN, found)
+
+    def test_the_kernel_s_folders(self) -> None:
+        os.symlink("/proc/self", self.folder / "me")
+        for folder in (self.folder / "me", "/proc", "/sys/kernel", "/dev"):
+            self.assertEqual(ErrorCode.INVALID_INPUT, self.refusal(ANYWHERE, folder))

@@ -1,0 +1,105 @@
+"""Where the sessions of an account may work, as the account is now (protocol-create).
+
+A folder is judged when a session is made; what it leads to, and what the account may do, can be
+another thing later.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from attrs import frozen
+
+from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
+from tservice.core.kernelfiles import in_kernel
+from tservice.core.places.place import OWN, PlaceId
+
+
+@frozen(kw_only=True)
+class Standing:
+    """What the record of an account says, whoever calls.
+
+    @ivar os_user: the OS user that its panes run as, if any.
+    """
+
+    admin: bool
+    os_user: str | None = None
+
+
+@frozen
+class Inside:
+    """What folders must be in.
+
+    @ivar top: C{None}: they may be anywhere but in the kernel's folders.
+    """
+
+    top: Path | None = None
+
+    def check(self, folder: str, named: str = "workingDir") -> None:
+        """Judge what C{folder} leads to now; asks the file system, in a thread that may wait.
+
+        @raise ServiceError: as L{check_real}.
+        """
+        # Unlike Path.resolve it takes a loop of links as it is.
+        self.check_real(os.path.realpath(folder), named)
+
+    def check_real(self, folder: str, named: str = "workingDir") -> None:
+        """Judge a folder on whose way there is no link; asks the file system about L{top}.
+
+        @raise ServiceError: 400: it is the kernel's; 403: it is outside.
+        """
+        if in_kernel(folder):
+            raise in_kernels(named)
+        if self.top is None or Path(folder).is_relative_to(os.path.realpath(self.top)):
+            return
+        raise ServiceError(ErrorCode.FORBIDDEN, f"{named}: outside the workspace of this account")
+
+
+ANYWHERE = Inside()
+
+
+def in_kernels(named: str) -> ServiceError:
+    """The refusal of a folder of the kernel's."""
+    return invalid(named, "must not be in /proc, /sys or /dev, nor lead through them")
+
+
+def other_os_user() -> ServiceError:
+    """The refusal of what a session was made with and its account has no more."""
+    return failed("osUser: the account has another one than when the session was made")
+
+
+@frozen(kw_only=True)
+class WorkspaceBounds:
+    """The rules.
+
+    @ivar cases_dir: where local cases are; in multi-user mode one folder below it per account.
+    @ivar account: what is known of an account; C{None}: it is gone.
+    """
+
+    cases_dir: Path
+    multiuser: bool
+    account: Callable[[str], Standing | None]
+
+    def inside(self, owner: str | None, place: PlaceId) -> Inside:
+        """What the folders of C{owner}'s sessions in C{place} must be in.
+
+        As an OS user the system keeps them apart, and an admin works anywhere.
+        """
+        if not self.multiuser or owner is None or place != OWN:
+            return ANYWHERE
+        account = self.account(owner)
+        free = account is not None and account.admin
+        return ANYWHERE if free else Inside(self.cases_dir / owner)
+
+    def judge(self, owner: str | None, place: PlaceId) -> None:
+        """Make sure that the account still has the rights with which a folder is looked at.
+
+        @raise ServiceError: 422 naming C{osUser}: it names another one than C{place}.
+        """
+        account = None if owner is None else self.account(owner)
+        if account is None or not place.on_this_machine:
+            return
+        if (account.os_user or "") != place.name:
+            raise other_os_user()
