@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
+from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payloads import OutputTold
 from tservice.mux.interface import IPane
@@ -102,7 +103,12 @@ class TerminalFeed:
             self._follow(event.session_id)
 
     def _follow(self, session_id: str) -> None:
-        pane = self._pane_of(session_id)
+        try:
+            pane = self._pane_of(session_id)
+        except ServiceError:
+            # What others know of a session, such as its dialog, may end behind it.
+            self._drop(session_id)
+            return
         followed = self._readers.get(session_id)
         if followed is not None and followed[0].pane is pane:
             return

@@ -11,7 +11,9 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.told import happened, wire
 from tests.unit.sessions.output.wire import PROMPT, SPEC
+from tservice.core.errors import not_found
 from tservice.core.events import Event, EventHub
+from tservice.mux.interface import IPane
 from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.sessions.output.feed import LARGEST, PER_SECOND, TerminalFeed, whole_characters
 
@@ -26,13 +28,19 @@ class FeedTests(SynchronousTestCase):
         self.mux = FakeMultiplexer(self.clock)
         self.pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create(SPEC)))
         self.wanted, self.events = True, list[Event]()
+        self.gone = False
         self.feed = TerminalFeed(
-            self.clock, self.hub, lambda _: self.pane, lambda _: "ann", lambda _: self.wanted
+            self.clock, self.hub, self.pane_of, lambda _: "ann", lambda _: self.wanted
         )
         self.hub.subscribe(self.events.append)
         self.hub.publish(happened("session:updated", session_id="s"))
         self.events.clear()
         self.addCleanup(self.check_closed)
+
+    def pane_of(self, session_id: str) -> IPane:
+        if self.gone:
+            raise not_found(f"Session {session_id}")
+        return self.pane
 
     def check_closed(self) -> None:
         self.feed.close()
@@ -50,6 +58,13 @@ class FeedTests(SynchronousTestCase):
         (event,) = self.events
         self.assertEqual({"id": "s", "offset": len(PROMPT), "data": "ab"}, wire(event))
         self.assertEqual(("ann", True, "s"), (event.owner, event.name.bulky, event.session_id))
+
+    def test_an_event_behind_the_end_of_its_session(self) -> None:
+        """Nothing is logged, or this test would fail."""
+        self.gone = True
+        self.hub.publish(happened("session:updated", session_id="s"))
+        self.emit(b"unheard")
+        self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_nothing_is_made_that_nobody_wants(self) -> None:
         self.wanted = False
