@@ -169,7 +169,9 @@ class PeopleTests(DiskCase):
         self.assertIsNone(self.cookies(self.afresh()).find(token))
 
     def test_tokens(self) -> None:
-        tokens = TokenService(TokenStore(self.database), self.clock, self.random, lambda ids: None)
+        tokens = TokenService(
+            TokenStore(self.database, multiuser=True), self.clock, self.random, lambda ids: None
+        )
         self.addCleanup(tokens.close)
         make = {"owner": "ann", "name": "x", "scopes": [next(iter(Scope))], "sessions": None}
         word, token = tokens.create(**make, expires_at=None)  # type: ignore[arg-type]
@@ -179,7 +181,7 @@ class PeopleTests(DiskCase):
         self.full(lambda: tokens.delete(token.id, "ann"))
         self.assertIsNone(tokens.find(word))
         self.make_room()
-        self.assertEqual([], list(TokenStore(self.afresh()).load()))
+        self.assertEqual([], list(TokenStore(self.afresh(), multiuser=True).load()))
 
 
 class AccountTests(DiskCase):

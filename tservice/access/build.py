@@ -83,7 +83,7 @@ class Credentials:
             self._seal_of,
         )
         self.tokens = TokenService(
-            TokenStore(ground.database),
+            TokenStore(ground.database, multiuser=ground.config.multiuser),
             ground.reactor,
             ground.random,
             lambda ids: self._drop(lambda identity: identity.token in ids),

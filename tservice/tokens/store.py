@@ -12,23 +12,32 @@ from tservice.tokens.model import Token
 
 _SAVE = """
     INSERT INTO api_tokens
-        (id, owner, name, token_hash, scopes, sessions, created_at, expires_at, last_used_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (id, owner, name, token_hash, scopes, sessions, created_at, expires_at, last_used_at,
+         multiuser)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET last_used_at = excluded.last_used_at
 """
 _TABLE = "api_tokens"
+_LOAD = """
+    SELECT id, owner, name, token_hash, scopes, sessions, created_at, expires_at, last_used_at
+    FROM api_tokens WHERE multiuser = ? ORDER BY created_at, id
+"""
 _DELETE = "DELETE FROM api_tokens WHERE id = ?"
 
 
 class TokenStore:
-    """The table C{api_tokens}."""
+    """The table C{api_tokens}.
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    Those of accounts and those of an only user are not told to each other's service: a name that
+    both have is not the same person's.
+    """
+
+    def __init__(self, database: Database, *, multiuser: bool) -> None:
+        self._database, self._multiuser = database, multiuser
 
     def load(self) -> Sequence[Token]:
         """Every token, the oldest first."""
-        rows = self._database.query("SELECT * FROM api_tokens ORDER BY created_at, id")
+        rows = self._database.query(_LOAD, (self._multiuser,))
         return [
             Token(
                 **{
@@ -45,11 +54,11 @@ class TokenStore:
 
         @raise NotKept: the disk does not take it.
         """
-        self._database.execute(_SAVE, _values(token))
+        self._database.execute(_SAVE, self._values(token))
 
     def used(self, token: Token) -> None:
         """Keep when it was used last; a full disk gets it later."""
-        self._database.later((_TABLE, token.id), _SAVE, _values(token))
+        self._database.later((_TABLE, token.id), _SAVE, self._values(token))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Forget them.
@@ -65,16 +74,16 @@ class TokenStore:
                 self._database.later((_TABLE, *row), _DELETE, row)
             raise
 
-
-def _values(token: Token) -> tuple[object, ...]:
-    return (
-        token.id,
-        token.owner,
-        token.name,
-        token.token_hash,
-        json.dumps(token.scopes),
-        None if token.sessions is None else json.dumps(token.sessions),
-        token.created_at,
-        token.expires_at,
-        token.last_used_at,
-    )
+    def _values(self, token: Token) -> tuple[object, ...]:
+        return (
+            token.id,
+            token.owner,
+            token.name,
+            token.token_hash,
+            json.dumps(token.scopes),
+            None if token.sessions is None else json.dumps(token.sessions),
+            token.created_at,
+            token.expires_at,
+            token.last_used_at,
+            self._multiuser,
+        )

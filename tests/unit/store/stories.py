@@ -103,7 +103,7 @@ def _cookies(world: World) -> Sequence[Step]:
 
 
 def _tokens(world: World) -> Sequence[Step]:
-    store = TokenStore(world.database)
+    store = TokenStore(world.database, multiuser=True)
     one = Token(
         id="1",
         owner="ann",

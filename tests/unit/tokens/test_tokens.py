@@ -55,8 +55,9 @@ class TokenCase(GateCase):
         self.over: list[frozenset[str]] = []
         super().setUp()
 
-    def start(self) -> TokenService:
-        service = TokenService(TokenStore(self.database), self.clock, self.random, self.over.append)
+    def start(self, *, multiuser: bool = True) -> TokenService:
+        store = TokenStore(self.database, multiuser=multiuser)
+        service = TokenService(store, self.clock, self.random, self.over.append)
         self.addCleanup(service.close)
         return service
 
@@ -96,6 +97,18 @@ class TokenCase(GateCase):
 
     def status(self, headers: dict[str, str], path: str, method: str = "GET") -> int:
         return self.ask(headers, path, method).status
+
+
+class ModeTests(TokenCase):
+    def test_an_only_user_with_the_name_of_an_account(self) -> None:
+        """What the account made is not the only user's, and the other way round."""
+        self.make(Scope.SESSIONS_READ)
+        alone = self.start(multiuser=False)
+        self.assertEqual([], list(alone.list("ann")))
+        alone.create("ann", "of the only user", [Scope.SETTINGS], sessions=None, expires_at=None)
+        for multiuser, name in ((True, "t"), (False, "of the only user")):
+            found = self.start(multiuser=multiuser).list("ann")
+            self.assertEqual([name], [token.name for token in found])
 
 
 class ScopeTests(TokenCase):
