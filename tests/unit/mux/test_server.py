@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.interface import Liveness, MuxTimeout, PaneGone
+from tservice.mux.interface import Liveness, MuxError, MuxTimeout, PaneGone
 from tservice.mux.tmux.server import END_TIMEOUT, HANGUP_TIMEOUT, LOOK_EVERY, TmuxServer
 from tservice.mux.tmux.setup import TmuxSetup
 from tservice.mux.tmux.sockets import SocketFolder
@@ -94,8 +94,19 @@ class Processes:
         self.signalProcess = lambda signal: protocol.processEnded(Failure(ProcessTerminated(9)))
 
 
+class ReadOnly(SocketFolder):
+    """On a disk that became read-only."""
+
+    async def clear(self, session_id: str) -> None:
+        raise MuxError("the socket cannot be removed: Read-only file system")
+
+
 class EndTests(SynchronousTestCase):
     """L{TmuxServer.end}."""
+
+    def setUp(self) -> None:
+        self.folder = Path(self.mktemp())
+        self.sockets = SocketFolder(self.folder)
 
     def end(
         self, reach: Reachability, process: Held | None, server: Held | None = None
@@ -105,7 +116,7 @@ class EndTests(SynchronousTestCase):
         link: Any = self.link
         setup = TmuxSetup(
             transport=Transport(reach, process, server),
-            sockets=SocketFolder(Path(self.mktemp())),
+            sockets=self.sockets,
             python="/python",
         )
         ending = Deferred.fromCoroutine(TmuxServer(clock, processes, setup, ID).end(link, 7))
@@ -121,6 +132,15 @@ class EndTests(SynchronousTestCase):
         self.assertIsNone(self.successResultOf(ending))
         self.assertEqual(["HUP", "closed"], held.done)
         self.assertEqual([True, False], self.link.expected)
+
+    def test_a_socket_that_cannot_be_removed(self) -> None:
+        """All has ended; what is left of it is not said to live."""
+        self.sockets = ReadOnly(self.folder)
+        held = Held(Liveness.ALIVE, Liveness.DEAD)
+        ending, clock = self.end(Reachability.GONE, held)
+        self.wait(clock, 0.1)
+        self.assertIsNone(self.successResultOf(ending))
+        self.assertEqual(["HUP", "closed"], held.done)
 
     def test_a_process_that_stays_is_killed(self) -> None:
         held = Held(Liveness.ALIVE)

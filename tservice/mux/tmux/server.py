@@ -156,12 +156,19 @@ class TmuxServer:
         link.expect_end(True)
         try:
             await self._end_server(link)
-            await self.clear()
             await self._end_process(held)
+            await self._clear_late()
         finally:
             link.expect_end(False)
             if held is not None:
                 held.close()
+
+    async def _clear_late(self) -> None:
+        """What is left, such as on a disk that has become read-only, goes when it is found next."""
+        try:
+            await self.clear()
+        except MuxError as error:
+            self._log.warn("{path}: {error}", path=self.path, error=error, event="socket-left")
 
     async def _end_server(self, link: ServerLink) -> None:
         try:
