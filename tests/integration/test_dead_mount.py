@@ -368,6 +368,33 @@ class AccountsTests(DeadMountCase):
         for thread in asking:
             thread.join(PATIENCE)
 
+    def test_mounts_below_folders_of_accounts_leave_room_for_others(self) -> None:
+        """No path tells of them."""
+        self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
+        self.headers = basic("admin", PASSWORD)
+        self.daemon.start()
+        share, asking = FILES.share or 0, list[threading.Thread]()
+        for name in ("ann", "ben", "cid", "dan"):
+            user = {"username": name, "password": PASSWORD, "canBypassPermissions": True}
+            self.daemon.request("POST", "/api/admin/users", user, self.headers).data()
+            folder = self.daemon.folder / "cases" / name
+            session = self.session(name, folder)
+            if name == "dan":
+                break
+            mount = DeadMount(folder / "sub")
+            self.addCleanup(mount.close)
+            path = f"{session}/file-content?path=sub/x"
+            asking += [
+                threading.Thread(target=self.look, args=(name, path), daemon=True)
+                for _ in range(share)
+            ]
+        for thread in asking:
+            thread.start()
+        # More than the door has: those that are slow have substitutes.
+        self.until_threads(3 * share)
+        for what in ("files", "git-status"):
+            self.assertEqual(200, self.look("dan", f"{session}/{what}").status)
+
     def session(self, name: str, folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         body = {"mode": "shell", "workingDir": str(folder), "start": False}

@@ -62,8 +62,9 @@ class IThreads(Interface):
 class DoorBounds:
     """What one door lets in.
 
-    @ivar threads: pieces of work at a time, not counting those that were given up.
-    @ivar stuck: threads of given-up work that are replaced; beyond, they count as busy.
+    @ivar threads: pieces of work at a time, not counting those that are slow or were given up.
+    @ivar stuck: threads of these that are replaced; beyond, they count as busy.
+    @ivar slow: seconds after which work that goes on is replaced; C{None}: once it is given up.
     @ivar share: threads that one place may have.  Those that hang at one folder count as half of
         it at most.
     @ivar queue: pieces that wait, of one place half of them, and half of these for one mount; one
@@ -73,6 +74,7 @@ class DoorBounds:
 
     threads: int
     stuck: int = 0
+    slow: float | None = None
     share: int | None = None
     queue: int = 256
     seconds: float | None = None
@@ -110,6 +112,7 @@ class _Job:
     limit: float | None
     done: Deferred[Any]
     begun: float = 0.0
+    slow: bool = False
     late: bool = False
     given_up: bool = False
     timer: IDelayedCall | None = None
@@ -173,7 +176,8 @@ class Door(Service):
         if refused is not None:
             self.refused += 1
             return fail(refused)
-        self._set_timer(job)
+        if job.limit is not None:
+            job.timer = self._reactor.callLater(job.limit, self._give_up, job)
         self._waiting.append(job)
         self._next()
         return job.done
@@ -214,8 +218,8 @@ class Door(Service):
 
     @property
     def _has_room(self) -> bool:
-        stuck = sum(job.given_up for job in self._begun)
-        replaced = min(stuck, self._bounds.stuck)
+        slow = sum(job.slow for job in self._begun)
+        replaced = min(slow, self._bounds.stuck)
         return len(self._begun) - replaced < self._bounds.threads
 
     def _refusal(self, job: _Job) -> ServiceError | None:
@@ -262,9 +266,6 @@ class Door(Service):
         job.begun = self._reactor.seconds()
         self._begun.append(job)
         self._set_timer(job)
-        if job.mount is not None and (job.limit is None or job.limit > LATE_SECONDS):
-            self._stop_timer(job)
-            job.timer = self._reactor.callLater(LATE_SECONDS, self._be_late, job)
         name = f"tservice-{self.label}"
         threading.Thread(target=self._work, args=(job,), name=name, daemon=True).start()
 
@@ -291,16 +292,21 @@ class Door(Service):
             away = self._fills(job, self._begun)
             self._end(job, Failure(silent(job.at) if away else self._crowded()))
             return
-        job.late = job.given_up = True
+        job.slow = job.late = job.given_up = True
         self._shut()
         why = silent(job.at) if job.at else failed(f"{self.what} does not answer")
         self._end(job, Failure(why))
         self._next()
         self._look_empty()
 
+    def _be_slow(self, job: _Job) -> None:
+        job.timer, job.slow = None, True
+        self._set_timer(job)
+        self._next()
+
     def _be_late(self, job: _Job) -> None:
         job.timer, job.late = None, True
-        self._set_timer(job, LATE_SECONDS)
+        self._set_timer(job)
         self._shut()
 
     def _shut(self) -> None:
@@ -323,10 +329,25 @@ class Door(Service):
         if not job.done.called:
             job.done.callback(result)
 
-    def _set_timer(self, job: _Job, since: float = 0.0) -> None:
+    def _set_timer(self, job: _Job) -> None:
+        """For what has begun: be back when it has been out too long once more."""
         self._stop_timer(job)
+        stages = self._stages(job)
+        if stages:
+            after, step = min(stages, key=lambda stage: stage[0])
+            left = max(0.0, job.begun + after - self._reactor.seconds())
+            job.timer = self._reactor.callLater(left, step, job)
+
+    def _stages(self, job: _Job) -> list[tuple[float, Callable[[_Job], None]]]:
+        """What is to come of it, and after how many seconds; of two at a time the first."""
+        found: list[tuple[float, Callable[[_Job], None]]] = []
         if job.limit is not None:
-            job.timer = self._reactor.callLater(job.limit - since, self._give_up, job)
+            found.append((job.limit, self._give_up))
+        if job.mount is not None and not job.late:
+            found.append((LATE_SECONDS, self._be_late))
+        if self._bounds.slow is not None and not job.slow:
+            found.append((self._bounds.slow, self._be_slow))
+        return found
 
     def _stop_timer(self, job: _Job) -> None:
         if job.timer is not None:
@@ -352,8 +373,10 @@ def silent(at: str) -> ServiceError:
 HASHING = DoorBounds(threads=SIZE, queue=1024)
 """Who waits for a hash is bounded where hashes are asked for, place by place."""
 NAMES = DoorBounds(threads=10, stuck=6, share=4, queue=128, seconds=10.0)
-FILES = DoorBounds(threads=6, stuck=10, share=4, queue=256, seconds=30.0)
-"""No place can have all threads, not even for as long as it takes to give its work up."""
+FILES = DoorBounds(threads=6, stuck=60, slow=1.0, share=4, queue=256, seconds=30.0)
+"""An account has six threads that hang at most: four in one folder, which count as two, and two in
+another.  So ten of them leave all threads to others, each of theirs after a second.
+"""
 
 
 class Doors(MultiService):

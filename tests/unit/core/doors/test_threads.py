@@ -116,6 +116,61 @@ class RunTests(DoorCase):
         self.assertEqual(1, self.door.state.busy)
 
 
+class SlowTests(DoorCase):
+    """Accounts whose folders all hang, by mounts that nobody can tell from their paths."""
+
+    bounds = FILES
+
+    def hang(self, owner: str) -> None:
+        """All that an account can take: it asks for more, in three folders, until it is refused."""
+        for folder in "abc":
+            for _ in range(8):
+                self.hold(at=f"/{owner}/{folder}", owner=owner)
+            self.clock.advance(31)
+
+    def answers(self, owner: str, within: float) -> None:
+        held, done = self.hold(at=f"/{owner}", owner=owner)
+        self.clock.advance(within)
+        self.assertTrue(held.begun.wait(PATIENCE))
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def test_what_is_slow_is_replaced(self) -> None:
+        for owner in ("ann", "bob"):
+            for _ in range(4):
+                self.hold(at=f"/{owner}", owner=owner)
+        self.assertEqual(6, self.door.state.threads)
+        self.answers("cid", 1.0)
+        self.assertEqual((8, 0), (self.door.state.busy, self.door.state.stuck))
+
+    def test_what_was_slow_and_ends_is_free_again(self) -> None:
+        work = [self.hold(at=f"/{owner}", owner=owner)[0] for owner in "abcdef"]
+        self.clock.advance(1)
+        for held in work:
+            held.free.set()
+            self.clock.hear()
+        for owner in "abcdefg":
+            self.hold(at=f"/{owner}", owner=owner)
+        self.assertEqual((6, 1), (self.door.state.threads, self.door.state.queued))
+
+    def test_ten_accounts_that_hang_for_good_leave_room(self) -> None:
+        for number in range(10):
+            self.hang(f"u{number}")
+            self.assertEqual(6 * (number + 1), self.door.state.stuck)
+        self.assertEqual((60, 0), (self.door.state.threads, self.door.state.queued))
+        self.answers("cid", 0.0)
+
+    def test_beyond_the_bound_they_count_as_busy(self) -> None:
+        for number in range(11):
+            self.hang(f"u{number}")
+        self.assertEqual(66, self.door.state.threads)
+        _, done = self.hold(at="/cid", owner="cid")
+        self.clock.advance(30)
+        error = self.failureResultOf(done, ServiceError).value
+        self.assertEqual(ErrorCode.RATE_LIMITED, error.code)
+
+
 class StuckTests(DoorCase):
     def test_what_never_answers_is_given_up_and_replaced(self) -> None:
         stuck = [self.hold(name) for name in "ab"]
@@ -364,7 +419,9 @@ class DoorsTests(SynchronousTestCase):
 
     def test_every_door_is_bounded(self) -> None:
         for bounds in (HASHING, NAMES, FILES):
-            self.assertLessEqual(bounds.threads + bounds.stuck, 16)
+            self.assertLessEqual(bounds.threads, 10)
+            # What hangs takes a stack, and no processor.
+            self.assertLessEqual(bounds.threads + bounds.stuck, 66)
             self.assertLessEqual(bounds.queue, 1024)
         for bounds in (NAMES, FILES):
             self.assertIsNotNone(bounds.seconds)
