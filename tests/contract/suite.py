@@ -28,6 +28,9 @@ from tservice.mux.interface import (
     PaneSpec,
 )
 from tservice.mux.keys import KEYS
+from tservice.mux.testing import multiplexer
+from tservice.mux.tmux import capture as tmux_capture
+from tservice.mux.tmux.control import LINE_COST
 
 
 def text(pane: Any) -> bytes:
@@ -276,6 +279,27 @@ class Contract:
         some = await pane.capture(10)
         self.assertEqual(10, some.history)
         self.assertEqual(found.lines[-34:], some.lines)
+
+    async def test_of_a_long_history_the_newest_is_read(self: Any) -> None:
+        pane, _ = await self.shell()
+        for number in range(40):
+            await self.run_line(pane, f"echo {number}")
+            answer = b"\r\n%d\r\n$ " % number
+            await self.until(lambda answer=answer: text(pane).endswith(answer), "the answer")
+        whole = await pane.capture(None)
+        self.patch(tmux_capture, "AT_ONCE", 4)
+        self.patch(tmux_capture, "PAGE", 8)
+        for module in (tmux_capture, multiplexer):
+            self.patch(module, "HISTORY_SIZE", 21 * (LINE_COST + 8))
+        for wanted in (None, 50):
+            found = await pane.capture(wanted)
+            self.assertEqual(whole.history_size, found.history_size)
+            self.assertIn(found.history, range(20, 25))
+            read = [line.removeprefix(b"\x1b[m\x1b(B") for line in found.lines]
+            self.assertEqual(list(whole.lines[-len(read) :]), read)
+            self.assertEqual(24, len(found.lines) - found.history)
+        some = await pane.capture(15)
+        self.assertEqual(15, some.history)
 
     async def test_alternate_screen(self: Any) -> None:
         pane, _ = await self.shell()

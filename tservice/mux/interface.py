@@ -14,6 +14,11 @@ from tservice.mux.outputlog import OutputLog
 COMMAND_TIMEOUT = 5.0
 """Seconds that a command waits for its pane's server before it raises L{MuxTimeout}."""
 
+HISTORY_SIZE = 48 * 1024 * 1024
+"""Bytes of the history in one capture, with L{LINE_COST<tservice.mux.tmux.control.LINE_COST}> for
+each row.  It is more than an answer shows, and less than an answer of tmux may have, in case that
+the rows which follow are longer."""
+
 MARK_ID_MAX = 16_384
 """Characters of a mark's id."""
 
@@ -85,7 +90,8 @@ class Capture:
         screen starts at C{history}).  Each is one row of the grid (wrapped lines are not joined)
         up to the last cell that was written.  Colours run on from row to row; the first row of
         the history and that of the screen begin from none.
-    @ivar history: how many of C{lines} are history.
+    @ivar history: how many of C{lines} are history: of what was asked for, the newest that
+        L{HISTORY_SIZE} has room for.
     @ivar history_size: lines of history that the pane holds.
     @ivar modes: escape sequences that put a fresh terminal into the pane's modes (alternate
         screen, mouse, bracketed paste, application cursor and keypad, cursor visibility); they go

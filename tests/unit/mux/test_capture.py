@@ -9,9 +9,10 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.mux.interface import Capture
 from tservice.mux.outputlog import OutputLog
+from tservice.mux.tmux import capture as module
 from tservice.mux.tmux.capture import capture
 from tservice.mux.tmux.commands import Version
-from tservice.mux.tmux.control import Block
+from tservice.mux.tmux.control import LINE_COST, Block
 
 ROWS = (b"above", b"$ ls ", b"\x1b[44m x ", b"\x1b[0m", b"y")
 """Of the grid: one above a screen of four."""
@@ -22,17 +23,21 @@ class PlayedTmux:
     """Answers as a tmux of that version does.
 
     @ivar asked: the commands.
+    @ivar prints: a row before each answer.
     """
 
     def __init__(self, version: Version, *, dead: bool = False) -> None:
         self.version, self.dead = version, dead
         self.asked: list[bytes] = []
+        self.prints = False
         self.rows = [*ROWS, b"Pane is dead (status 7)"] if dead and version < (3, 3) else [*ROWS]
 
     async def send(self, line: bytes, answers: int) -> list[Block]:
         commands = line.split(b" ; ")
         assert len(commands) == answers
         self.asked += commands
+        if self.prints:
+            self.rows.append(b"new")
         return [self.answer(words.split()) for words in commands]
 
     def answer(self, words: list[bytes]) -> Block:
@@ -45,7 +50,8 @@ class PlayedTmux:
         elif b"-a" not in words:
             at = words.index(b"-S")
             lines = self.shown(int(words[at + 1]), words[at + 3], b"-T" in words)
-        return Block(1, 1, True, True, lines)
+        size = sum(len(line) + LINE_COST for line in lines)
+        return Block(1, 1, True, True, lines, size=size)
 
     def shown(self, first: int, last: bytes, written: bool) -> tuple[bytes, ...]:
         top = len(self.rows) - 4
@@ -55,15 +61,19 @@ class PlayedTmux:
         return tuple(row + BLANK for row in found) if filled else tuple(found)
 
 
-class CaptureTests(SynchronousTestCase):
-    """L{capture}."""
+class Reading(SynchronousTestCase):
+    """Reads what a L{PlayedTmux} shows."""
 
-    def read(self, tmux: PlayedTmux, history: int) -> Capture:
+    def read(self, tmux: PlayedTmux, history: int | None, *, quiet: bool = False) -> Capture:
         log = OutputLog(1 << 20, "e")
-        work = capture(tmux.send, log, history, b"", False, tmux.version)
+        work = capture(tmux.send, log, history, b"", quiet, tmux.version)
         found: Any = self.successResultOf(Deferred.fromCoroutine(work))
         assert isinstance(found, Capture)
         return found
+
+
+class CaptureTests(Reading):
+    """L{capture}."""
 
     def test_every_version_tells_what_was_written(self) -> None:
         for version in ((3, 3), (3, 4), (3, 5)):
@@ -85,3 +95,38 @@ class CaptureTests(SynchronousTestCase):
             found = self.read(PlayedTmux(version, dead=True), 0)
             self.assertEqual((4, 0), (len(found.lines), found.history))
             self.assertIn(b"$ ls", found.lines[0])
+
+
+class LongHistoryTests(Reading):
+    """L{capture}, of a history for which there is no room."""
+
+    def setUp(self) -> None:
+        self.patch(module, "AT_ONCE", 2)
+        self.patch(module, "PAGE", 8)
+        self.patch(module, "HISTORY_SIZE", 21 * (LINE_COST + 3))
+        self.tmux = PlayedTmux((3, 3))
+        self.tmux.rows = [b"%03d" % number for number in range(100)]
+
+    def test_the_newest_is_kept(self) -> None:
+        for quiet in (True, False):
+            for history in (None, 50):
+                found = self.read(self.tmux, history, quiet=quiet)
+                self.assertEqual((21, 96), (found.history, found.history_size))
+                rows = [row.removeprefix(b"\x1b[m\x1b(B") for row in found.lines]
+                self.assertEqual(self.tmux.rows[-25:], rows)
+
+    def test_never_more_is_asked_for_at_a_time(self) -> None:
+        """tmux itself would hold it all, and do nothing else meanwhile."""
+        self.tmux.prints = True
+        found = self.read(self.tmux, None, quiet=True)
+        self.assertEqual(21, found.history)
+        asked = [int(words.split()[-3]) for words in self.tmux.asked if b" -S -" in words]
+        self.assertEqual(-21, asked[-1])
+
+    def test_what_has_room_is_whole(self) -> None:
+        found = self.read(self.tmux, 20, quiet=True)
+        self.assertEqual(20, found.history)
+
+    def test_a_row_for_which_there_is_no_room(self) -> None:
+        self.tmux.rows[-5] = b"x" * 10_000
+        self.assertEqual(0, self.read(self.tmux, None, quiet=True).history)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate, takewhile
 from typing import TypeVar
 
 from twisted.internet.interfaces import IReactorTime
@@ -16,6 +17,7 @@ from zope.interface import implementer
 
 from tservice.core.places.place import Place
 from tservice.mux.interface import (
+    HISTORY_SIZE,
     Capture,
     Guard,
     IMultiplexer,
@@ -37,6 +39,7 @@ from tservice.mux.testing.host import (
     HostedPane,
     Tty,
 )
+from tservice.mux.tmux.control import LINE_COST
 from tservice.mux.typed import paste_text, pieces
 
 __all__ = [
@@ -230,9 +233,11 @@ class FakePane:
     def _capture(self, history: int | None) -> Capture:
         hosted = self.hosted
         state = hosted.grid.state()
-        above = state.history_size if history is None else min(history, state.history_size)
+        wanted = state.history_size if history is None else min(history, state.history_size)
+        rows = hosted.grid.lines(wanted)
+        above = _newest(rows[:wanted])
         return Capture(
-            lines=hosted.grid.lines(above),
+            lines=rows[wanted - above :],
             history=above,
             history_size=state.history_size,
             cols=hosted.cols,
@@ -254,6 +259,12 @@ class FakePane:
         if not self._attached:
             raise PaneGone(f"session {self.session_id} was let go")
         return await self.hosted.do(operation, effect)
+
+
+def _newest(rows: Sequence[bytes]) -> int:
+    """How many of the last C{rows} a capture has room for."""
+    sizes = accumulate(len(row) + LINE_COST for row in reversed(rows))
+    return sum(1 for _ in takewhile(lambda size: size <= HISTORY_SIZE, sizes))
 
 
 @implementer(IMultiplexer)

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from attrs import evolve, frozen
 
-from tservice.mux.interface import Capture, MuxError
+from tservice.mux.interface import HISTORY_SIZE, Capture, MuxError
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux.commands import STATE, PaneState, Version, capture_rows, join
-from tservice.mux.tmux.control import MAX_BLOCK, Block
+from tservice.mux.tmux.control import Block
 
 PAGE = 1000
 """History lines of one command: 3 ms of the pane's server, which does nothing else meanwhile."""
@@ -55,8 +55,9 @@ async def capture(
     """Read the screen and up to C{history} lines above it.
 
     Much history is read in pages, so that keys are not held up, and then the screen.  That is one
-    picture only if the pane printed nothing meanwhile; if it did, everything is read again by a
-    single command, which stops the pane's server (nobody else's) for about 2.5 us a line.
+    picture only if the pane printed nothing meanwhile; if it did, all that there was room for is
+    read again by a single command, which stops the pane's server (nobody else's) for about 2.5 us
+    a line.
 
     @param extra_modes: sequences of modes that tmux does not tell.
     @param quiet: whether bytes of the pane would show in C{log}; pages need that.
@@ -67,13 +68,15 @@ async def capture(
     start = await _read(send, log, 0, version)
     kept = min(start.state.history, HISTORY_MAX)
     wanted = kept if history is None else min(history, kept)
-    if quiet and wanted > AT_ONCE and not _spoiled(start.state, version):
+    everything: int | str = history if history is not None else "-"
+    if wanted > AT_ONCE:
         pages = await _pages(send, wanted, version)
         last = await _read(send, log, 0, version)
-        if last.offset == start.offset and last.state == start.state and len(pages) == wanted:
-            whole = _Moment(last.offset, last.state, last.behind, pages, last.screen)
-            return _capture(whole, log, extra_modes)
-    everything = history if history is not None else "-"
+        still = (last.offset, last.state) == (start.offset, start.state)
+        if pages.fit and quiet and still and not _spoiled(start.state, version):
+            return _capture(evolve(last, above=pages.rows), log, extra_modes)
+        if pages.cut:
+            everything = len(pages.rows)
     return _capture(await _read(send, log, everything, version), log, extra_modes)
 
 
@@ -129,20 +132,48 @@ def _start(history: int | str, spoiled: int) -> int | str:
     return -history - spoiled if isinstance(history, int) else history
 
 
-async def _pages(send: Send, wanted: int, version: Version) -> tuple[bytes, ...]:
-    lines: list[bytes] = []
-    size = 0
-    for start in range(-wanted, 0, PAGE):
-        rows = capture_rows(start, min(start + PAGE, 0) - 1, version=version)
-        blocks = await send(rows, 1)
-        found = list(_written(blocks[0].lines) if version < (3, 3) else blocks[0].lines)
-        size += blocks[0].size
-        if len(found) > PAGE or size > MAX_BLOCK:
-            raise MuxError("the history is too large")
-        if lines and found:
-            found[0] = _PLAIN + found[0]
-        lines += found
-    return tuple(lines)
+@frozen
+class _Pages:
+    """Rows above the screen.
+
+    @ivar cut: there was no room for older ones.
+    @ivar fit: they are as many as were wanted, or as there was room for.
+    """
+
+    rows: tuple[bytes, ...]
+    cut: bool
+    fit: bool
+
+
+async def _pages(send: Send, wanted: int, version: Version) -> _Pages:
+    """The newest C{wanted} rows above the screen, as far as L{HISTORY_SIZE} has room for them.
+
+    Of a page that there is no room for its newer half is read, down to a single row.
+    """
+    pages: list[tuple[bytes, ...]] = []
+    count = size = 0
+    step = PAGE
+    while count < wanted and step:
+        step = min(step, wanted - count)
+        rows = capture_rows(-count - step, -count - 1, version=version)
+        [block] = await send(rows, 1)
+        if size + block.size > HISTORY_SIZE:
+            step //= 2
+            continue
+        if len(block.lines) != step:
+            # The history was emptied meanwhile.
+            return _Pages((), cut=False, fit=False)
+        pages.append(_written(block.lines) if version < (3, 3) else block.lines)
+        count, size = count + step, size + block.size
+    return _Pages(_joined(pages), cut=not step, fit=True)
+
+
+def _joined(pages: list[tuple[bytes, ...]]) -> tuple[bytes, ...]:
+    """@param pages: the newest first; each begins from no colour, and may end in one."""
+    rows: list[bytes] = []
+    for page in reversed(pages):
+        rows += (_PLAIN + page[0], *page[1:]) if rows else page
+    return tuple(rows)
 
 
 def _capture(moment: _Moment, log: OutputLog, extra_modes: bytes) -> Capture:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NoReturn
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, DeferredLock
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
@@ -28,7 +29,7 @@ from tservice.mux.interface import (
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux import commands
-from tservice.mux.tmux.capture import capture
+from tservice.mux.tmux.capture import AT_ONCE, capture
 from tservice.mux.tmux.channel import PaneChannel
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.commands import PANE, WINDOW, PaneState, join
@@ -83,6 +84,8 @@ class TmuxPane:
             modes_changed=self._keep_modes,
             title_changed=self._look_at_title,
         )
+        # Several at a time would all run out of time behind each other's pages.
+        self._histories = DeferredLock()
         self._starting: Deferred[Word | None] | None = None
         self._told_start = False
         self._killing = False
@@ -149,7 +152,11 @@ class TmuxPane:
 
     async def capture(self, history: int | None = 0) -> Capture:
         extra, version = self._stream.modes.sequences, await self._status.version()
-        return await capture(self._channel.send, self.log, history, extra, not self.paused, version)
+        read = partial(capture, self._channel.send, self.log, history, extra)
+        if history is not None and history <= AT_ONCE:
+            return await read(not self.paused, version)
+        async with self._histories:
+            return await read(not self.paused, version)
 
     async def probe(self) -> Liveness:
         if self.ending is not None:

@@ -96,6 +96,7 @@ async def search_terminal(
     capture = None if pane is None else await _capture(pane, None)
     if capture is None:
         return {"matches": [], "truncated": False}
+    cut = capture.history < capture.history_size
     found: list[Occurrence] = []
     more = False
     for at in range(0, len(capture.lines), AT_ONCE):
@@ -107,7 +108,7 @@ async def search_terminal(
         found += [evolve(each, line=at + each.line) for each in here]
         if more:
             break
-    return {"matches": [asdict(match) for match in found], "truncated": more}
+    return {"matches": [asdict(match) for match in found], "truncated": more or cut}
 
 
 async def _capture(pane: IPane, history: int | None) -> Capture | None:
@@ -137,6 +138,9 @@ def _payload(
     if full:
         text += back_to_caret(capture).decode()
     shown, reason = _cut(text, request.tail)
+    if reason is None and capture.history < min(request.history or 0, capture.history_size):
+        # The capture had room for no more.
+        reason = "capped"
     return {
         "terminalBuffer": shown,
         "status": session.status,

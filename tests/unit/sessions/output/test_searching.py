@@ -18,6 +18,8 @@ class History:
     """A pane that shows C{lines}, and the capture of it."""
 
     lines: tuple[bytes, ...]
+    history: int = 0
+    history_size: int = 0
 
     async def capture(self, history: int | None) -> History:
         return self
@@ -45,6 +47,12 @@ class SearchTests(SynchronousTestCase):
             self.clock.pump([0])
             found = self.successResultOf(searching)
             self.assertEqual((1, truncated), (len(found["matches"]), found["truncated"]))
+
+    def test_what_had_no_room_in_the_capture_is_told_of(self) -> None:
+        pane = cast(IPane, History((b"here",), history=1, history_size=2))
+        work = search_terminal(Clock(), pane, "here", 10, nocase=False)
+        found = self.successResultOf(Deferred.fromCoroutine(work))
+        self.assertEqual((1, True), (len(found["matches"]), found["truncated"]))
 
     def test_other_case(self) -> None:
         found = self.successResultOf(self.search(b"HERE", b"there", b"x", nocase=True))
