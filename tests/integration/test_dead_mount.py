@@ -373,7 +373,7 @@ class AccountsTests(DeadMountCase):
         self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
         self.headers = basic("admin", PASSWORD)
         self.daemon.start()
-        share, asking = FILES.share or 0, list[threading.Thread]()
+        share, asking, mounts = FILES.share or 0, list[threading.Thread](), list[DeadMount]()
         for name in ("ann", "ben", "cid", "dan"):
             user = {"username": name, "password": PASSWORD, "canBypassPermissions": True}
             self.daemon.request("POST", "/api/admin/users", user, self.headers).data()
@@ -381,8 +381,8 @@ class AccountsTests(DeadMountCase):
             session = self.session(name, folder)
             if name == "dan":
                 break
-            mount = DeadMount(folder / "sub")
-            self.addCleanup(mount.close)
+            mounts.append(DeadMount(folder / "sub"))
+            self.addCleanup(mounts[-1].close)
             path = f"{session}/file-content?path=sub/x"
             asking += [
                 threading.Thread(target=self.look, args=(name, path), daemon=True)
@@ -394,6 +394,10 @@ class AccountsTests(DeadMountCase):
         self.until_threads(3 * share)
         for what in ("files", "git-status"):
             self.assertEqual(200, self.look("dan", f"{session}/{what}").status)
+        for mount in mounts:
+            mount.close()
+        for thread in asking:
+            thread.join(PATIENCE)
 
     def session(self, name: str, folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
