@@ -25,6 +25,7 @@ from tservice.core.errors import failed
 from tservice.hosts.keys import HostKey
 from tservice.hosts.service import HostService
 from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.transfer.large import MAKING
 from tservice.sessions.record.model import Session
 
 DAY = 24 * 3600
@@ -102,8 +103,13 @@ class WaitTests(LateCase):
 class SlowAnswerTests(LateCase):
     """Every other operation, made slow."""
 
-    def slow(self, operation: Operation) -> tuple[Connection, Deferred[object]]:
-        """A call of C{operation} by the admin, which is answered with what this is fired with."""
+    def slow(
+        self, operation: Operation, *, large: bool = False
+    ) -> tuple[Connection, Deferred[object]]:
+        """A call of C{operation} by the admin, which is answered with what this is fired with.
+
+        @param large: whether its answers take turns.
+        """
         late: Deferred[object] = Deferred()
 
         async def handler(call: Call) -> object:
@@ -112,6 +118,7 @@ class SlowAnswerTests(LateCase):
         for name, value in (("handler", handler), ("body", None), ("query", None)):
             object.__setattr__(operation, name, value)
         object.__setattr__(operation, "allowed", None)
+        object.__setattr__(operation, "large", lambda query: large)
         path = re.sub(r"\{\w+\}", self.world.session, operation.path)
         return self.park(operation.method, path, self.cookie("max")), late
 
@@ -138,6 +145,20 @@ class SlowAnswerTests(LateCase):
             self.assertEqual(401, found.status, name)
             self.assertNotIn("set-cookie", found.headers, name)
         self.assertEqual(OWN_END, answered)
+
+    def test_so_are_answers_that_take_turns(self) -> None:
+        path = f"/api/sessions/{self.world.session}/search"
+        operation = self.world.site.kernel.table.find("GET", path)
+        assert operation is not None
+        first, late = self.slow(operation, large=True)
+        parked = [first, *(self.park("GET", path, self.cookie("max")) for _ in range(MAKING))]
+        self.patch_max(enabled=False)
+        late.callback({"told": MARK})
+        for _ in parked:
+            self.world.clock.advance(0)
+        found = [parse(each.value(), "GET") for each in parked]
+        self.assertEqual([401] * len(parked), [each.status for each in found])
+        self.assertNotIn(MARK, "".join(each.body for each in found))
 
     def test_a_late_refusal_is_judged_again(self) -> None:
         operation = self.world.site.kernel.table.find("GET", "/api/doctor")

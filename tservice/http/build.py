@@ -19,6 +19,7 @@ from tservice.http.metrics import Measure, Metrics, Values, number
 from tservice.http.parked import ParkedCalls
 from tservice.http.site import Site, room_for_connections
 from tservice.http.static import Pages
+from tservice.http.transfer.large import LargeAnswers
 from tservice.http.websockets.upgrade import WebSockets
 
 
@@ -66,7 +67,8 @@ def build_site(
 
     @param heard: told of each call and what came of it.
     """
-    inner = InnerCalls(gate, parked, heard)
+    large = LargeAnswers()
+    inner = InnerCalls(gate, parked, large, heard)
     contents.add(build_mcp_server(ground, inner))
     metrics = Metrics()
     for measure in contents.measures:
@@ -75,7 +77,7 @@ def build_site(
     table = [*contents.operations, *metrics.operations(), *docs.operations()]
     docs.cover(table)
     base = ground.config.base_path
-    kernel = Kernel(table, gate, pages, sockets, base, heard, parked, contents.strays)
+    kernel = Kernel(table, gate, pages, sockets, base, heard, parked, contents.strays, large)
     inner.table.set(kernel.table)
     return Site(kernel, ground.reactor, metrics.answered, room(ground), ground.config.http2)
 

@@ -23,6 +23,7 @@ from tservice.http.kernel import IGate
 from tservice.http.operations import Call, Operation, Reply, Style
 from tservice.http.parked import ParkedCalls
 from tservice.http.routing import RouteTable, arguments
+from tservice.http.transfer.large import LargeAnswers
 
 STYLES = (Style.ENVELOPE, Style.LONG_POLL)
 """What answers with a payload."""
@@ -37,13 +38,18 @@ class InnerCalls:
     _log = Logger()
 
     def __init__(
-        self, gate: IGate, parked: ParkedCalls, heard: Callable[[Call, object], None]
+        self,
+        gate: IGate,
+        parked: ParkedCalls,
+        large: LargeAnswers,
+        heard: Callable[[Call, object], None],
     ) -> None:
         """
         @param parked: holds what waits, and ends it with the right to it.
+        @param large: whose turn it is, of the calls whose answers may be large.
         @param heard: told of each call and what came of it.
         """
-        self._gate, self._parked, self._heard = gate, parked, heard
+        self._gate, self._parked, self._large, self._heard = gate, parked, large, heard
         self.table: Late[RouteTable] = Late("the operations table")
 
     async def call(
@@ -106,6 +112,8 @@ class InnerCalls:
     async def _handled(self, call: Call) -> object:
         if call.operation.style is Style.LONG_POLL:
             return await self._parked.hold(call)
+        if call.operation.large(call.query):
+            return await self._large.make(call)
         return await call.operation.handler(call)
 
     def _tell(self, call: Call, outcome: object) -> None:

@@ -30,6 +30,7 @@ from tservice.http.parked import ParkedCalls
 from tservice.http.request import Request
 from tservice.http.routing import RouteTable, arguments
 from tservice.http.transfer.incoming import Incoming
+from tservice.http.transfer.large import LARGE, LargeAnswers, write_large
 
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 
@@ -114,16 +115,19 @@ class Kernel:
         heard: Heard = lambda call, outcome: None,
         parked: ParkedCalls | None = None,
         strays: Strays = lambda request: None,
+        large: LargeAnswers | None = None,
     ) -> None:
         """
         @param base_path: where a reverse proxy put the service, for example C{/terminals}.
         @param heard: told of each call that came to its handler, and what came of it.
         @param parked: holds the long polls.
         @param strays: answers what is neither in the table nor a page; C{None}: it is not its own.
+        @param large: counts the large answers.
         """
         self._strays = strays
         self._heard = heard
         self._parked = parked or ParkedCalls()
+        self._large = large or LargeAnswers()
         self._gate, self._pages, self._sockets = gate, pages, sockets
         self._base = base_path
         self._faults = count(1)
@@ -256,7 +260,11 @@ class Kernel:
         values = arguments(operation, path)
         if values is None:
             return await self._miss(request, HTTPException())
-        return await self._guard(request, self._answer(request, operation, values))
+        content = await self._guard(request, self._answer(request, operation, values))
+        if content is None or len(content) < LARGE:
+            return content
+        await write_large(request, content)
+        return None
 
     def _warn(self, request: Request, family: str) -> None:
         """Tell the caller, and once the operator (protocol-versioning)."""
@@ -339,12 +347,16 @@ class Kernel:
         if operation.style is Style.STREAM:
             return None
         self._judge_late(request, call)
-        return envelope.success(result, operation.style)
+        response = envelope.success(result, operation.style)
+        self._large.count(request, identity.username, len(response.content))
+        return response
 
     async def _handled(self, call: Call) -> object:
         lasts = call.operation.style in (Style.LONG_POLL, Style.STREAM)
         if lasts or call.operation.streams:
             return await self._parked.hold(call)
+        if call.operation.large(call.query):
+            return await self._large.make(call)
         return await call.operation.handler(call)
 
     def _judge_late(self, request: Request, call: Call) -> None:

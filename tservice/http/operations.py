@@ -140,6 +140,8 @@ class Operation:
     @ivar carries: its handler only makes calls of other operations for its caller, each of which is
         judged, so a token that is bound to sessions may call it.
     @ivar bears: it makes one session, which an agent's own token may do: it becomes its child.
+    @ivar large: whether a query asks for what may take many megabytes to answer: so many are
+        answered at a time (L{tservice.http.transfer.large}).
     @ivar any_body: it reads whatever comes so, in place of a form.
     @ivar socket: what may come in on a L{Style.WEBSOCKET}.
     @ivar closes_foreign: an upgrade whose Host or Origin is refused is accepted and closed with
@@ -169,6 +171,7 @@ class Operation:
     streams: bool = False
     carries: bool = False
     bears: bool = False
+    large: Callable[[Any], bool] = lambda query: False
     any_body: bool = False
     socket: SocketBounds = ANY_MESSAGE
     closes_foreign: bool = False

@@ -21,6 +21,7 @@ from tservice.http.connections.channel import LINGER_BYTES
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
 from tservice.http.site import IDLE_SECONDS
 from tservice.http.transfer.incoming import HELD
+from tservice.http.transfer.large import LARGE
 from tservice.http.transfer.outgoing import Outgoing
 from tservice.http.websockets.upgrade import WebSockets
 
@@ -38,6 +39,7 @@ class HTTP2Tests(SynchronousTestCase):
             *self.handlers.table(),
             operation("GET", "/ws/x", self.handlers.echo, style=Style.WEBSOCKET),
             operation("GET", "/api/file", self.file, style=Style.STREAM),
+            operation("GET", "/api/large", self.large),
             operation("POST", "/api/form", self.form, streams=True, body_limit=FORM_LIMIT),
         ]
         self.read: list[bytes] = []
@@ -74,6 +76,9 @@ class HTTP2Tests(SynchronousTestCase):
                 self.written += 1
         finally:
             answer.close()
+
+    async def large(self, call: Call) -> object:
+        return {"text": "x" * LARGE}
 
     def begin_form(self) -> int:
         kind = "multipart/form-data; boundary=x"
@@ -188,6 +193,26 @@ class HTTP2Tests(SynchronousTestCase):
             self.pump()
         self.assertEqual(PIECES, self.written)
         self.assertEqual(PIECES * HELD, len(self.content(stream)))
+
+    def test_a_large_answer_waits_for_its_reader(self) -> None:
+        self.acknowledging = False
+        stream = self.ask("GET", "/api/large")
+        self.assertEqual("200", self.status(stream))
+        self.assertGreater(self.api.kernel._large.untaken, LARGE)
+        self.acknowledging = True
+        self.client.increment_flow_control_window(2 * LARGE)
+        self.client.increment_flow_control_window(2 * LARGE, stream)
+        self.pump()
+        self.assertEqual(LARGE, len(json.loads(self.content(stream))["data"]["text"]))
+        self.assertEqual(0, self.api.kernel._large.untaken)
+
+    def test_a_large_answer_that_is_taken_back(self) -> None:
+        self.acknowledging = False
+        stream = self.ask("GET", "/api/large")
+        self.client.reset_stream(stream)
+        self.pump()
+        self.assertEqual(0, self.api.kernel._large.untaken)
+        self.assertEqual("200", self.status(self.ask("GET", "/api/things/7")))
 
     def test_a_form_is_read_as_it_arrives(self) -> None:
         stream = self.begin_form()

@@ -31,6 +31,12 @@ _TYPING_ERRORS = (
     ErrorCode.RATE_LIMITED,
 )
 
+_READING_ERRORS = (
+    ErrorCode.INVALID_INPUT,
+    ErrorCode.OPERATION_FAILED,
+    ErrorCode.RATE_LIMITED,
+)
+
 
 class KeyBody(Body):
     """A named key."""
@@ -114,8 +120,9 @@ class TerminalRoutes:
                 summary="The screen, or with full=1 the history too",
                 tag="Terminal",
                 query=TerminalQuery,
+                large=lambda query: bool(query.full),
                 answer=TerminalAnswer,
-                errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
+                errors=_READING_ERRORS,
             ),
             Operation(
                 method="GET",
@@ -126,8 +133,9 @@ class TerminalRoutes:
                 summary="Find a literal in the pane's history",
                 tag="Terminal",
                 query=SearchQuery,
+                large=lambda query: True,
                 answer=SearchAnswer,
-                errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
+                errors=_READING_ERRORS,
             ),
         ]
 

@@ -1,0 +1,71 @@
+"""Clients that ask for a long history and read none of it, against a real daemon."""
+
+from __future__ import annotations
+
+import re
+import select
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.integration.harness import PATIENCE, DaemonCase
+from tests.waiting import until
+from tservice.http.transfer.large import UNTAKEN_OF_ONE
+
+LINES, COLUMNS = 60_000, 200
+"""Of a history of 12 MB."""
+CLIENTS = 2 * UNTAKEN_OF_ONE // (LINES * COLUMNS)
+GROWTH = UNTAKEN_OF_ONE + 160 * 1024 * 1024
+"""What is held, with what the last of it is made from, and less than all the answers would be."""
+STATUS = re.compile(rb"HTTP/1.1 ([0-9]{3}) ")
+
+
+class UnreadTests(DaemonCase):
+    def setUp(self) -> None:
+        self.one = self.daemon().start()
+        body = {"mode": "shell", "start": True, "cols": COLUMNS, "rows": 24}
+        made = self.one.request("POST", "/api/sessions", body)
+        self.path = f"/api/sessions/{made.data()['session']['id']}"
+        line = f"seq -f '%0{COLUMNS - 1}.0f' 1 {LINES}; echo do''ne\r"
+        self.one.request("POST", f"{self.path}/input", {"input": line})
+        self.one.request("GET", f"{self.path}/wait-output?match=done&timeout=60000")
+
+    def read(self) -> int:
+        return self.one.request("GET", f"{self.path}/terminal?full=1").status
+
+    def ask(self) -> socket.socket:
+        """A client that has asked, and has room for next to nothing."""
+        where = urlsplit(self.one.url)
+        client = socket.socket()
+        self.addCleanup(client.close)
+        client.settimeout(PATIENCE)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        client.connect((where.hostname, where.port))
+        client.sendall(
+            f"GET {self.path}/terminal?full=1 HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n".encode()
+        )
+        return client
+
+    def memory(self) -> int:
+        return int(Path(f"/proc/{self.one.pid}/statm").read_text().split()[1]) * 4096
+
+    def test_what_is_held_for_them_has_a_bound(self) -> None:
+        self.assertEqual([200] * 3, [self.read() for _ in range(3)])
+        before = self.memory()
+        clients = [self.ask() for _ in range(CLIENTS)]
+        answered = until(
+            "an answer for each",
+            lambda: len(found := select.select(clients, [], [], 0)[0]) == CLIENTS and found,
+        )
+        self.assertLess(self.memory() - before, GROWTH)
+        heads = [STATUS.match(each.recv(64)) for each in answered or ()]
+        told = [head[1] for head in heads if head is not None]
+        self.assertEqual({b"200", b"429"}, set(told))
+        self.assertLessEqual(told.count(b"200"), UNTAKEN_OF_ONE // (LINES * COLUMNS) + 2)
+        self.assertEqual(429, self.read())
+        screen = self.one.request("GET", f"{self.path}/terminal")
+        self.assertEqual(200, screen.status)
+        for each in clients:
+            each.close()
+        until("room again", lambda: self.read() == 200)
+        self.assertNotIn("Traceback", self.one.log)

@@ -1,0 +1,215 @@
+"""Tests for L{tservice.http.transfer.large}: answers that are read, and that are not."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import (
+    Answer,
+    Api,
+    Connection,
+    MemoryTransport,
+    OpenGate,
+    head,
+    parse,
+)
+from tests.unit.http.sample import Handlers, Page, operation
+from tservice.core.identity import Identity
+from tservice.http.operations import Call
+from tservice.http.transfer import large
+from tservice.http.transfer.outgoing import STALLED_SECONDS
+
+SIZE = 4 * large.PIECE
+ANN, BOB, CID = (Identity(username=name, admin=False) for name in ("ann", "bob", "cid"))
+CROWD = 500
+"""More calls than may be nested."""
+
+
+class UnreadTransport(MemoryTransport):
+    """Fills up with each write of more than a little, and empties when it is told to."""
+
+    def write(self, data: bytes) -> None:
+        super().write(data)
+        if len(data) >= large.PIECE and self.producer is not None:
+            self.producer.pauseProducing()
+
+
+class LargeCase(SynchronousTestCase):
+    """A site with an answer of L{SIZE}, which a handler makes at once unless it is held."""
+
+    def setUp(self) -> None:
+        self.held: list[Deferred[None]] = []
+        self.holds = False
+        self.made = 0
+        self.gate = OpenGate(ANN)
+        table = [
+            operation("GET", "/api/history", self.history, query=Page, large=_is_long),
+            operation("GET", "/api/list", self.listing),
+            operation("GET", "/api/small", Handlers().echo),
+        ]
+        self.api = Api(table, self.gate)
+        self.addCleanup(self.api.close)
+        # With a little around it, each answer is more than SIZE.
+        self.patch(large, "UNTAKEN_OF_ONE", 2 * SIZE)
+        self.patch(large, "UNTAKEN", 3 * SIZE)
+
+    async def history(self, call: Call) -> object:
+        self.made += 1
+        if self.holds:
+            self.held.append(Deferred())
+            await self.held[-1]
+        return {"text": "x" * SIZE}
+
+    async def listing(self, call: Call) -> object:
+        return {"text": "x" * SIZE}
+
+    @property
+    def untaken(self) -> int:
+        return self.api.kernel._large.untaken
+
+    def ask(self, path: str = "/api/history", who: Identity = ANN) -> Connection:
+        """A request whose sender reads nothing until it is told to."""
+        self.gate.identity = who
+        connection = self.api.connect(transport=UnreadTransport())
+        connection.send(head("GET", path, {}))
+        self.api.clock.advance(0)
+        return connection
+
+    def take(self, connection: Connection) -> Answer:
+        """Read all of it."""
+        for _ in range(SIZE // large.PIECE + 1):
+            connection.producer.resumeProducing()
+        return parse(connection.value())
+
+
+def _is_long(query: Any) -> bool:
+    return bool(query.limit > 1)
+
+
+class UntakenTests(LargeCase):
+    """What is held until it is taken."""
+
+    def test_it_is_written_no_faster_than_it_is_taken(self) -> None:
+        connection = self.ask()
+        self.assertGreater(self.untaken, SIZE)
+        self.assertLess(len(connection.value()), 2 * large.PIECE)
+        self.assertEqual(SIZE, len(self.take(connection).data["text"]))
+        self.assertEqual(0, self.untaken)
+
+    def test_who_takes_nothing_gets_no_more(self) -> None:
+        for path in ("/api/history", "/api/list"):
+            unread = [self.ask(path), self.ask(path)]
+            self.made = 0
+            text = "2 MiB of your answers wait to be taken; take them first"
+            self.assertEqual((429, "RATE_LIMITED", text), parse(self.ask(path).value()).error)
+            self.assertEqual(0, self.made)
+            self.take(unread[0])
+            last = self.ask(path)
+            self.assertTrue(last.value().startswith(b"HTTP/1.1 200"))
+            for connection in (*unread, last):
+                connection.lose()
+            self.assertEqual(0, self.untaken)
+
+    def test_others_get_theirs_until_it_is_too_much_in_all(self) -> None:
+        for who in (ANN, ANN, BOB):
+            self.assertTrue(self.ask(who=who).value().startswith(b"HTTP/1.1 200"))
+        refused = parse(self.ask(who=CID).value())
+        self.assertEqual("3 MiB of answers wait to be taken; try again", refused.error[2])
+        self.assertEqual("1", refused.headers["retry-after"])
+
+    def test_what_is_small_is_always_answered(self) -> None:
+        for _ in range(2):
+            self.ask()
+        self.assertEqual({"path": {}}, parse(self.ask("/api/small").value()).data)
+
+    def test_who_takes_nothing_for_long_is_cut_off(self) -> None:
+        connection = self.ask()
+        self.api.clock.advance(STALLED_SECONDS)
+        self.assertTrue(connection.transport.aborted)
+        connection.lose()
+        self.assertEqual(0, self.untaken)
+        self.assertEqual([], self.flushLoggedErrors())
+
+    def test_only_the_head(self) -> None:
+        connection = self.api.connect()
+        connection.send(head("HEAD", "/api/list", {}))
+        answer = parse(connection.value(), "HEAD")
+        self.assertEqual((200, b""), (answer.status, answer.content))
+        self.assertGreater(int(answer.headers["content-length"]), SIZE)
+        self.assertEqual(0, self.untaken)
+
+    def test_the_connection_serves_the_next_request(self) -> None:
+        connection = self.ask("/api/list")
+        first = self.take(connection)
+        connection.transport.clear()
+        connection.send(head("GET", "/api/list", {}))
+        self.api.clock.advance(0)
+        self.assertEqual(first.content, self.take(connection).content)
+
+
+class TurnTests(LargeCase):
+    """How many are made at a time."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.holds = True
+
+    def finish(self) -> None:
+        """The oldest that is being made is done."""
+        self.held.pop(0).callback(None)
+        self.api.clock.advance(0)
+
+    def test_nobody_is_refused_for_asking_much_at_a_time(self) -> None:
+        asked = [self.ask() for _ in range(8)]
+        self.assertEqual(large.MAKING_OF_ONE, self.made)
+        for connection in asked:
+            self.finish()
+            self.assertEqual(200, self.take(connection).status)
+        self.assertEqual(8, self.made)
+
+    def test_others_do_not_wait_behind_one(self) -> None:
+        for who in (ANN, ANN, ANN, BOB):
+            self.ask(who=who)
+        self.assertEqual(3, self.made)
+
+    def test_in_all(self) -> None:
+        many = [evolve(ANN, username=str(number)) for number in range(large.MAKING + 1)]
+        for who in many:
+            self.ask(who=who)
+        self.assertEqual(large.MAKING, self.made)
+        self.finish()
+        self.assertEqual(large.MAKING + 1, self.made)
+
+    def test_what_is_not_large_waits_for_nobody(self) -> None:
+        for _ in range(large.MAKING_OF_ONE):
+            self.ask()
+        self.ask("/api/history?limit=1")
+        self.assertEqual(large.MAKING_OF_ONE + 1, self.made)
+
+    def test_who_leaves_is_in_nobodys_way(self) -> None:
+        asked = [self.ask() for _ in range(4)]
+        for connection in asked[:3]:
+            connection.lose()
+        self.api.clock.advance(0)
+        self.assertEqual(large.MAKING_OF_ONE + 1, self.made)
+        self.held[-1].callback(None)
+        self.assertEqual(200, self.take(asked[-1]).status)
+        gc.collect()
+        self.assertEqual(0, len(self.api.kernel._large._own))
+
+    def test_a_crowd_is_refused_one_after_the_other(self) -> None:
+        self.patch(large, "UNTAKEN_OF_ONE", 1)
+        asked = [self.ask() for _ in range(CROWD)]
+        self.finish()
+        self.finish()
+        for _ in range(CROWD):
+            self.api.clock.advance(0)
+        found = [connection.value()[9:12] for connection in asked]
+        self.assertEqual(
+            {b"200": 1, b"429": CROWD - 1}, {each: found.count(each) for each in found}
+        )

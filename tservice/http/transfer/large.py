@@ -1,0 +1,98 @@
+"""Answers of many bytes: how many are made at a time, and what is held until they are taken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+from weakref import WeakValueDictionary
+
+from twisted.internet.defer import CancelledError, DeferredSemaphore
+
+from tservice.core.clock import sleep
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.http.transfer.outgoing import Outgoing
+
+LARGE = 512 * 1024
+"""Bytes from which on an answer is counted, and written no faster than it is taken."""
+
+PIECE = 256 * 1024
+"""Bytes of it that are written at a time."""
+
+UNTAKEN, UNTAKEN_OF_ONE = 256 * 1024 * 1024, 128 * 1024 * 1024
+"""Bytes of large answers that wait to be taken, in all and of one account, at which no more begin:
+the last of them may go beyond."""
+
+MAKING, MAKING_OF_ONE = 4, 2
+"""Calls whose answers may be large that are carried out at a time, in all and of one account: what
+an answer is made from takes several times its bytes."""
+
+
+class LargeAnswers:
+    """Every large answer, from when it is asked for until it has left or its reader has."""
+
+    def __init__(self) -> None:
+        self._untaken: Counter[str] = Counter()
+        self._making = DeferredSemaphore(MAKING)
+        # There for as long as a call holds it.
+        self._own: WeakValueDictionary[str, DeferredSemaphore] = WeakValueDictionary()
+
+    @property
+    def untaken(self) -> int:
+        """Bytes that wait to be taken."""
+        return self._untaken.total()
+
+    async def make(self, call: Any) -> object:
+        """What the handler of C{call} returns, once it is its turn.
+
+        @param call: a L{tservice.http.operations.Call}.
+        @raise ServiceError: 429: too much waits to be taken already.
+        """
+        who: str = call.identity.username
+        own = self._own.setdefault(who, DeferredSemaphore(MAKING_OF_ONE))
+        async with own, self._making:
+            # Else a hundred that are refused at once would each be called by the one before it.
+            await sleep(call.request.site.reactor, 0)
+            self._judge(who)
+            return await call.operation.handler(call)
+
+    def count(self, request: Any, who: str, size: int) -> None:
+        """Hold C{size} bytes against C{who} until C{request} is over; small ones are not counted.
+
+        @param request: a L{tservice.http.request.Request}.
+        @raise ServiceError: 429: too much waits to be taken already.
+        """
+        if size < LARGE or request.gone:
+            return
+        self._judge(who)
+        self._untaken[who] += size
+
+        def over(_: object) -> None:
+            self._untaken[who] -= size
+            if not self._untaken[who]:
+                del self._untaken[who]
+
+        request.notifyFinish().addBoth(over)
+
+    def _judge(self, who: str) -> None:
+        if self._untaken[who] >= UNTAKEN_OF_ONE:
+            text = f"{UNTAKEN_OF_ONE >> 20} MiB of your answers wait to be taken; take them first"
+        elif self.untaken >= UNTAKEN:
+            text = f"{UNTAKEN >> 20} MiB of answers wait to be taken; try again"
+        else:
+            return
+        raise ServiceError(ErrorCode.RATE_LIMITED, text)
+
+
+async def write_large(request: Any, content: bytes) -> None:
+    """Write a body as fast as it is taken; returns when all of it has left."""
+    answer = Outgoing(request)
+    try:
+        answer.begin(request.code, {})
+        for at in range(0, len(content), PIECE):
+            await answer.write(content[at : at + PIECE])
+    except CancelledError:
+        if request.gone:
+            raise
+        # It took nothing for too long: the connection is cut, and there is nobody to tell.
+    finally:
+        answer.close()
