@@ -195,6 +195,7 @@ class Clones:
                 ref=wish.ref,
                 shallow=wish.shallow,
                 place=place,
+                owner=desk.workspaces.owner_of(caller),
             )
             active.again()
             cloned = await self._git.clone(order, active.run)

@@ -74,9 +74,10 @@ class Removal:
     async def _refuse_unsaved(self, case: Case, caller: Identity) -> None:
         if case.unreachable:
             return
-        place = self._desk.workspaces.place_of(caller)
+        workspaces = self._desk.workspaces
+        place, owner = workspaces.place_of(caller), workspaces.owner_of(caller)
         try:
-            lost = await self._git.unsaved(case.path, place)
+            lost = await self._git.unsaved(case.path, place, owner)
         except OSError as error:
             raise explain(error, "the case cannot be looked through") from error
         if lost:
@@ -98,6 +99,7 @@ class Removal:
             raise explain(error, "the case cannot be moved to the trash") from error
 
     async def _remove_worktree(self, case: Case, repository: str, caller: Identity) -> None:
-        place = self._desk.workspaces.place_of(caller)
+        workspaces = self._desk.workspaces
+        place, owner = workspaces.place_of(caller), workspaces.owner_of(caller)
         await self._desk.at(caller, [case.path, repository], lambda: None)
-        await self._git.remove_worktree(case.path, repository, place)
+        await self._git.remove_worktree(case.path, repository, place, owner)

@@ -69,7 +69,12 @@ class CaseWorktrees:
         path = str(Path(case.path).parent / new)
         await desk.at(caller, [case.path], partial(_check_free, path, new), seconds=PROBE_SECONDS)
         order = WorktreeOrder(
-            folder=case.path, path=path, branch=wish.branch, start=wish.start, place=place
+            folder=case.path,
+            path=path,
+            branch=wish.branch,
+            start=wish.start,
+            place=place,
+            owner=desk.workspaces.owner_of(caller),
         )
         # What the repository's hooks do cannot be taken back.
         again()

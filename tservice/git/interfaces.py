@@ -38,6 +38,7 @@ class CloneOrder:
 
     @ivar target: a folder that is not there, in one that is.
     @ivar place: where it will be, and whose git does it.
+    @ivar owner: the account whose it will be, among several.
     """
 
     source: CloneSource
@@ -45,6 +46,7 @@ class CloneOrder:
     ref: str | None = None
     shallow: bool = False
     place: Place
+    owner: str | None
 
 
 @frozen(kw_only=True)
@@ -104,6 +106,7 @@ class WorktreeOrder:
     @ivar folder: the top of the working tree of a repository, or of one of its worktrees.
     @ivar path: where the new one will be; nothing is there.
     @ivar place: whose git does it.
+    @ivar owner: the account whose it will be, among several.
     @ivar start: the branch, tag or commit where a new branch begins; C{None}: where the folder is.
     """
 
@@ -112,6 +115,7 @@ class WorktreeOrder:
     branch: str
     start: str | None = None
     place: Place
+    owner: str | None
 
 
 class IGitWork(Interface):
@@ -124,9 +128,12 @@ class IGitWork(Interface):
         ref is not known, cancelled, or git's own words without credentials.
         """
 
-    async def unsaved(folder: str, place: Place) -> tuple[str, ...]:
+    async def unsaved(folder: str, place: Place, owner: str | None) -> tuple[str, ...]:
         """What would be lost with C{folder}: a sentence for each repository in it that has
-        uncommitted or unpushed work, or of which that cannot be told."""
+        uncommitted or unpushed work, or of which that cannot be told.
+
+        @param owner: the account whose folder it is, among several.
+        """
 
     async def add_worktree(order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
         """Make one; a failure leaves nothing behind.
@@ -139,10 +146,11 @@ class IGitWork(Interface):
         @return: takes back the worktree, and the branch where this made it.
         """
 
-    async def remove_worktree(path: str, repository: str, place: Place) -> None:
+    async def remove_worktree(path: str, repository: str, place: Place, owner: str | None) -> None:
         """Remove a worktree with what is in it; its branch stays.  What is none is left alone.
 
         @param repository: where its repository was when it was made.
+        @param owner: the account whose it is, among several.
 
         Raises C{ServiceError}: 422: git refuses.
         """

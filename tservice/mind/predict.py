@@ -196,7 +196,7 @@ class Mind:
     ) -> tuple[Suggestion, ...]:
         argv = command(program.path, session.mode, self._settings.get().read_my_mind_model)
         env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}
-        asked = await self._stand(place, Asked(argv=argv, env=env))
+        asked = await self._stand(session, place, Asked(argv=argv, env=env))
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with tempfile.TemporaryDirectory(dir=self._folder, prefix="ask-") as folder:
@@ -208,10 +208,11 @@ class Mind:
                 ending = await self._run(session.id, asked, prompt)
         finally:
             if asked.stands is not None:
-                await self._act(place, partial(shutil.rmtree, asked.stands, ignore_errors=True))
+                work = partial(shutil.rmtree, asked.stands, ignore_errors=True)
+                await self._act(place, work, session.owner)
         return self._read(session.id, ending)
 
-    async def _stand(self, place: Place, asked: Asked) -> Asked:
+    async def _stand(self, session: Session, place: Place, asked: Asked) -> Asked:
         """As another user it runs in a folder of theirs, and root sees nothing of its environment.
 
         @raise ServiceError: 422: nothing can be run there.
@@ -220,13 +221,14 @@ class Mind:
             return asked
         try:
             argv = tuple(place.command(taken(asked.env, asked.argv)))
-            stands = await self._act(place, partial(tempfile.mkdtemp, prefix="tservice-ask-"))
+            work = partial(tempfile.mkdtemp, prefix="tservice-ask-")
+            stands = await self._act(place, work, session.owner)
         except OSError as error:
             raise failed(f"the CLI could not be started: {error.strerror}") from error
         return Asked(argv=argv, env=given(asked.env), stands=Path(stands))
 
-    def _act(self, place: Place, work: Callable[[], Any]) -> Deferred[Any]:
-        return self._threads.run(partial(place.act, work), at=str(place.home))
+    def _act(self, place: Place, work: Callable[[], Any], owner: str | None) -> Deferred[Any]:
+        return self._threads.run(partial(place.act, work), at=str(place.home), owner=owner)
 
     async def _run(self, session_id: str, asked: Asked, prompt: Path) -> ChildEnd:
         child = self._make(self._clock)

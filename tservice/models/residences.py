@@ -39,7 +39,7 @@ class Residences:
         self._clock = clock
         self._threads = threads
         self._places = places
-        self._known: dict[str, PlaceId] = {}
+        self._known: dict[str, Session] = {}
         self._removing: set[Deferred[None]] = set()
         self._pauses: set[Deferred[None]] = set()
         self._closing = False
@@ -55,7 +55,7 @@ class Residences:
         """
         place = await self._place(session.place)
         folder = self._folder(session.id, place)
-        self._known[session.id] = session.place
+        self._known[session.id] = session
         work = partial(homes.put, folder, injection, session.working_dir)
         await self._threads.run(partial(place.act, work), at=str(folder), owner=session.owner)
         return folder
@@ -64,7 +64,7 @@ class Residences:
         """Remove the folder of a session, where there is one; L{settled} waits for it."""
         if session_id not in self._known:
             return
-        work = self._remove(session_id, self._known.pop(session_id))
+        work = self._remove(self._known.pop(session_id))
         task = spawn(work, self._log, f"removing the model's folder of {session_id}")
         self._removing.add(task)
         task.addCallback(lambda _: self._removing.discard(task))
@@ -72,7 +72,7 @@ class Residences:
     async def recall(self, sessions: Iterable[Session]) -> None:
         """Know those of C{sessions} again, and remove what a killed process left."""
         known = list(sessions)
-        self._known |= {each.id: each.place for each in known if each.custom_model is not None}
+        self._known |= {each.id: each for each in known if each.custom_model is not None}
         kept = [each.id for each in known]
         for folder in await self._threads.run(partial(homes.left_over, self._base, kept)):
             await self._threads.run(partial(homes.remove, folder))
@@ -84,16 +84,16 @@ class Residences:
             pause.cancel()
         return gatherResults(tuple(self._removing))
 
-    async def _remove(self, session_id: str, known: PlaceId) -> None:
-        place = await self._place(known)
-        folder = self._folder(session_id, place)
+    async def _remove(self, session: Session) -> None:
+        place = await self._place(session.place)
+        folder = self._folder(session.id, place)
         work = partial(place.act, partial(homes.remove, folder))
         for pause in PAUSES:
             with suppress(OSError):
-                await self._threads.run(work, at=str(folder))
-            if not await self._pause(pause) or session_id in self._known:
+                await self._threads.run(work, at=str(folder), owner=session.owner)
+            if not await self._pause(pause) or session.id in self._known:
                 return
-        await self._threads.run(work, at=str(folder))
+        await self._threads.run(work, at=str(folder), owner=session.owner)
 
     async def _pause(self, seconds: float) -> bool:
         """Whether it was not cut short."""

@@ -56,6 +56,7 @@ class FakeGit:
     @ivar lost: what is told of any folder.
     @ivar error: what every worktree fails with.
     @ivar places: where something was done.
+    @ivar owners: and for which account.
     """
 
     def __init__(self) -> None:
@@ -64,21 +65,22 @@ class FakeGit:
         self.lost: tuple[str, ...] = ()
         self.error: ServiceError | None = None
         self.places: list[PlaceId] = []
+        self.owners: list[str | None] = []
 
     async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
-        self._note(order.place)
+        self._note(order.place, order.owner)
         (Path(order.target) / ".git").mkdir(parents=True)
         clone = FakeClone(order, run)
         self.clones.append(clone)
         run.begun(lambda: clone.fail("the clone was cancelled"))
         return await clone.over
 
-    async def unsaved(self, folder: str, place: Place) -> tuple[str, ...]:
-        self._note(place)
+    async def unsaved(self, folder: str, place: Place, owner: str | None) -> tuple[str, ...]:
+        self._note(place, owner)
         return self.lost
 
     async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
-        self._note(order.place)
+        self._note(order.place, order.owner)
         if self.error is not None:
             raise self.error
         self.orders.append(order)
@@ -89,8 +91,10 @@ class FakeGit:
 
         return undo
 
-    async def remove_worktree(self, path: str, repository: str, place: Place) -> None:
-        self._note(place)
+    async def remove_worktree(
+        self, path: str, repository: str, place: Place, owner: str | None
+    ) -> None:
+        self._note(place, owner)
         if self.error is not None:
             raise self.error
         shutil.rmtree(path)
@@ -101,8 +105,9 @@ class FakeGit:
     def stop(self) -> Deferred[None]:
         return succeed(None)
 
-    def _note(self, place: Place) -> None:
+    def _note(self, place: Place, owner: str | None) -> None:
         self.places.append(place.id)
+        self.owners.append(owner)
 
 
 class FakeHooks:

@@ -317,6 +317,7 @@ class AccountTests(CaseCase):
         self.good("DELETE", "/one-b")
         self.good("DELETE", "/one")
         self.assertEqual({"a"}, {place.name for place in self.git.places})
+        self.assertEqual({"ann"}, set(self.git.owners))
         self.assertEqual(str(user.home), self.good("GET", "/browse")["path"])
         [doomed] = self.machine.database.query("SELECT os_user, os_uid FROM case_trash")
         self.assertEqual(("a", 1001), tuple(doomed))

@@ -80,7 +80,7 @@ class RemovalTests(CaseCase):
         self.made("one")
         looking: Deferred[tuple[str, ...]] = Deferred()
 
-        async def unsaved(folder: str, user: object) -> tuple[str, ...]:
+        async def unsaved(folder: str, place: object, owner: object) -> tuple[str, ...]:
             return await looking
 
         self.patch(self.git, "unsaved", unsaved)
@@ -117,7 +117,7 @@ class RemovalTests(CaseCase):
         self.made("one")
         looking: Deferred[tuple[str, ...]] = Deferred()
 
-        async def unsaved(folder: str, user: object) -> tuple[str, ...]:
+        async def unsaved(folder: str, place: object, owner: object) -> tuple[str, ...]:
             return await looking
 
         self.patch(self.git, "unsaved", unsaved)

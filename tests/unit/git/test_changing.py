@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet import reactor
@@ -152,10 +153,6 @@ class FenceTests(SynchronousTestCase):
         self.assertNotIn(b"file", far[b"GIT_ALLOW_PROTOCOL"].split(b":"))
 
 
-def in_its_thread(place: Place, work: Callable[[], _T], at: str) -> Deferred[_T]:
-    return deferToThread(work)
-
-
 class InsideTests(SynchronousTestCase):
     def test_bounds(self) -> None:
         folder = Path(self.mktemp()).resolve()
@@ -192,11 +189,17 @@ class WorktreeTests(TestCase):
         )
         self.addCleanup(self.runner.stop)
 
-        def inspector(place: Place) -> Inspector:
+        def in_its_thread(
+            place: Place, work: Callable[[], _T], at: str, owner: str | None
+        ) -> Deferred[_T]:
+            self.owners.add(owner)
+            return deferToThread(work)
+
+        def inspector(place: Place, owner: str | None) -> Inspector:
             return Inspector(
                 clock=reactor,
                 runner=self.runner,
-                in_thread=partial(in_its_thread, place),
+                in_thread=lambda work, at: in_its_thread(place, work, at, owner),
                 environ=environ,
                 home=self.folder,
                 euid=os.geteuid(),
@@ -204,6 +207,7 @@ class WorktreeTests(TestCase):
             )
 
         self.shared: list[str] = []
+        self.owners: set[str | None] = set()
         self.worktrees = GitWorktrees(in_its_thread, inspector)
         self.unsaved = UnsavedWork(in_its_thread, inspector)
         self.git("init", "-q", "-b", "main", str(self.repository))
@@ -221,7 +225,12 @@ class WorktreeTests(TestCase):
     def order(self, name: str, branch: str, start: str | None = None) -> WorktreeOrder:
         path = str(self.folder / name)
         return WorktreeOrder(
-            folder=str(self.repository), path=path, branch=branch, start=start, place=HERE
+            folder=str(self.repository),
+            path=path,
+            branch=branch,
+            start=start,
+            place=HERE,
+            owner=None,
         )
 
     async def refusal(self, order: WorktreeOrder) -> ServiceError:
@@ -270,10 +279,10 @@ class WorktreeTests(TestCase):
             self.assertIs(
                 ErrorCode.OPERATION_FAILED, await self.refused(self.order("x", "c")), shared
             )
-            [said] = await self.unsaved.tell(str(self.folder / "w"), HERE)
+            [said] = await self.unsaved.tell(str(self.folder / "w"), HERE, None)
             self.assertIn("cannot be looked at: the repository is in a container", said)
         self.shared = [str(self.repository)]
-        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE)
+        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE, None)
         self.assertFalse((self.folder / "w").exists())
         self.assertIn("b", self.branches())
         self.assertTrue((self.repository / ".git/worktrees/w").is_dir(), "git was not run")
@@ -287,7 +296,7 @@ class WorktreeTests(TestCase):
         os.mkfifo(included)
         self.git("-C", str(self.repository), "config", "include.path", "odd")
         self.assertEqual("git timed out after 1 s", await self.said(self.order("w", "b")))
-        [said] = await self.unsaved.tell(str(self.repository), HERE)
+        [said] = await self.unsaved.tell(str(self.repository), HERE, None)
         self.assertIn("cannot be looked at: git timed out after 1 s", said)
         included.unlink()
         os.mkfifo(packed)
@@ -301,9 +310,17 @@ class WorktreeTests(TestCase):
         for make in (included.mkdir, partial(included.symlink_to, "/dev/zero")):
             make()
             self.assertIn("odd", await self.said(self.order("w", "b")))
-            [said] = await self.unsaved.tell(str(self.repository), HERE)
+            [said] = await self.unsaved.tell(str(self.repository), HERE, None)
             self.assertIn("cannot be looked at", said)
             included.rmdir() if included.is_dir() else included.unlink()
+
+    async def test_all_of_it_is_in_the_share_of_its_owner(self) -> None:
+        undo = await self.worktrees.add(evolve(self.order("x", "b"), owner="ann"))
+        await undo()
+        await self.worktrees.add(evolve(self.order("w", "b"), owner="ann"))
+        await self.unsaved.tell(str(self.folder), HERE, "ann")
+        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE, "ann")
+        self.assertEqual({"ann"}, self.owners)
 
     async def test_taken_back(self) -> None:
         self.git("-C", str(self.repository), "branch", "there")
@@ -317,11 +334,11 @@ class WorktreeTests(TestCase):
     async def test_removing_leaves_alone_what_is_no_worktree(self) -> None:
         other = self.folder / "other"
         self.git("init", "-q", str(other))
-        await self.worktrees.remove(str(other), str(self.repository), HERE)
+        await self.worktrees.remove(str(other), str(self.repository), HERE, None)
         self.assertTrue((other / ".git").is_dir())
         await self.worktrees.add(self.order("w", "b"))
-        await self.worktrees.remove(str(self.folder / "w"), str(other), HERE)
+        await self.worktrees.remove(str(self.folder / "w"), str(other), HERE, None)
         self.assertTrue((self.folder / "w").exists(), "it is of another repository")
-        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE)
+        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE, None)
         self.assertFalse((self.folder / "w").exists())
         self.assertEqual(["b", "main"], self.branches())

@@ -36,10 +36,13 @@ class InOwnThread(Protocol):
 class InPlace(Protocol):
     """As L{InThread}, with the rights that sessions have in a place."""
 
-    def __call__(self, place: Place, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
+    def __call__(
+        self, place: Place, work: Callable[[], _T], at: str, owner: str | None, /
+    ) -> Awaitable[_T]:
         """Run C{work} in a thread with the rights of C{place}.
 
         @param at: as L{InThread} has it.
+        @param owner: as L{InOwnThread} has it.
         """
 
 
@@ -55,7 +58,7 @@ def in_own_thread(threads: IThreads) -> InOwnThread:
 def in_place(threads: IThreads) -> InPlace:
     """Through one door."""
 
-    def run(place: Place, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
-        return threads.run(partial(place.act, work), at=at)
+    def run(place: Place, work: Callable[[], _T], at: str, owner: str | None, /) -> Awaitable[_T]:
+        return threads.run(partial(place.act, work), at=at, owner=owner)
 
     return run

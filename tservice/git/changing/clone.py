@@ -60,9 +60,10 @@ class Cloner:
             raise failed(str(error)) from None
         if ending.status != 0 or run.cancelled:
             look = partial(_is_full, order.target)
-            full = await self._in_place(order.place, look, order.target)
+            full = await self._in_place(order.place, look, order.target, order.owner)
             raise self._refused(ending, order, run, full, reader.finish())
-        return await self._in_place(order.place, partial(_finish, order), order.target)
+        finish = partial(_finish, order)
+        return await self._in_place(order.place, finish, order.target, order.owner)
 
     async def _run(self, order: CloneOrder, run: CloneRun, reader: ProgressReader) -> ProcessEnd:
         place, actor = order.place, actor_of(order.place)

@@ -47,24 +47,32 @@ class Inside:
 class UnsavedWork:
     """Tells, with the rights of the place where the folder is."""
 
-    def __init__(self, in_place: InPlace, inspector_of: Callable[[Place], Inspector]) -> None:
+    def __init__(
+        self, in_place: InPlace, inspector_of: Callable[[Place, str | None], Inspector]
+    ) -> None:
         self._in_place = in_place
         self._inspector_of = inspector_of
 
-    async def tell(self, folder: str, place: Place) -> tuple[str, ...]:
+    async def tell(self, folder: str, place: Place, owner: str | None) -> tuple[str, ...]:
         """See L{tservice.git.interfaces.IGitWork.unsaved}."""
-        inside = await self._in_place(place, partial(find_inside, os.fsencode(folder)), folder)
+        look = partial(find_inside, os.fsencode(folder))
+        inside = await self._in_place(place, look, folder, owner)
         found = [] if inside.whole else ["there is too much in it to be looked through"]
-        inspector = self._inspector_of(place)
+        inspector = self._inspector_of(place, owner)
         for repository in inside.repositories:
-            lost = await self._lost(inspector, repository, inside.top, place)
+            lost = await self._lost(inspector, repository, inside.top, place, owner)
             if lost is not None:
                 name = repository.path_from(inside.top)
                 found.append(f"{'it' if name == '.' else name} has {lost}")
         return tuple(found)
 
     async def _lost(
-        self, inspector: Inspector, repository: Repository, top: bytes, place: Place
+        self,
+        inspector: Inspector,
+        repository: Repository,
+        top: bytes,
+        place: Place,
+        owner: str | None,
     ) -> str | None:
         try:
             status = await inspector.status(repository, SECONDS)
@@ -72,9 +80,9 @@ class UnsavedWork:
         except (GitError, BadOutput) as error:
             return f"a repository that cannot be looked at: {error}"
         changed = partial(_changes, repository, status)
-        changes = await self._in_place(place, changed, repository.folder)
+        changes = await self._in_place(place, changed, repository.folder, owner)
         elsewhere = partial(_worktrees_elsewhere, repository, top)
-        away = await self._in_place(place, elsewhere, repository.folder)
+        away = await self._in_place(place, elsewhere, repository.folder, owner)
         # The stashes of a worktree stay with its repository.
         stashes = status.tree.counts.stashes if _is_main(repository) else 0
         counted = (

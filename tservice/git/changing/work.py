@@ -38,14 +38,16 @@ class GitWork:
     async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
         return await self._cloner.clone(order, run)
 
-    async def unsaved(self, folder: str, place: Place) -> tuple[str, ...]:
-        return await self._unsaved.tell(folder, place)
+    async def unsaved(self, folder: str, place: Place, owner: str | None) -> tuple[str, ...]:
+        return await self._unsaved.tell(folder, place, owner)
 
     async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
         return await self._worktrees.add(order)
 
-    async def remove_worktree(self, path: str, repository: str, place: Place) -> None:
-        await self._worktrees.remove(path, repository, place)
+    async def remove_worktree(
+        self, path: str, repository: str, place: Place, owner: str | None
+    ) -> None:
+        await self._worktrees.remove(path, repository, place, owner)
 
     def running(self) -> int:
         return self._children.running + self._runner.running

@@ -30,11 +30,10 @@ _TAKEN = ("is already checked out at", "is already used by worktree")
 
 @frozen(kw_only=True)
 class _Shop:
-    """Git in one repository, in one place."""
+    """Git in one repository."""
 
     inspector: Inspector
     visit: Inspection
-    place: Place
 
     async def read(self, *words: str) -> bytes:
         """@raise GitError: it failed."""
@@ -48,14 +47,16 @@ class _Shop:
 class GitWorktrees:
     """See L{tservice.git.interfaces.IGitWork}."""
 
-    def __init__(self, in_place: InPlace, inspector_of: Callable[[Place], Inspector]) -> None:
+    def __init__(
+        self, in_place: InPlace, inspector_of: Callable[[Place, str | None], Inspector]
+    ) -> None:
         self._in_place = in_place
         self._inspector_of = inspector_of
 
     async def add(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
         """Make one; what it returns takes it back."""
         try:
-            shop = await self._open(order.folder, order.place)
+            shop = await self._open(order.folder, order.place, order.owner)
         except Enclosed as error:
             raise _refused(error) from None
         if shop is None:
@@ -66,7 +67,8 @@ class GitWorktrees:
                 text = f"the branch {order.branch} is there already: leave from out"
                 raise ServiceError(ErrorCode.ALREADY_EXISTS, text)
             # Git takes an empty folder too, and one that this made is this one's to remove.
-            await self._in_place(order.place, partial(_claim, order.path), order.path)
+            claim = partial(_claim, order.path)
+            await self._in_place(order.place, claim, order.path, order.owner)
             try:
                 await shop.change("worktree", "add", *_which(order, there or elsewhere))
             except GitError as error:
@@ -77,18 +79,18 @@ class GitWorktrees:
             raise _refused(error) from None
         return partial(self._undo, shop, order, not there)
 
-    async def remove(self, path: str, repository: str, place: Place) -> None:
+    async def remove(self, path: str, repository: str, place: Place, owner: str | None) -> None:
         """Remove one; its branch stays."""
-        found = await self._in_place(place, partial(_recognised, path), path)
+        found = await self._in_place(place, partial(_recognised, path), path, owner)
         if found is not None and found.control == found.common:
             return  # somebody made a repository of its own there
         try:
-            shop = await self._open(repository, place)
+            shop = await self._open(repository, place, owner)
         except Enclosed:
             # What is left of it in there is for the git of the container.
             if found is not None:
                 work = partial(shutil.rmtree, path, ignore_errors=True)
-                await self._in_place(place, work, path)
+                await self._in_place(place, work, path, owner)
             return
         if shop is None:
             if found is not None:
@@ -103,18 +105,18 @@ class GitWorktrees:
         except GitError as error:
             raise _refused(error) from None
 
-    async def _open(self, folder: str, place: Place) -> _Shop | None:
-        repository = await self._in_place(place, partial(_recognised, folder), folder)
+    async def _open(self, folder: str, place: Place, owner: str | None) -> _Shop | None:
+        repository = await self._in_place(place, partial(_recognised, folder), folder, owner)
         if repository is None:
             return None
-        inspector = self._inspector_of(place)
+        inspector = self._inspector_of(place, owner)
         try:
             visit = await inspector.visit(repository, READ_SECONDS)
         except Enclosed:
             raise
         except GitError as error:
             raise _refused(error) from None
-        return _Shop(inspector=inspector, visit=visit, place=place)
+        return _Shop(inspector=inspector, visit=visit)
 
     async def _branches(self, shop: _Shop, branch: str) -> tuple[bool, bool]:
         """Whether there is such a branch, and such a one of a remote."""
@@ -130,7 +132,7 @@ class GitWorktrees:
         with suppress(GitError):
             await shop.change("worktree", "remove", "--force", "--force", "--", order.path)
         work = partial(shutil.rmtree, order.path, ignore_errors=True)
-        await self._in_place(shop.place, work, order.path)
+        await self._in_place(order.place, work, order.path, order.owner)
         with suppress(GitError):
             await shop.change("worktree", "prune")
         if made:
