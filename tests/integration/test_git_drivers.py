@@ -17,7 +17,7 @@ from twisted.trial.unittest import TestCase
 
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import git
-from tservice.core.process.onlyrun import is_possible
+from tservice.core.process.landlock import is_possible
 from tservice.git.locate import recognise
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.runner import Actor

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from unittest import SkipTest
@@ -21,9 +22,10 @@ from twisted.internet.task import deferLater
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.integration.harness import PATIENCE, ROOT
-from tservice.core.process.onlyrun import is_possible
+from tservice.core.process.landlock import is_possible
 from tservice.git.forks import LOST, Forks
 from tservice.git.forkserver import GRACE, HEAD, Frames
+from tservice.git.safety import environment
 
 ENV = {b"PATH": os.fsencode(os.environ["PATH"]), b"ODD": b"\xff \n"}
 FRAMES = st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 255), st.binary(max_size=40)))
@@ -94,6 +96,47 @@ class ForksTests(TestCase):
             heard = Heard()
             forks.start(heard, argv, ENV)
             self.assertEqual(told, await heard.ended, argv)
+
+    def nested(self) -> tuple[Path, Path]:
+        """A folder in another; a link in it leads out."""
+        top = Path(tempfile.mkdtemp(prefix="ts"))
+        self.addCleanup(shutil.rmtree, top)
+        top.chmod(0o755)
+        inner = top / "in"
+        inner.mkdir()
+        inner.chmod(0o777)
+        for path in (inner / "file", top / "other"):
+            path.write_text("x")
+        (inner / "link").symlink_to(top / "other")
+        return top, inner
+
+    async def test_within_a_folder(self) -> None:
+        """Links are followed in there alone, and another user is kept in as well."""
+        if not is_possible():
+            raise SkipTest("this kernel has no Landlock")
+        forks = Forks(reactor, reactor, alone=True)
+        self.addCleanup(forks.stop)
+        program = shutil.which("git")
+        assert program is not None
+        top, inner = self.nested()
+        users = [None, pwd.getpwnam("nobody").pw_uid] if os.geteuid() == 0 else [None]
+        init = ["init", "-q", "--template="]
+        for uid in users:
+            for words, status in (
+                (["hash-object", "--", str(inner / "file")], 0),
+                (["hash-object", "--", str(inner / "link")], 128),
+                (["hash-object", "--", str(top / "other")], 128),
+                ([*init, str(top / "made")], 128),
+                ([*init, str(inner / f"made-{uid}")], 0),
+            ):
+                heard = Heard()
+                argv = [*map(os.fsencode, [program, "-C", str(inner), *words])]
+                forks.start(heard, argv, environment("", {}), uid, uid, os.fsencode(inner))
+                self.assertEqual(status, await heard.ended, (words, heard.err))
+        self.assertEqual(["in", "other"], sorted(os.listdir(top)))
+        heard = Heard()
+        forks.start(heard, [os.fsencode(program), b"--version"], ENV, within=b"/nowhere")
+        self.assertEqual("No such file or directory", await heard.ended)
 
     async def test_what_is_told(self) -> None:
         many = [self.shell(f"echo ${{ODD}}{n}; echo bad >&2; exit {n}")[0] for n in range(20)]

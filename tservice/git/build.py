@@ -125,6 +125,7 @@ def _inspector(
         euid=place.user.uid,
         itself=actor_of(place),
         containers=containers,
+        inside=partial(ground.bounds.inside, owner, place.id),
     )
 
 

@@ -84,10 +84,12 @@ class Forks:
         env: dict[bytes, bytes],
         uid: int | None = None,
         gid: int | None = None,
+        within: bytes | None = None,
     ) -> int:
         """Start C{argv} as the leader of a session; C{run} is told the rest.
 
         @param uid: as whom, without further groups; C{None}: as this process.
+        @param within: the folder that it reads and writes in, where the kernel has Landlock.
         @return: its number, for L{kill}.
         @raise OSError: there is no starting a fork server.
         """
@@ -95,7 +97,7 @@ class Forks:
         if self._server is None:
             self._server = self._open(argv[0])
         self._last = (self._last + 1) % 2**32
-        self._server.start(self._last, run, forkserver.order(argv, env, uid, gid))
+        self._server.start(self._last, run, forkserver.order(argv, env, uid, gid, within))
         return self._last
 
     def kill(self, number: int) -> None:

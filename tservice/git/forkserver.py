@@ -10,6 +10,8 @@ everything that runs is ended, and so is this.
 
 With the path of git as an argument nothing else can be run, by whatever is configured where: what
 is put over a repository's own configuration by name does not hold for what comes behind a look.
+Git that is started within a folder opens nothing but what is in there, and what it needs of the
+system: a repository names other places to read by a dozen ways.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 HEAD = struct.Struct("<IBI")
@@ -42,6 +44,13 @@ STATUS = struct.Struct("<i")
 GRACE = 1.0
 """Seconds that pipes may stay open behind the end of their process."""
 
+SYSTEM = (
+    *("/usr", "/lib", "/lib32", "/lib64", "/bin", "/nix/store", "/gnu/store"),
+    *("/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/etc/nsswitch.conf"),
+    *("/etc/passwd", "/etc/group"),
+)
+"""What programs need to start, and to tell who runs them."""
+
 PIECE = 65536
 """Bytes of a frame of output, at most."""
 
@@ -49,11 +58,19 @@ NICENESS = 5
 """What somebody looks at now and then gives way to what somebody types."""
 
 
-def order(argv: list[bytes], env: dict[bytes, bytes], uid: int | None, gid: int | None) -> bytes:
-    """The payload of L{START}: what to run, with which environment, as whom."""
+def order(
+    argv: list[bytes],
+    env: dict[bytes, bytes],
+    uid: int | None,
+    gid: int | None,
+    within: bytes | None = None,
+) -> bytes:
+    """The payload of L{START}: what to run, with which environment, as whom, in which folder."""
     names = {_text(name): _text(value) for name, value in env.items()}
     words = [_text(word) for word in argv]
-    return json.dumps({"argv": words, "env": names, "uid": uid, "gid": gid}).encode()
+    folder = None if within is None else _text(within)
+    asked = {"argv": words, "env": names, "uid": uid, "gid": gid, "within": folder}
+    return json.dumps(asked).encode()
 
 
 def _text(data: bytes) -> str:
@@ -128,10 +145,13 @@ class ForkServer:
     """Everything that runs.
 
     @param now: seconds that nobody sets.
+    @param system: what is read beside the folder that something is started within; C{None}: there
+        are no such bounds here.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], system: Sequence[str] | None = None) -> None:
         self._now = now
+        self._system = system
         self._frames = Frames()
         self._runs: dict[int, _Run] = {}
         self._selector = selectors.DefaultSelector()
@@ -165,7 +185,7 @@ class ForkServer:
 
     def _start(self, number: int, payload: bytes) -> None:
         try:
-            run = _Run(number, begin(**json.loads(payload)))
+            run = _Run(number, begin(**json.loads(payload), system=self._system))
         except (OSError, ValueError) as error:
             self._say(number, FAILED, _reason(error).encode())
             return
@@ -210,7 +230,12 @@ class ForkServer:
 
 
 def begin(
-    argv: list[str], env: dict[str, str], uid: int | None, gid: int | None
+    argv: list[str],
+    env: dict[str, str],
+    uid: int | None,
+    gid: int | None,
+    within: str | None,
+    system: Sequence[str] | None,
 ) -> subprocess.Popen[bytes]:
     """Start one process, as the leader of a session of its own.
 
@@ -219,6 +244,19 @@ def begin(
     """
     if uid is not None:
         _take_no_keys_along()
+    bounded = None if within is None or system is None else (_bytes(within), system)
+    with _fenced(*bounded) if bounded else nullcontext() as enter:
+        return _started(argv, env, uid, gid, enter)
+
+
+def _started(
+    argv: list[str],
+    env: dict[str, str],
+    uid: int | None,
+    gid: int | None,
+    enter: Callable[[], None] | None,
+) -> subprocess.Popen[bytes]:
+    """@raise OSError: as L{begin}."""
     return subprocess.Popen(
         [_bytes(word) for word in argv],
         env={_bytes(name): _bytes(value) for name, value in env.items()},
@@ -230,7 +268,23 @@ def begin(
         user=uid,
         group=gid,
         extra_groups=None if uid is None else [],
+        preexec_fn=enter,
     )
+
+
+@contextmanager
+def _fenced(folder: str | bytes, system: Sequence[str]) -> Iterator[Callable[[], None]]:
+    """What a new process does to be within C{folder}.
+
+    @raise OSError: the folder is not there.
+    """
+    with _our_modules():
+        from tservice.core.process.landlock import fence, restrict
+    rules = fence(folder, system)
+    try:
+        yield lambda: restrict(rules)
+    finally:
+        os.close(rules)
 
 
 def _reason(error: OSError | ValueError) -> str:
@@ -246,19 +300,24 @@ def _take_no_keys_along() -> None:
         pass
 
 
-def run_git_alone(program: str) -> None:
+def run_git_alone(program: str) -> tuple[str, ...]:
     """Let nothing but git be run from here on, if git itself still can be.
 
+    @return: what git reads of the system.
     @raise OSError: it cannot be so, and is not.
     """
     with _our_modules():
-        from tservice.core.process.onlyrun import loader_of, run_only
+        from tservice.core.process.landlock import loader_of, run_only
     loader_of(program)
     folder = _asked([program, "--exec-path"])
     programs = (program, os.path.join(folder, "git"))
     # In a child first: for this process there is no way back.
     _asked([program, "--version"], lambda: run_only(programs))
+    system = (*SYSTEM, folder, os.path.dirname(program))
+    with _fenced(folder, system) as enter:
+        _asked([program, "--version"], enter)
     run_only(programs)
+    return system
 
 
 def _asked(argv: list[str], before: Callable[[], None] | None = None) -> str:
@@ -294,9 +353,10 @@ def _our_modules() -> Iterator[None]:
 if __name__ == "__main__":
     os.setsid()
     os.nice(NICENESS)
+    read = None
     if len(sys.argv) > 1:
         try:
-            run_git_alone(sys.argv[1])
+            read = run_git_alone(sys.argv[1])
         except OSError as error:
             print(f"git is not kept from running programs: {error}", file=sys.stderr, flush=True)
-    ForkServer(time.monotonic).serve()
+    ForkServer(time.monotonic, read).serve()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.doors.inthread import InThread
+from tservice.core.places.bounds import ANYWHERE, Inside
 from tservice.git.addeddiff import added_diff, read_content
 from tservice.git.commits import (
     COUNT,
@@ -64,7 +65,18 @@ _COMMITS_LIMIT = 4 * 1024 * 1024
 _COUNT_LIMIT = 100
 
 
-class Enclosed(GitError):
+class Closed(GitError):
+    """Git is not run in the repository at all."""
+
+
+class Outside(Closed):
+    """Part of the repository is not in the workspace of the account for whom it is read."""
+
+    def __init__(self) -> None:
+        super().__init__("the repository is outside the workspace of this account")
+
+
+class Enclosed(Closed):
     """A container shares the repository: what is in there could have git run it out here."""
 
     def __init__(self) -> None:
@@ -96,13 +108,17 @@ class Inspector:
         euid: int,
         itself: Actor | None = None,
         containers: ContainerWorkspaces = tuple,
+        inside: Callable[[], Inside] = lambda: ANYWHERE,
     ) -> None:
         """
         @param euid: who looks at files.
         @param itself: as whom git is started for that user's own repositories.
         @param containers: git is run in nothing at or inside these folders.
+        @param inside: what a repository must be in as things are now, and all that git reads and
+            writes for it.
         """
         self._containers = containers
+        self._inside = inside
         self._itself = itself or Actor()
         self._clock = clock
         self._runner = runner
@@ -189,12 +205,20 @@ class Inspector:
     ) -> tuple[UserSettings, Actor]:
         """What the file system says about reading C{repository} now; blocks."""
         forbidden = frozenset(map(os.path.realpath, containers))
-        if SearchBounds(home=b"/", forbidden=forbidden).encloses(repository):
+        top = self._inside().real_top()
+        bounds = SearchBounds(home=b"/", forbidden=forbidden, top=top)
+        if bounds.encloses(repository):
             raise Enclosed
+        if bounds.leaves(repository):
+            raise Outside
         if recognise(repository.root) != repository or is_moved(repository):
             raise GitError("the repository is not where it was")
         user = read_user_settings(self._home, self._environ)
-        return user, choose_actor(repository, user, self._euid, primary_group, self._itself)
+        actor = choose_actor(repository, user, self._euid, primary_group, self._itself)
+        if top is None:
+            return user, actor
+        # The settings are those of the service's user, and what they name is outside.
+        return user, evolve(actor, within=top, own_settings=False)
 
     async def _tree(self, visit: Inspection) -> WorkTree:
         parser = StatusParser()

@@ -37,20 +37,27 @@ class SearchBounds:
 
     @ivar home: a repository there or above counts only when the workspace is its root.
     @ivar forbidden: workspaces of containers; nothing at or inside one is looked at.
+    @ivar top: what all of a repository must be in; C{None}: it may be anywhere.
     """
 
     home: bytes
     forbidden: frozenset[bytes] = field(factory=frozenset)
+    top: bytes | None = None
 
     def allow(self, repository: Repository, workspace: bytes) -> bool:
         """Whether that repository may be inspected for that workspace."""
-        if self.encloses(repository):
+        if self.encloses(repository) or self.leaves(repository):
             return False
         return repository.root == workspace or not _within(self.home, repository.root)
 
     def encloses(self, repository: Repository) -> bool:
         """Whether a container shares any part of it."""
         return any(self.forbids(path) for path in _places(repository))
+
+    def leaves(self, repository: Repository) -> bool:
+        """Whether any part of it is outside of L{top}."""
+        top = self.top
+        return top is not None and not all(_within(path, top) for path in _places(repository))
 
     def forbids(self, folder: bytes) -> bool:
         """Whether C{folder} is at or inside a container's workspace."""

@@ -42,11 +42,14 @@ class Actor:
 
     @ivar uid: somebody else than this process, or C{None}.
     @ivar own_settings: the user's settings apply: it is the user who reads.
+    @ivar within: the folder in which git reads and writes, and nowhere else where the kernel has
+        Landlock; C{None}: wherever the user may.
     """
 
     uid: int | None = None
     gid: int | None = None
     own_settings: bool = True
+    within: bytes | None = None
 
 
 def actor_of(place: Place) -> Actor:
@@ -196,7 +199,7 @@ class GitRunner:
     ) -> None:
         env = environment(self._path, overrides)
         try:
-            number = self._forks.start(git, argv, env, actor.uid, actor.gid)
+            number = self._forks.start(git, argv, env, actor.uid, actor.gid, actor.within)
         except OSError as error:
             raise GitError(f"git could not be started: {error.strerror}") from None
         git.begun(lambda: self._forks.kill(number))

@@ -63,10 +63,11 @@ class GitWorkspace:
 
 @frozen
 class _Search:
-    """A key of the lists: a search depends on what it may not look at."""
+    """A key of the lists: a search depends on what it may look at."""
 
     workspace: bytes
     forbidden: frozenset[bytes]
+    top: bytes | None
 
 
 class GitService:
@@ -144,7 +145,7 @@ class GitService:
             forbidden = frozenset(map(os.path.realpath, containers))
             real = os.path.realpath(workspace.folder)
             workspace.inside.check_real(real)
-            return _Search(os.fsencode(real), forbidden)
+            return _Search(os.fsencode(real), forbidden, workspace.inside.real_top())
 
         return await self._in_thread(resolved, workspace.folder)
 
@@ -156,7 +157,8 @@ class GitService:
 
     async def _search(self, wanted: _Search) -> FoundRepositories:
         def search() -> FoundRepositories:
-            bounds = SearchBounds(home=os.path.realpath(self._home), forbidden=wanted.forbidden)
+            home = os.path.realpath(self._home)
+            bounds = SearchBounds(home=home, forbidden=wanted.forbidden, top=wanted.top)
             return locate(wanted.workspace, bounds)
 
         return await self._in_thread(search, os.fsdecode(wanted.workspace))

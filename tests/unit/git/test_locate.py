@@ -76,6 +76,20 @@ class UpwardsTests(Base):
         self.assertEqual(["."], self.names(self.work))
         self.assertEqual([], self.names(self.work, shared))
 
+    def test_what_leads_out_of_the_top(self) -> None:
+        """All of a repository is below it, or there is none."""
+        other = make(self.top / "other")
+        (self.work / ".git").write_text(f"gitdir: {other}/.git\n")
+        bounds = SearchBounds(home=b"/", top=os.fsencode(self.work))
+        workspace = os.fsencode(self.work)
+        self.assertEqual((), locate(workspace, bounds).repositories)
+        (self.work / ".git").unlink()
+        make(self.work)
+        [found] = locate(workspace, bounds).repositories
+        self.assertFalse(bounds.leaves(found))
+        (self.work / ".git/commondir").write_text(f"{other}/.git\n")
+        self.assertEqual((), locate(workspace, bounds).repositories)
+
     def test_no_folder(self) -> None:
         self.assertRaises(OSError, self.find, self.work / "absent")
 

@@ -37,6 +37,10 @@ class Inside:
 
     top: Path | None = None
 
+    def real_top(self) -> bytes | None:
+        """L{top} without links on the way; asks the file system."""
+        return None if self.top is None else os.fsencode(os.path.realpath(self.top))
+
     def check(self, folder: str, named: str = "workingDir") -> None:
         """Judge what C{folder} leads to now; asks the file system, in a thread that may wait.
 
@@ -52,7 +56,8 @@ class Inside:
         """
         if in_kernel(folder):
             raise in_kernels(named)
-        if self.top is None or Path(folder).is_relative_to(os.path.realpath(self.top)):
+        top = self.real_top()
+        if top is None or Path(folder).is_relative_to(os.fsdecode(top)):
             return
         raise ServiceError(ErrorCode.FORBIDDEN, f"{named}: outside the workspace of this account")
 

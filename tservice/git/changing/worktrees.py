@@ -14,7 +14,7 @@ from tservice.core.disk import trouble
 from tservice.core.doors.inthread import InPlace
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
 from tservice.core.places.place import Place
-from tservice.git.inspect import Enclosed, Inspection, Inspector
+from tservice.git.inspect import Closed, Inspection, Inspector
 from tservice.git.interfaces import WorktreeOrder
 from tservice.git.locate import recognise
 from tservice.git.model import Repository
@@ -57,7 +57,7 @@ class GitWorktrees:
         """Make one; what it returns takes it back."""
         try:
             shop = await self._open(order.folder, order.place, order.owner)
-        except Enclosed as error:
+        except Closed as error:
             raise _refused(error) from None
         if shop is None:
             raise failed(f"{order.folder} is no git repository")
@@ -86,8 +86,8 @@ class GitWorktrees:
             return  # somebody made a repository of its own there
         try:
             shop = await self._open(repository, place, owner)
-        except Enclosed:
-            # What is left of it in there is for the git of the container.
+        except Closed:
+            # What is left of it in there is for the git of whoever has it.
             if found is not None:
                 work = partial(shutil.rmtree, path, ignore_errors=True)
                 await self._in_place(place, work, path, owner)
@@ -112,7 +112,7 @@ class GitWorktrees:
         inspector = self._inspector_of(place, owner)
         try:
             visit = await inspector.visit(repository, READ_SECONDS)
-        except Enclosed:
+        except Closed:
             raise
         except GitError as error:
             raise _refused(error) from None
