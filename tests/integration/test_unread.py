@@ -1,4 +1,4 @@
-"""Clients that ask for a long history and read none of it, against a real daemon."""
+"""Clients that ask for much and read none of it, against a real daemon."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.integration.harness import PATIENCE, DaemonCase
+from tests.integration.harness import PATIENCE, ROOT, DaemonCase
 from tests.waiting import until
 from tservice.http.transfer.large import UNTAKEN_OF_ONE
 
@@ -17,12 +17,57 @@ LINES, COLUMNS = 60_000, 200
 CLIENTS = 2 * UNTAKEN_OF_ONE // (LINES * COLUMNS)
 GROWTH = UNTAKEN_OF_ONE + 160 * 1024 * 1024
 """What is held, with what the last of it is made from, and less than all the answers would be."""
+ASKING = 150
+"""For a megabyte each."""
+STATIC = ROOT / "tservice/static"
 STATUS = re.compile(rb"HTTP/1.1 ([0-9]{3}) ")
 
 
-class UnreadTests(DaemonCase):
+class UnreadCase(DaemonCase):
     def setUp(self) -> None:
         self.one = self.daemon().start()
+
+    def ask(self, path: str) -> socket.socket:
+        """A client that has asked, and has room for next to nothing."""
+        where = urlsplit(self.one.url)
+        client = socket.socket()
+        self.addCleanup(client.close)
+        client.settimeout(PATIENCE)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        client.connect((where.hostname, where.port))
+        client.sendall(f"GET {path} HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n".encode())
+        return client
+
+    def answered(self, clients: list[socket.socket]) -> list[bytes]:
+        """The status of each, once all have one."""
+        ready = until(
+            "an answer for each",
+            lambda: len(found := select.select(clients, [], [], 0)[0]) == len(clients) and found,
+        )
+        heads = [STATUS.match(each.recv(64)) for each in ready or ()]
+        return [head[1] for head in heads if head is not None]
+
+    def memory(self) -> int:
+        return int(Path(f"/proc/{self.one.pid}/statm").read_text().split()[1]) * 4096
+
+
+class PageTests(UnreadCase):
+    """What anybody may ask for."""
+
+    def test_a_page_is_written_as_it_is_taken(self) -> None:
+        asset = max((STATIC / "assets").iterdir(), key=lambda path: path.stat().st_size)
+        path = f"/assets/{asset.name}"
+        headers = {"Accept-Encoding": "identity"}
+        self.assertEqual(asset.read_bytes(), self.one.request("GET", path, headers=headers).body)
+        before = self.memory()
+        clients = [self.ask(path) for _ in range(ASKING)]
+        self.assertEqual([b"200"] * ASKING, self.answered(clients))
+        self.assertLess(self.memory() - before, ASKING * asset.stat().st_size // 4)
+
+
+class HistoryTests(UnreadCase):
+    def setUp(self) -> None:
+        super().setUp()
         body = {"mode": "shell", "start": True, "cols": COLUMNS, "rows": 24}
         made = self.one.request("POST", "/api/sessions", body)
         self.path = f"/api/sessions/{made.data()['session']['id']}"
@@ -33,33 +78,12 @@ class UnreadTests(DaemonCase):
     def read(self) -> int:
         return self.one.request("GET", f"{self.path}/terminal?full=1").status
 
-    def ask(self) -> socket.socket:
-        """A client that has asked, and has room for next to nothing."""
-        where = urlsplit(self.one.url)
-        client = socket.socket()
-        self.addCleanup(client.close)
-        client.settimeout(PATIENCE)
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-        client.connect((where.hostname, where.port))
-        client.sendall(
-            f"GET {self.path}/terminal?full=1 HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n".encode()
-        )
-        return client
-
-    def memory(self) -> int:
-        return int(Path(f"/proc/{self.one.pid}/statm").read_text().split()[1]) * 4096
-
     def test_what_is_held_for_them_has_a_bound(self) -> None:
         self.assertEqual([200] * 3, [self.read() for _ in range(3)])
         before = self.memory()
-        clients = [self.ask() for _ in range(CLIENTS)]
-        answered = until(
-            "an answer for each",
-            lambda: len(found := select.select(clients, [], [], 0)[0]) == CLIENTS and found,
-        )
+        clients = [self.ask(f"{self.path}/terminal?full=1") for _ in range(CLIENTS)]
+        told = self.answered(clients)
         self.assertLess(self.memory() - before, GROWTH)
-        heads = [STATUS.match(each.recv(64)) for each in answered or ()]
-        told = [head[1] for head in heads if head is not None]
         self.assertEqual({b"200", b"429"}, set(told))
         self.assertLessEqual(told.count(b"200"), UNTAKEN_OF_ONE // (LINES * COLUMNS) + 2)
         self.assertEqual(429, self.read())

@@ -30,7 +30,7 @@ from tservice.http.parked import ParkedCalls
 from tservice.http.request import Request
 from tservice.http.routing import RouteTable, arguments
 from tservice.http.transfer.incoming import Incoming
-from tservice.http.transfer.large import LARGE, LargeAnswers, write_large
+from tservice.http.transfer.large import LargeAnswers, waits, write_as_taken
 
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 
@@ -122,7 +122,7 @@ class Kernel:
         @param heard: told of each call that came to its handler, and what came of it.
         @param parked: holds the long polls.
         @param strays: answers what is neither in the table nor a page; C{None}: it is not its own.
-        @param large: counts the large answers.
+        @param large: counts what waits to be taken.
         """
         self._strays = strays
         self._heard = heard
@@ -260,11 +260,7 @@ class Kernel:
         values = arguments(operation, path)
         if values is None:
             return await self._miss(request, HTTPException())
-        content = await self._guard(request, self._answer(request, operation, values))
-        if content is None or len(content) < LARGE:
-            return content
-        await write_large(request, content)
-        return None
+        return await self._written(request, self._answer(request, operation, values))
 
     def _warn(self, request: Request, family: str) -> None:
         """Tell the caller, and once the operator (protocol-versioning)."""
@@ -274,7 +270,17 @@ class Kernel:
             self._log.warn("{family} are deprecated, and in use", family=family)
 
     async def _miss(self, request: Request, error: HTTPException) -> bytes | None:
-        return await self._guard(request, self._without_operation(request, error))
+        return await self._written(request, self._without_operation(request, error))
+
+    async def _written(
+        self, request: Request, work: Coroutine[Any, Any, Response | None]
+    ) -> bytes | None:
+        """What is left to be written; what is long is written here, as it is taken."""
+        content = await self._guard(request, work)
+        if content is None or not waits(request, len(content)):
+            return content
+        await write_as_taken(request, content)
+        return None
 
     async def _guard(
         self, request: Request, work: Coroutine[Any, Any, Response | None]

@@ -7,6 +7,7 @@ from typing import Any
 
 import h2.connection
 import h2.events
+import h2.settings
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -20,13 +21,15 @@ from tservice.http.body import LONG_TEXT
 from tservice.http.connections.channel import LINGER_BYTES
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
 from tservice.http.site import IDLE_SECONDS
+from tservice.http.transfer import large
 from tservice.http.transfer.incoming import HELD
-from tservice.http.transfer.large import LARGE
+from tservice.http.transfer.large import PIECE, SMALL
 from tservice.http.transfer.outgoing import Outgoing
 from tservice.http.websockets.upgrade import WebSockets
 
 FORM_LIMIT = 100 * HELD
 PIECES = 20
+LONG = 4 * PIECE
 
 
 class HTTP2Tests(SynchronousTestCase):
@@ -40,6 +43,7 @@ class HTTP2Tests(SynchronousTestCase):
             operation("GET", "/ws/x", self.handlers.echo, style=Style.WEBSOCKET),
             operation("GET", "/api/file", self.file, style=Style.STREAM),
             operation("GET", "/api/large", self.large),
+            operation("GET", "/api/counted", self.counted),
             operation("POST", "/api/form", self.form, streams=True, body_limit=FORM_LIMIT),
         ]
         self.read: list[bytes] = []
@@ -78,7 +82,10 @@ class HTTP2Tests(SynchronousTestCase):
             answer.close()
 
     async def large(self, call: Call) -> object:
-        return {"text": "x" * LARGE}
+        return {"text": "x" * LONG}
+
+    async def counted(self, call: Call) -> object:
+        return {"text": "x" * SMALL}
 
     def begin_form(self) -> int:
         kind = "multipart/form-data; boundary=x"
@@ -198,12 +205,26 @@ class HTTP2Tests(SynchronousTestCase):
         self.acknowledging = False
         stream = self.ask("GET", "/api/large")
         self.assertEqual("200", self.status(stream))
-        self.assertGreater(self.api.kernel._large.untaken, LARGE)
+        self.assertGreater(self.api.kernel._large.untaken, LONG)
         self.acknowledging = True
-        self.client.increment_flow_control_window(2 * LARGE)
-        self.client.increment_flow_control_window(2 * LARGE, stream)
+        self.client.increment_flow_control_window(2 * LONG)
+        self.client.increment_flow_control_window(2 * LONG, stream)
         self.pump()
-        self.assertEqual(LARGE, len(json.loads(self.content(stream))["data"]["text"]))
+        self.assertEqual(LONG, len(json.loads(self.content(stream))["data"]["text"]))
+        self.assertEqual(0, self.api.kernel._large.untaken)
+
+    def test_many_small_answers_that_nobody_takes(self) -> None:
+        """They wait for their reader in one connection, and count all the same."""
+        self.acknowledging = False
+        self.client.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
+        self.pump()
+        self.patch(large, "UNTAKEN_OF_ONE", 10 * SMALL)
+        streams = [self.ask("GET", "/api/counted") for _ in range(12)]
+        found = [self.status(stream) for stream in streams]
+        self.assertEqual(["200"] * 10 + ["429"] * 2, found)
+        for stream in streams:
+            self.client.reset_stream(stream)
+        self.pump()
         self.assertEqual(0, self.api.kernel._large.untaken)
 
     def test_a_large_answer_that_is_taken_back(self) -> None:

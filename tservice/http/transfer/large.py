@@ -12,14 +12,14 @@ from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.transfer.outgoing import Outgoing
 
-LARGE = 512 * 1024
-"""Bytes from which on an answer is counted, and written no faster than it is taken."""
+PIECE = 64 * 1024
+"""Bytes that are written at a time: what is longer is written no faster than it is taken."""
 
-PIECE = 256 * 1024
-"""Bytes of it that are written at a time."""
+SMALL = 8 * 1024
+"""The same over HTTP/2, where a hundred answers may wait in one connection."""
 
 UNTAKEN, UNTAKEN_OF_ONE = 256 * 1024 * 1024, 128 * 1024 * 1024
-"""Bytes of large answers that wait to be taken, in all and of one account, at which no more begin:
+"""Bytes of answers that wait to be taken, in all and of one account, at which no more begin:
 the last of them may go beyond."""
 
 MAKING, MAKING_OF_ONE = 4, 2
@@ -28,7 +28,7 @@ an answer is made from takes several times its bytes."""
 
 
 class LargeAnswers:
-    """Every large answer, from when it is asked for until it has left or its reader has."""
+    """Every answer that is counted, from its question until it has left or its reader has."""
 
     def __init__(self) -> None:
         self._untaken: Counter[str] = Counter()
@@ -56,12 +56,12 @@ class LargeAnswers:
             return await call.operation.handler(call)
 
     def count(self, request: Any, who: str, size: int) -> None:
-        """Hold C{size} bytes against C{who} until C{request} is over; small ones are not counted.
+        """Hold C{size} bytes against C{who} until C{request} is over, if it L{waits}.
 
         @param request: a L{tservice.http.request.Request}.
         @raise ServiceError: 429: too much waits to be taken already.
         """
-        if size < LARGE or request.gone:
+        if request.gone or not waits(request, size):
             return
         self._judge(who)
         self._untaken[who] += size
@@ -83,7 +83,12 @@ class LargeAnswers:
         raise ServiceError(ErrorCode.RATE_LIMITED, text)
 
 
-async def write_large(request: Any, content: bytes) -> None:
+def waits(request: Any, size: int) -> bool:
+    """Whether an answer of C{size} bytes waits for its reader, and is counted for as long."""
+    return size > (SMALL if request.clientproto == b"HTTP/2" else PIECE)
+
+
+async def write_as_taken(request: Any, content: bytes) -> None:
     """Write a body as fast as it is taken; returns when all of it has left."""
     answer = Outgoing(request)
     try:

@@ -24,7 +24,7 @@ from tservice.http.operations import Call
 from tservice.http.transfer import large
 from tservice.http.transfer.outgoing import STALLED_SECONDS
 
-SIZE = 4 * large.PIECE
+SIZE = 16 * large.PIECE
 ANN, BOB, CID = (Identity(username=name, admin=False) for name in ("ann", "bob", "cid"))
 CROWD = 500
 """More calls than may be nested."""
