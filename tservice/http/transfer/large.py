@@ -12,8 +12,9 @@ from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.transfer.outgoing import Outgoing
 
-PIECE = 64 * 1024
-"""Bytes that are written at a time: what is longer is written no faster than it is taken."""
+PIECE = 72 * 1024
+"""Bytes that are written at a time: what is longer is written no faster than it is taken.  Beyond
+64 KiB a transport says that it is full, so it never holds two of them."""
 
 SMALL = 8 * 1024
 """The same over HTTP/2, where a hundred answers may wait in one connection."""
