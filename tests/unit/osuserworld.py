@@ -25,6 +25,7 @@ class OsUserWorld:
     @ivar acting: in whose name something is being done.
     @ivar secrets: in whose file a hook secret was put.
     @ivar accounts: the OS user that each account names.
+    @ivar demoted: accounts that have neither role nor grant any more.
     """
 
     def __init__(self, folder: Path, obstacle: str | None = None) -> None:
@@ -33,6 +34,7 @@ class OsUserWorld:
         self.acting: str | None = None
         self.secrets: list[str] = []
         self.accounts: dict[str | None, str] = {}
+        self.demoted: set[str] = set()
         self.refuse: OSError | None = None
         self._entries: dict[str, SimpleNamespace] = {}
         self.users = OsUsers(
@@ -84,8 +86,13 @@ class OsUserWorld:
         """No pane of this world has a process."""
 
     def account(self, name: str) -> Standing:
-        """What is known of an account; whoever names no OS user is an admin."""
-        return Standing(admin=name not in self.accounts, os_user=self.accounts.get(name))
+        """What is known of an account; whoever names no OS user is an admin, all have the grant."""
+        rights = name not in self.demoted
+        return Standing(
+            admin=rights and name not in self.accounts,
+            os_user=self.accounts.get(name),
+            granted=rights,
+        )
 
     def place(self, user: OsUser) -> Place:
         """That user's."""

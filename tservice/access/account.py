@@ -68,7 +68,10 @@ class Account:
 
     def standing(self) -> Standing:
         """What is known of it, whoever calls."""
-        return Standing(admin=self.role is Role.ADMIN, os_user=self.os_user)
+        known = self.identity()
+        return Standing(
+            admin=known.admin, os_user=known.os_user, granted=known.can_bypass_permissions
+        )
 
     def identity(self) -> Identity:
         """What the rest of the service knows of it."""

@@ -42,6 +42,17 @@ def resolve_params(
     return used, tuple(clamped)
 
 
+def check_unlowered(entry: CliEntry, used: Mapping[str, ParamValue]) -> None:
+    """Refuse parameters in use that somebody without the grant would not be given.
+
+    @param used: as L{resolve_params} returned them, perhaps for another C{entry}.
+    @raise ServiceError: 403.
+    """
+    for name, param in entry.params.items():
+        if name in used and param.needs_grant(used[name]):
+            raise _needs_grant(name)
+
+
 def build_argv(
     entry: CliEntry, binary: str, params: Mapping[str, ParamValue], resume: str | None
 ) -> tuple[str, ...]:
@@ -93,10 +104,14 @@ def _checked(name: str, param: Param, value: object) -> ParamValue | None:
 
 def _clamp(name: str, param: Param) -> ParamValue:
     if param.clamp_to is None:
-        raise ServiceError(
-            ErrorCode.FORBIDDEN, f"params.{name}: this value needs the grant to bypass permissions"
-        )
+        raise _needs_grant(name)
     return param.clamp_to
+
+
+def _needs_grant(name: str) -> ServiceError:
+    return ServiceError(
+        ErrorCode.FORBIDDEN, f"params.{name}: this value needs the grant to bypass permissions"
+    )
 
 
 def _fill(word: str, values: Mapping[str, ParamValue]) -> str:

@@ -86,7 +86,7 @@ def judge_overrides(
     if size > OVERRIDE_BYTES:
         raise invalid("envOverrides", f"at most {OVERRIDE_BYTES} bytes in all")
     if not granted:
-        _check_harmless(entry, overrides)
+        check_harmless(entry, overrides)
     return JudgedOverrides(dict(overrides))
 
 
@@ -101,7 +101,11 @@ def _passes(name: str, entry: CliEntry, extra: tuple[str, ...]) -> bool:
     return entry.env.passes(name) or (name in extra and not is_refused(name))
 
 
-def _check_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
+def check_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
+    """Refuse overrides that need the grant.
+
+    @raise ServiceError: 403 naming C{envOverrides.<NAME>}.
+    """
     for name in overrides:
         if name not in entry.env.harmless:
             raise ServiceError(

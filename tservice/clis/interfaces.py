@@ -184,6 +184,17 @@ class ICliRegistry(Interface):
         @raise ServiceError: as L{launch}.
         """
 
+    def check_grant(
+        mode: str, params: Mapping[str, ParamValue], overrides: Mapping[str, str]
+    ) -> None:
+        """Make sure that what runs needs no grant.
+
+        @param params: L{Launch.params} of its start: nothing can be lowered any more.
+        @param overrides: C{envOverrides} that it was started with.
+        @raise ServiceError: 403: the entry, a value or a variable needs it; 400: there is no such
+            entry any more that would tell.
+        """
+
     def launch(request: LaunchRequest) -> Launch:
         """Work out what to run.
 

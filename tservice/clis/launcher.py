@@ -9,10 +9,16 @@ from attrs import frozen
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.clis.argv import build_argv, check_resume, resolve_params
+from tservice.clis.argv import build_argv, check_resume, check_unlowered, resolve_params
 from tservice.clis.capabilities import Hooks
 from tservice.clis.configured import configured_model
-from tservice.clis.envs import JudgedOverrides, additions, base_environment, judge_overrides
+from tservice.clis.envs import (
+    JudgedOverrides,
+    additions,
+    base_environment,
+    check_harmless,
+    judge_overrides,
+)
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, Program
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.model import CliEntry, CliKind
@@ -123,6 +129,13 @@ class CliRegistry:
 
     def check(self, request: LaunchRequest) -> Mapping[str, ParamValue]:
         return self._judged(request).params
+
+    def check_grant(
+        self, mode: str, params: Mapping[str, ParamValue], overrides: Mapping[str, str]
+    ) -> None:
+        entry = self._open(mode, granted=False)
+        check_unlowered(entry, params)
+        check_harmless(entry, overrides)
 
     def launch(self, request: LaunchRequest) -> Launch:
         judged = self._judged(request)

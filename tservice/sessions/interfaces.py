@@ -153,6 +153,13 @@ class ISessions(Interface):
     async def delete(session_id: str, *, kill: bool = True) -> None:
         """End its process and remove it; C{kill} false lets go of it instead."""
 
+    def judge(session_id: str, sender: Identity | None = None) -> None:
+        """Make sure that C{sender} may drive what runs (protocol-driving), as all that types does
+        by itself; for keys that go past the inputs.
+
+        @param sender: as L{InputRequest.sender}.
+        """
+
     async def input(session_id: str, request: InputRequest) -> Delivery:
         """Type something (protocol-input)."""
 

@@ -20,6 +20,7 @@ from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
 from tservice.sessions.away import Away
 from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.composing import composer_of
+from tservice.sessions.input.driving import Driving
 from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.input.queue import InputQueue
 from tservice.sessions.input.target import InputTarget
@@ -124,6 +125,7 @@ class SessionDependencies:
     repository: SessionRepository
     journal: InputJournal
     buffer: InputBuffer
+    driving: Driving
     away: Away
     roster: Roster
     clis: ICliRegistry
@@ -341,6 +343,9 @@ class SessionService:
 
     # -- input
 
+    def judge(self, session_id: str, sender: Identity | None = None) -> None:
+        self._deps.driving.judge(self._roster.get(session_id).record, sender)
+
     async def input(self, session_id: str, request: InputRequest) -> Delivery:
         return await self._deps.away.input(self._roster.get(session_id), request)
 
@@ -418,6 +423,7 @@ class SessionService:
             typed=lambda: self._typed(live),
             submitting=lambda text: self._submitting(live, text),
             entitled=lambda sender: self._entitled(sender, live.record.id),
+            drivable=lambda sender: self._deps.driving.judge(live.record, sender),
             lost=lambda chunks, why: self._roster.tell_lost(live, chunks, why),
         )
         inputs = InputQueue(

@@ -57,7 +57,8 @@ class AccountTests(SynchronousTestCase):
             self.assertEqual(403, self.service.ask("ann", method, path, body).status)
 
     def test_a_change_moves_nothing(self) -> None:
-        """What runs goes on as who it is; what does not is not started as somebody else."""
+        """What runs goes on as who it is, driven by admins alone; what does not is not started as
+        somebody else."""
         self.service.account("ann", self.ann.name)
         living, resting = self.service.shell("ann"), self.service.shell("ann", start=None)
         pid = self.service.pid("ann", living)
@@ -66,11 +67,16 @@ class AccountTests(SynchronousTestCase):
         self.service.daemon.restart()
         self.assertEqual(pid, self.service.pid("ann", living))
         self.assertIn(pid, processes_of(self.ann.uid))
-        self.service.type("ann", living, "echo go''od")
+        typing = ("ann", "POST", f"/api/sessions/{living}/input", {"input": "echo ba''d\r"})
+        self.assertIn("osUser: the account has another one", self.refused(*typing))
+        self.service.type(ADMIN, living, "echo go''od")
         self.service.shows("ann", living, "good")
+        self.assertNotIn("bad", self.service.screen("ann", living))
         start = f"/api/sessions/{resting}/interactive"
         self.assertIn("osUser: the account has another one", self.refused("ann", "POST", start))
         self.service.good(ADMIN, "PATCH", f"{USERS}/ann", {"osUser": self.ann.name})
+        self.service.type("ann", living, "echo be''tter")
+        self.service.shows("ann", living, "better")
         self.service.good("ann", "POST", start)
         self.assertIn(self.service.pid("ann", resting), processes_of(self.ann.uid))
 

@@ -14,6 +14,7 @@ from tests.unit.cases.rig import lay_cases
 from tests.unit.sessions.rig import ADMIN, Machine, SessionCase
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST
 from tservice.agents.build import AgentServices, build_agents
+from tservice.core.config.model import Config
 from tservice.core.events import EventHub
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeMultiplexer, Tty
@@ -120,10 +121,14 @@ class AgentCase(SessionCase):
     """Tests with a machine, an open service and scripted screens."""
 
     machine: AgentMachine
+    multiuser = False
 
     def setUp(self) -> None:
         folder = Path(self.mktemp()).absolute()
-        self.machine = AgentMachine(folder, self.play)
+        config = Config(
+            data_dir=folder / "data", cases_dir=folder / "cases", multiuser=self.multiuser
+        )
+        self.machine = AgentMachine(folder, self.play, config=config)
         self.clock, self.host = self.machine.clock, self.machine.host
         self.work = folder / "work"
         self.work.mkdir()
@@ -144,6 +149,11 @@ class AgentCase(SessionCase):
             self.spend(0.5)
             self.machine.events.clear()
         return session
+
+    def demote(self, session: Session) -> None:
+        """Its owner loses role and grant; it was started with more than is left."""
+        self.sessions.update(session.id, params={"permissionMode": "bypassPermissions"})
+        self.machine.os_users.demoted.add(ADMIN.username)
 
     def ready(self, **fields: Any) -> Session:
         """A running primary agent that is idle."""

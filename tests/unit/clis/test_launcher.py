@@ -169,6 +169,22 @@ class LaunchTests(SynchronousTestCase):
             self.assertEqual(ErrorCode.FORBIDDEN, self.refusal(mode, granted=False).code)
             self.registry.launch(self.request(mode))
 
+    def test_what_runs_needs_the_grant_as_its_start_did(self) -> None:
+        """Nothing can be lowered any more (protocol-driving)."""
+        check = self.registry.check_grant
+        check("primary", {"permissionMode": "auto", "gone": "x"}, {"MCP_TIMEOUT": "9"})
+        for mode, params, overrides, named in (
+            ("shell", {}, {}, "Shell"),
+            ("primary", {"permissionMode": "bypassPermissions"}, {}, "params.permissionMode"),
+            ("codex", {"sandbox": "danger-full-access"}, {}, "params.sandbox"),
+            ("primary", {}, {"ANTHROPIC_BASE_URL": "x"}, "envOverrides.ANTHROPIC_BASE_URL"),
+        ):
+            error = self.assertRaises(ServiceError, check, mode, params, overrides)
+            self.assertEqual(ErrorCode.FORBIDDEN, error.code)
+            self.assertIn(named, error.message)
+        error = self.assertRaises(ServiceError, check, "gone", {}, {})
+        self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
+
     def test_bad_requests_name_their_field(self) -> None:
         for fields, field in (
             ({"params": {"model": "--x"}}, "params.model"),

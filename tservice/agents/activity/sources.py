@@ -91,6 +91,9 @@ class Agents:
         def record() -> Session:
             return self._deps.sessions().get(session.id)
 
+        def may_trust() -> None:
+            self._deps.sessions().judge(session.id)
+
         watched = Watched(
             agent=Tracked(
                 session=record,
@@ -103,7 +106,7 @@ class Agents:
             sink=sink,
             fresh=fresh,
             resumed=resumed,
-            trust=can is not None and can.trust is Trust.ANSWER,
+            may_trust=may_trust if can is not None and can.trust is Trust.ANSWER else None,
             seen=self._seen,
             over=lambda: self._over(session.id, watch),
         )

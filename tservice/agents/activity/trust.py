@@ -64,7 +64,7 @@ class TrustAnswer:
         try:
             return await self._look()
         except ServiceError:
-            # Not readable just now: then nothing is pressed either.
+            # Not readable just now, or not ours to answer: then nothing is pressed either.
             return None
 
     async def _press(self, key: str) -> bool:

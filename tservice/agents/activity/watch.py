@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from attrs import frozen
@@ -37,7 +38,8 @@ class Watched:
 
     @ivar fresh: its process was just started, not taken up again; C{resumed}: to go on with a
         conversation.
-    @ivar trust: the folder-trust dialog is to be answered.
+    @ivar may_trust: judges, before each key, whether the folder-trust dialog may still be answered;
+        raises L{ServiceError}. C{None}: it is the user's to answer.
     @ivar seen: told of each look that succeeded.
     @ivar over: told once when watching ends.
     """
@@ -47,7 +49,7 @@ class Watched:
     sink: ActivitySink
     fresh: bool
     resumed: bool
-    trust: bool
+    may_trust: Callable[[], object] | None
     seen: Callable[[Look], None]
     over: Callable[[], None]
 
@@ -95,10 +97,9 @@ class AgentWatch:
             self._timers.set("start", START_IDLE, self._came_up)
         if not self.readiness.knowable:
             self._timers.set("blind", BLIND, self._look_soon)
-        if self._run.trust:
-            answer = TrustAnswer(
-                self._clock, self._pane, self._agent.rules, self.readiness, self.look
-            )
+        if self._run.may_trust is not None:
+            look = partial(self._look_judged, self._run.may_trust)
+            answer = TrustAnswer(self._clock, self._pane, self._agent.rules, self.readiness, look)
             self._spawn(answer.run(), "answering the trust dialog")
         self._pacer.arm()
 
@@ -142,6 +143,11 @@ class AgentWatch:
         return look
 
     # -- inside
+
+    async def _look_judged(self, judge: Callable[[], object]) -> Look:
+        look = await self.look()
+        judge()
+        return look
 
     def _read(self, capture: Capture) -> Look:
         frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)

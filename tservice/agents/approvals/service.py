@@ -111,10 +111,12 @@ class Approvals:
         """Give an answer; the item is resolved once its dialog is gone.
 
         @param again: judges C{caller} once more before each key.
-        @raise ServiceError: 400: not an answer to this item; 409: the dialog left the screen or
+        @raise ServiceError: 400: not an answer to this item; 403: C{caller} may not drive what
+            runs there; 409: the dialog left the screen or
             changed, or somebody else answers it; 422: it could not be typed.
         """
         item = self._pending(item_id, caller)
+        self._sessions.judge(item.session_id, caller)
         if item.session_id in self._busy:
             raise conflict("somebody else is answering")
         if answer.expect_frame is not None and answer.expect_frame != item.frame:
@@ -124,7 +126,7 @@ class Approvals:
             if item.kind is ItemKind.IDLE:
                 await self._prompt(item, answer, caller)
             else:
-                await self._press(item, answer, again)
+                await self._press(item, answer, caller, again)
         finally:
             self._busy.discard(item.session_id)
             # What came meanwhile was left to this answer.
@@ -167,11 +169,15 @@ class Approvals:
         await self._sessions.prompt(item.session_id, answer.text, caller)
         self._inbox.resolve(item, Resolution.ANSWERED)
 
-    async def _press(self, item: Item, answer: Answer, again: Again) -> None:
+    async def _press(self, item: Item, answer: Answer, caller: Identity, again: Again) -> None:
+        def judged() -> None:
+            again()
+            self._sessions.judge(item.session_id, caller)
+
         pane = self._pane(item)
         mode = self._sessions.get(item.session_id).mode
         screen = AnswerScreen(self._clock, pane, self._agents.rules_of(mode))
-        answerer = Answerer(self._clock, screen, self._keys_of(mode), again)
+        answerer = Answerer(self._clock, screen, self._keys_of(mode), judged)
         epoch, stuck_at = self._stuck.pop(item.session_id, ("", 0))
         stuck = stuck_at if epoch == pane.log.epoch else None
         try:

@@ -71,18 +71,24 @@ class AgentControls:
 
         @param again: judges C{caller} once more before what is pressed past the queue of inputs.
         @raise ServiceError: 400: the mode has no such control, or not such a value; 403: the value
-            needs the grant to bypass permissions; 409: no process, a turn runs, a dialog waits, or
-            somebody else tells it something; 422: the agent did not take it.
+            needs the grant to bypass permissions, or what runs does; 409: no process, a turn runs,
+            a dialog waits, or somebody else tells it something; 422: the agent did not take it.
         """
         session = self._sessions.get(session_id, caller)
         entry, control = self._control(session, setting)
         _check(entry, control, setting, value, caller)
+
+        def judged() -> None:
+            again()
+            self._sessions.judge(session_id, caller)
+
+        judged()
         with self._alone(session_id):
             await self._drawn(session_id)
             await self._look(session_id)
             if isinstance(control.way, Cycle):
                 return await self._cycle(session_id, control.way, value, caller)
-            found = await self._command(session_id, control.way, value, caller, again)
+            found = await self._command(session_id, control.way, value, caller, judged)
             if setting is ControlSetting.MODEL:
                 self._sessions.report_model(session_id, ModelSource.SCREEN, found)
             return found
@@ -170,7 +176,7 @@ class AgentControls:
             if option is not None:
                 await self._confirm(session_id, look, option, again)
         # It may have opened a list of what there is instead.
-        await self._sessions.send_key(session_id, "Escape")
+        await self._sessions.send_key(session_id, "Escape", caller)
         # What it searches the list for stands where a draft would, until the list is gone.
         rules = self._agents.rules_of(self._sessions.get(session_id).mode)
         await self._until(session_id, partial(_rests, rules))

@@ -244,6 +244,7 @@ class Limits:
         if session is None or not session.limit_paused:
             return
         try:
+            self._sessions.judge(session_id)
             await self._escape(session)
             await sleep(self._clock, ESCAPE_PAUSE)
             look = await self._agents.look(session_id)

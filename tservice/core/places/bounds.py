@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from attrs import frozen
+from attrs import Factory, field, frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
 from tservice.core.kernelfiles import in_kernel
@@ -22,10 +22,12 @@ class Standing:
     """What the record of an account says, whoever calls.
 
     @ivar os_user: the OS user that its panes run as, if any.
+    @ivar granted: it may bypass permissions; admins may, others only where it is said.
     """
 
     admin: bool
     os_user: str | None = None
+    granted: bool = field(default=Factory(lambda account: account.admin, takes_self=True))
 
 
 @frozen

@@ -82,9 +82,9 @@ class InputQueue:
         """Type C{request} when its turn comes.
 
         @raise ServiceError: 400, 413: see L{check_input} and L{check_text}; 403: the right to type
-            ended while it waited; 409: no process, or an earlier input of this client failed (its
-            number and this one's are free again); 422: not typed, or not submitted, or nobody
-            knows, as the text says; 429: too many wait.
+            ended while it waited, or to what runs before; 409: no process, or an earlier input of
+            this client failed (its number and this one's are free again); 422: not typed, or not
+            submitted, or nobody knows, as the text says; 429: too many wait.
         """
         check_input(request)
         check_text(request.text, request.use_mux)
@@ -102,10 +102,12 @@ class InputQueue:
     def keep(self, request: InputRequest) -> Delivery:
         """Have C{request} typed once the session's host is back.
 
-        @raise ServiceError: 400, 413: as for L{deliver}; 409: no process; 422: the disk is full.
+        @raise ServiceError: 400, 403, 413: as for L{deliver}; 409: no process; 422: the disk is
+            full.
         """
         check_input(request)
         check_text(request.text, request.use_mux)
+        self._target.drivable(request.sender)
         session = self._target.session()
         if session.pid is None:
             raise no_process()
@@ -258,6 +260,7 @@ class InputQueue:
             return Delivery(delivered=False, duplicate=True)
         kind, data = classify(request.text, request.use_mux, typed=request.typed)
         if kind is not InputKind.RAW:
+            self._target.drivable(request.sender)
             await self._gate_opens()
         self._target.judge(request.sender)
         entry = evolve(self._entry(request, kind, data, previous), buffered=buffered)
@@ -394,6 +397,8 @@ class InputQueue:
 
     async def _finish_begun(self, entry: JournalEntry) -> None:
         try:
+            # Who sent it is not known any more; whoever did, it is in the owner's name.
+            self._target.judge(None)
             context = self._context(
                 entry,
                 unsure=lambda: None,

@@ -21,6 +21,8 @@ class InputTarget:
     @ivar submitting: told just before an Enter, with the prompt that it submits; C{None}: a key.
     @ivar typed: told after an input was typed.
     @ivar entitled: whether somebody who was let through to type here still may.
+    @ivar drivable: makes sure that whoever types (C{None}: the service itself, in the owner's name)
+        could have its process run; raises L{ServiceError}.
     @ivar lost: told of how much that was kept was not typed, and why not.
     """
 
@@ -30,6 +32,7 @@ class InputTarget:
     typed: Callable[[], None]
     submitting: Callable[[str | None], None]
     entitled: Callable[[Identity], bool]
+    drivable: Callable[[Identity | None], None]
     lost: Callable[[int, str], None]
 
     def living_pane(self) -> IPane:
@@ -47,12 +50,13 @@ class InputTarget:
     def judge(self, sender: Identity | None) -> None:
         """Look at a sender again whose input may have waited.
 
-        @raise ServiceError: 403: the right to type here ended meanwhile.
+        @raise ServiceError: 403: the right to type here ended meanwhile; 403, 422: as C{drivable}.
         """
         if sender is not None and not self.entitled(sender):
             raise ServiceError(
                 ErrorCode.FORBIDDEN, "The right to type here ended meanwhile; nothing was typed"
             )
+        self.drivable(sender)
 
 
 def no_process() -> ServiceError:

@@ -14,7 +14,7 @@ from tservice.core.places.place import OWN
 from tservice.core.users.osuser import OsUserId
 from tservice.sessions.life.priority import confined
 from tservice.sessions.record.model import Nice, Phase
-from tservice.sessions.record.requests import CreateRequest
+from tservice.sessions.record.requests import CreateRequest, InputRequest
 
 
 class OsUserCase(SessionCase):
@@ -93,6 +93,27 @@ class StartTests(OsUserCase):
         self.assert_refused(
             ErrorCode.OPERATION_FAILED, self.sessions.start(living.id, granted=True)
         )
+
+    def test_who_drives_what_runs_as_another_one_since(self) -> None:
+        """Only an admin; she reads it, and ends it (protocol-driving)."""
+        session = self.create(self.ann, start=True)
+        pane = self.pane(session)
+        for line, now in (("one", {"ann": "a"}), ("two", {"ann": "b"}), ("three", {"ann": "a"})):
+            self.world.accounts.update(now)
+            request = InputRequest(text=line, use_mux=False, sender=self.ann)
+            typing = self.sessions.input(session.id, request)
+            if now["ann"] == "a":
+                self.assertTrue(self.run_now(typing).delivered)
+                continue
+            text = self.assert_refused(ErrorCode.OPERATION_FAILED, typing)
+            self.assertIn("osUser: the account has another one", text)
+            key = self.sessions.send_key(session.id, "Enter", self.ann)
+            self.assert_refused(ErrorCode.OPERATION_FAILED, key)
+            self.successResultOf(self.type(session, " ", use_mux=False, sender=ADMIN))
+            self.run_now(self.sessions.read(session.id, full=False, lines=None, tail=None))
+        self.assertEqual((b"one three", []), (bytes(pane.typed), pane.keys))
+        self.world.accounts["ann"] = "b"
+        self.run_now(self.sessions.delete(session.id))
 
     def test_another_user_of_that_name_since(self) -> None:
         session = self.create(self.ann)

@@ -1,0 +1,41 @@
+"""Who may drive what runs: type into it, and answer what it asks (protocol-driving)."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from tservice.clis.interfaces import ICliRegistry
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.core.places.bounds import WorkspaceBounds
+from tservice.sessions.record.model import Session
+
+
+@frozen
+class Driving:
+    """The rules, by what the accounts say now: a process outlives the rights that it was started
+    with."""
+
+    clis: ICliRegistry
+    bounds: WorkspaceBounds
+
+    def judge(self, session: Session, sender: Identity | None) -> None:
+        """Make sure that whoever drives C{session} could still have it run.
+
+        An admin drives those of others whatever became of their accounts.
+
+        @param sender: C{None}: the service itself, in the owner's name.
+        @raise ServiceError: 403: it takes a right that the account has no more; 422 naming
+            C{osUser}: it is another one than the session's.
+        """
+        name = session.owner if sender is None else sender.username
+        if not self.bounds.multiuser or name is None:
+            return
+        account = self.bounds.account(name)
+        if not session.owned and (account is None or not account.admin):
+            # Nothing is known of what runs there, as when it was attached to (protocol-remote).
+            raise ServiceError(ErrorCode.FORBIDDEN, "an attached tmux session is for admins")
+        if account is None or not account.granted:
+            self.clis.check_grant(session.mode, session.params, session.env_overrides)
+        if name == session.owner:
+            self.bounds.judge(name, session.place)
