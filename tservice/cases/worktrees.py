@@ -19,7 +19,7 @@ from tservice.core.errors import failed
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
 from tservice.core.payloads import CaseGoneTold
-from tservice.git.interfaces import IGitWork, WorktreeOrder, check_ref
+from tservice.git.interfaces import IGitWork, WorktreeOrder, check_branch, check_ref
 
 
 @frozen
@@ -42,7 +42,7 @@ class CaseWorktrees:
             a case or folder, or the branch is in use; 422: no repository, in a container or on
             another machine, or git refuses.
         """
-        check_ref(wish.branch, "branch")
+        check_branch(wish.branch, "branch")
         if wish.start is not None:
             check_ref(wish.start, "from")
         case = await self._catalogue.get(name, caller)

@@ -80,6 +80,16 @@ def check_ref(text: str, named: str) -> str:
     return text
 
 
+def check_branch(text: str, named: str) -> str:
+    """C{text} as the name of a branch.
+
+    @raise ServiceError: 400 naming C{named}.
+    """
+    if text == "HEAD":
+        raise invalid(named, "must not be HEAD, which is whatever is checked out")
+    return check_ref(text, named)
+
+
 def _local(text: str, *, allowed: bool) -> CloneSource:
     if not allowed:
         raise ServiceError(ErrorCode.FORBIDDEN, "repository: paths of this machine are for admins")

@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 from zope.interface import Interface
 
 from tservice.core.places.place import Place
-from tservice.git.address import CloneSource, check_ref, judge_source
+from tservice.git.address import CloneSource, check_branch, check_ref, judge_source
 
 __all__ = [
     "CloneOrder",
@@ -20,6 +20,7 @@ __all__ = [
     "ContainerWorkspaces",
     "IGitWork",
     "WorktreeOrder",
+    "check_branch",
     "check_ref",
     "judge_source",
 ]

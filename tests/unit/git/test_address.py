@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.git.address import CloneSource, check_ref, judge_source
+from tservice.git.address import CloneSource, check_branch, check_ref, judge_source
 
 GOOD = {
     "https://example.org/x.git": CloneSource(url="https://example.org/x.git"),
@@ -101,3 +101,12 @@ class RefTests(SynchronousTestCase):
             error = self.assertRaises(ServiceError, check_ref, text, "from")
             self.assertEqual(ErrorCode.INVALID_INPUT, error.code, text)
             self.assertTrue(error.message.startswith("from: "))
+
+    def test_a_branch_is_not_called_what_git_has_checked_out(self) -> None:
+        """Git would give the worktree whatever that is, on no branch at all."""
+        self.assertEqual("HEAD", check_ref("HEAD", "from"))
+        for text in ("HEAD", "-x", "@"):
+            error = self.assertRaises(ServiceError, check_branch, text, "branch")
+            self.assertEqual(ErrorCode.INVALID_INPUT, error.code, text)
+            self.assertTrue(error.message.startswith("branch: "))
+        self.assertEqual("feature/HEAD", check_branch("feature/HEAD", "branch"))
