@@ -129,11 +129,12 @@ class OneRun(ProcessProtocol):
     def processEnded(self, reason: Failure) -> None:
         why = reason.value
         status = why.exitCode if isinstance(why, ProcessTerminated) else 0
+        said = last_line(self._errors)
         if self._size > OUTPUT_LIMIT:
-            status = None
+            status, said = None, f"it said more than {OUTPUT_LIMIT} bytes"
         if not self.ended.called:
             out = b"".join(self._out).decode(errors="replace")
-            self.ended.callback(Done(status=status, out=out, said=last_line(self._errors)))
+            self.ended.callback(Done(status=status, out=out, said=said))
 
     def _keep(self, data: bytes) -> None:
         self._size += len(data)

@@ -106,8 +106,12 @@ class Far:
             answer = await child.ended
         finally:
             cancel(timer)
-        if child.given_up or answer.status in (None, CUT):
+        if child.flooded:
+            raise FarError(f"it said more than {MAX_ANSWER} bytes")
+        if child.given_up:
             raise FarError(answer.errors or "it did not answer in time")
+        if answer.status in (None, CUT):
+            raise FarError(answer.errors or "its connection ended")
         return answer
 
     def _spawn(self, child: _Child) -> None:
@@ -124,6 +128,7 @@ class _Child(ProcessProtocol):
     def __init__(self, given: bytes) -> None:
         self.ended: Deferred[Answer] = Deferred(lambda _: self.give_up())
         self.given_up = False
+        self.flooded = False
         self._given = given
         self._out = bytearray()
         self._errors = b""
@@ -144,6 +149,7 @@ class _Child(ProcessProtocol):
     def outReceived(self, data: bytes) -> None:
         self._out += data
         if len(self._out) > MAX_ANSWER:
+            self.flooded = True
             self.give_up()
 
     def errReceived(self, data: bytes) -> None:

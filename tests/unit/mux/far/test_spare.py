@@ -5,50 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from twisted.internet.defer import Deferred
-from twisted.internet.error import ProcessDone, ProcessExitedAlready
 from twisted.internet.protocol import ProcessProtocol
 from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.mux.far.children import OUT, Process
 from tservice.mux.far.runner import Far, Way
 from tservice.mux.far.spare import MOST_HEARD, WAITS, Spare
-
-OUT = 1
-
-
-class Process:
-    """A child as its transport."""
-
-    def __init__(self, protocol: ProcessProtocol) -> None:
-        self.protocol = protocol
-        self.written = b""
-        self.over = False
-        protocol.makeConnection(self)
-
-    def write(self, data: bytes) -> None:
-        self.written += data
-
-    def closeStdin(self) -> None:
-        """What is written is all."""
-
-    def signalProcess(self, name: str) -> None:
-        if self.over:
-            raise ProcessExitedAlready
-        self.end()
-
-    def loseConnection(self) -> None:
-        """Its pipes are closed with it."""
-
-    def say(self, data: bytes) -> None:
-        self.protocol.childDataReceived(OUT, data)
-
-    def end(self) -> None:
-        self.over = True
-        reason = Failure(ProcessDone(0))
-        self.protocol.processExited(reason)
-        self.protocol.childConnectionLost(OUT)
-        self.protocol.processEnded(reason)
 
 
 class Heir(ProcessProtocol):

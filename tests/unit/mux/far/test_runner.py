@@ -1,0 +1,57 @@
+"""What became of a short program at the far end, and how that is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.mux.far.children import Process
+from tservice.mux.far.runner import CUT, MAX_ANSWER, RUN_TIMEOUT, Answer, Far, FarError, Way
+
+
+class TrialTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.made: list[Process] = []
+        processes: Any = self
+        way = Way(prefix=lambda: ["/ssh"], spoken=True, env={})
+        self.running = Deferred.fromCoroutine(Far(self.clock, processes, way).run(b"line\n"))
+        (self.child,) = self.made
+        self.addCleanup(lambda: self.assertEqual([], self.clock.getDelayedCalls()))
+
+    def spawnProcess(self, protocol: Any, *_: object) -> None:
+        self.made.append(Process(protocol))
+
+    def why(self) -> str:
+        """Why nobody knows what became of it."""
+        return str(self.failureResultOf(self.running, FarError).value)
+
+    def test_what_it_said(self) -> None:
+        self.child.say(b"x" * MAX_ANSWER)
+        self.child.end(3)
+        whole = Answer(status=3, out=b"x" * MAX_ANSWER, errors="")
+        self.assertEqual(whole, self.successResultOf(self.running))
+
+    def test_one_that_says_too_much(self) -> None:
+        """That is what is told of it, whatever stands on its standard error."""
+        self.child.complain(b"Warning: permanently added")
+        self.child.say(b"x" * (MAX_ANSWER + 1))
+        self.assertTrue(self.child.over)
+        self.assertEqual("it said more than 1048576 bytes", self.why())
+
+    def test_one_that_says_nothing_in_time(self) -> None:
+        self.clock.advance(RUN_TIMEOUT)
+        self.assertTrue(self.child.over)
+        self.assertEqual("it did not answer in time", self.why())
+
+    def test_one_whose_connection_ends(self) -> None:
+        self.child.end(CUT)
+        self.assertEqual("its connection ended", self.why())
+
+    def test_what_was_complained_of_is_told(self) -> None:
+        self.child.complain(b"Connection refused\n")
+        self.child.end(CUT)
+        self.assertEqual("Connection refused", self.why())
