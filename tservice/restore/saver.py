@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from twisted.internet.defer import Deferred, gatherResults
@@ -14,10 +15,11 @@ from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
+from tservice.core.places.place import PlaceId
 from tservice.core.tasks import spawn
 from tservice.mux.interface import IPane, MuxError
 from tservice.restore.scrollback import LINES, ScrollbackFolder, rows_of
-from tservice.sessions.interfaces import ISessions
+from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
 
 EVERY = 60.0
@@ -28,7 +30,7 @@ _Position = tuple[str, int]
 
 
 class ScrollbackSaver:
-    """Saves the sessions that have printed since, one after the other.
+    """Saves the sessions that have printed since, those of a place one after the other.
 
     @param threads: where files are written.
     @param offered: whether what is kept of a session waits to be shown again: that stays.
@@ -70,14 +72,15 @@ class ScrollbackSaver:
         if self._ended is not None:
             self._loop.stop()
             await self._ended
-        await gatherResults([spawn(self.save(each), self._log, "saving") for each in self._due()])
+        saves = (self.save(each.id) for each in self._due())
+        await gatherResults([spawn(each, self._log, "saving") for each in saves])
 
     async def save(self, session_id: str) -> None:
         """Write down what a session shows; what cannot be had now is left for the next time."""
-        pane = self._sessions.pane_of(session_id)
-        if pane is None:
-            return
         try:
+            pane = self._sessions.pane_of(session_id)
+            if pane is None:
+                return
             capture = await pane.capture(LINES)
             await self._threads.run(lambda: self._folder.write(session_id, rows_of(capture)))
         except (MuxError, OSError, FileError, ServiceError) as error:
@@ -89,15 +92,23 @@ class ScrollbackSaver:
             await self._threads.run(partial(self._folder.remove, session_id))
 
     async def _tick(self) -> None:
+        # A place that does not answer keeps none but its own sessions waiting.
+        places: defaultdict[PlaceId, list[str]] = defaultdict(list)
+        for session in self._due():
+            places[session.place].append(session.id)
+        rounds = (self._save_each(ids) for ids in places.values())
+        await gatherResults([spawn(each, self._log, "a round of saving") for each in rounds])
+
+    async def _save_each(self, ids: Sequence[str]) -> None:
         # An error that got out of here would end the LoopingCall for good.
-        for session_id in self._due():
+        for session_id in ids:
             await spawn(self.save(session_id), self._log, "saving a scrollback")
 
-    def _due(self) -> list[str]:
+    def _due(self) -> list[Session]:
         if not self._settings.get().keep_scrollback_enabled:
             return []
-        found = [session.id for session in self._sessions.list()]
-        return [each for each in found if not self._offered(each) and self._has_printed(each)]
+        found = self._sessions.list()
+        return [it for it in found if not self._offered(it.id) and self._has_printed(it.id)]
 
     def _has_printed(self, session_id: str) -> bool:
         pane = self._sessions.pane_of(session_id)

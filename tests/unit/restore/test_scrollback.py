@@ -14,6 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.restore.rig import RestoreCase
 from tests.unit.sessions.rig import begin
 from tservice.core.files import FileError
+from tservice.core.users.osuser import OsUserId
 from tservice.mux.interface import Capture, MuxError
 from tservice.mux.testing.grid import FakeGrid
 from tservice.restore.scrollback import (
@@ -216,6 +217,24 @@ class SavedTests(RestoreCase):
         pane.release()
         self.successResultOf(saving)
         self.assertIsNone(self.kept(shell))
+
+    def test_deleted_while_another_is_waited_for(self) -> None:
+        """Of which there is nothing to save, which is no error."""
+        slow, gone, last = self.shell(), self.shell(), self.shell()
+        self.pane(slow).hold()
+        self.spend(60)
+        self.run_now(self.sessions.delete(gone.id))
+        self.pane(slow).release()
+        self.assertEqual([b"$", None, b"$"], [self.kept(each) for each in (slow, gone, last)])
+
+    def test_a_place_that_does_not_answer_keeps_nobody_else_waiting(self) -> None:
+        slow, behind, other = self.shell(), self.shell(), self.shell()
+        self.sessions.update(other.id, os_user=OsUserId(name="ann", uid=1000))
+        self.pane(slow).hold()
+        self.spend(60)
+        self.assertEqual([None, None, b"$"], [self.kept(each) for each in (slow, behind, other)])
+        self.pane(slow).release()
+        self.assertEqual(b"$", self.kept(behind))
 
     def test_shown_above_what_comes_back(self) -> None:
         shell = self.shell()
