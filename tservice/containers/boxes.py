@@ -16,7 +16,8 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.containers.answers import Seen, State
 from tservice.containers.argv import Box, Mount, Owner
-from tservice.containers.engine import Engine, EngineError, refused
+from tservice.containers.engine import Engine, EngineError, is_up, refused
+from tservice.containers.fence import WORKSPACE
 from tservice.containers.folders import (
     Folders,
     credential_mounts,
@@ -28,6 +29,7 @@ from tservice.containers.folders import (
 )
 from tservice.containers.hosts import Hosts
 from tservice.containers.images import Images
+from tservice.containers.kernel import look_inside
 from tservice.containers.model import (
     ContainerCase,
     ContainerHost,
@@ -208,21 +210,28 @@ class Boxes:
     async def _ready(self, case: ContainerCase) -> Found:
         host = self._hosts.get(case.host_id)
         engine = self._hosts.engine(host)
-        owner = await self._owner(case)
+        folder = await self._folder(case)
+        owner = _owner(folder)
         try:
             seen = (await engine.look([case.container])).get(case.container)
             if seen is None:
-                await self._make(case, host, engine)
+                await self._make(case, host, engine, owner)
             elif not self._is_mine(seen, case):
                 raise failed(f"the container {case.container} is somebody else's")
             elif seen.state is State.PAUSED:
                 raise failed(f"the container {case.container} is paused")
             await self._files.run(partial(self._folders.prepare_library, self._library))
-            if seen is None or seen.state is not State.RUNNING:
+            stood = not is_up(seen)
+            if stood:
                 await engine.start(case.container)
             seen = (await engine.look([case.container])).get(case.container)
             if seen is None or seen.state is not State.RUNNING:
                 raise failed(_ended(case, seen))
+            if not await self._is_mounted(case, seen, folder):
+                # An engine goes by the path, and somebody has exchanged what was there.
+                if stood:
+                    await engine.stop(case.container)
+                raise failed(_exchanged(case))
             inside = await self._look_inside(case, engine)
         except EngineError as error:
             raise refused(error, f"the container {case.container}") from error
@@ -248,14 +257,16 @@ class Boxes:
             raise failed(inside.fault)
         return inside
 
-    async def _make(self, case: ContainerCase, host: ContainerHost, engine: Engine) -> None:
+    async def _make(
+        self, case: ContainerCase, host: ContainerHost, engine: Engine, user: tuple[int, int]
+    ) -> None:
         works = await self._hosts.works(host)
         image = case.image or host.image
         await self._images.ensure(host, engine, image)
-        uid, gid = await self._owner(case)
+        uid, gid = user
         owner = Owner(uid=uid, gid=gid, kept=works.rootless)
         how = case.credentials or host.credentials
-        prepare = partial(self._prepare, case.container, (uid, gid), how)
+        prepare = partial(self._prepare, case.container, user, how)
         mounts = [
             *self._folders.mounts(case.container, case.path),
             *await self._files.run(prepare),
@@ -312,24 +323,38 @@ class Boxes:
         elif before is not None and before.seen.pid == seen.pid:
             self._found[case.container] = evolve(before, seen=seen)
         else:
-            owner = before.owner if before is not None else await self._owner(case)
+            owner = before.owner if before is not None else _owner(await self._folder(case))
             self._found[case.container] = Found(seen=seen, owner=owner)
 
-    async def _owner(self, case: ContainerCase) -> tuple[int, int]:
-        """Whose files are to be made in the workspace.
+    async def _is_mounted(self, case: ContainerCase, seen: Seen, folder: os.stat_result) -> bool:
+        """Whether that folder is what a container that runs has for its workspace.
+
+        @raise OSError: nobody can tell.
+        """
+        look = partial(look_inside, seen.pid, WORKSPACE)
+        try:
+            inside = await self._files.run(look, at=case.path, owner=case.owner)
+        except PermissionError:
+            if os.geteuid() == 0:
+                raise
+            # Of another group than the service's; all that runs there is its own user's.
+            return True
+        return os.path.samestat(folder, inside)
+
+    async def _folder(self, case: ContainerCase) -> os.stat_result:
+        """The workspace, whose owner's the files are to be that are made in it.
 
         @raise ServiceError: 422: it is no folder; an engine would follow a link in its place, and
             mount whatever that leads to.
         """
+        look = partial(os.lstat, case.path)
         try:
-            found = await self._files.run(
-                partial(os.lstat, case.path), at=case.path, owner=case.owner
-            )
+            found: os.stat_result = await self._files.run(look, at=case.path, owner=case.owner)
         except OSError as error:
             raise failed(f"the workspace {case.path}: {error.strerror}") from error
         if not stat.S_ISDIR(found.st_mode):
             raise failed(f"the workspace {case.path} is no folder any more")
-        return found.st_uid, found.st_gid
+        return found
 
     def _is_mine(self, seen: Seen, case: ContainerCase) -> bool:
         labels = seen.labels
@@ -362,6 +387,10 @@ def resources_of(case: ContainerCase, host: ContainerHost) -> Resources:
     )
 
 
+def _owner(folder: os.stat_result) -> tuple[int, int]:
+    return folder.st_uid, folder.st_gid
+
+
 def _digest(argv: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(list(argv)).encode()).hexdigest()
 
@@ -370,3 +399,10 @@ def _ended(case: ContainerCase, seen: Seen | None) -> str:
     if seen is None:
         return f"the container {case.container} is gone again"
     return f"the container {case.container} ended at once, with status {seen.exit_code}"
+
+
+def _exchanged(case: ContainerCase) -> str:
+    return (
+        f"the workspace {case.path} is not the folder that the container {case.container} has: "
+        "make the container anew"
+    )

@@ -98,6 +98,13 @@ class Engine:
         """@raise EngineError: it cannot run."""
         await self._do(self.tongue.start(name))
 
+    async def stop(self, name: str) -> None:
+        """Returns once it runs no more.
+
+        @raise EngineError: it may still run.
+        """
+        await self._do(self.tongue.command("stop", name))
+
     async def unpause(self, name: str) -> None:
         """@raise EngineError: it stays paused."""
         await self._do(self.tongue.command("unpause", name))

@@ -45,6 +45,15 @@ def _anchored(path: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
+def look_inside(first: int, path: str) -> os.stat_result:
+    """What is at a path of a container's inside; no link in its place is followed.
+
+    @param first: its first process as this machine counts.
+    @raise OSError: it is not there, the container is over, or nobody but root may look into it.
+    """
+    return os.lstat(PROC / str(first) / "root" / path.lstrip("/"))
+
+
 def reach(path: Path) -> Reachability:
     """Whether a server listens on a socket that what runs inside may have put there."""
     return reach_socket(path, listener)

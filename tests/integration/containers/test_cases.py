@@ -20,7 +20,7 @@ from tests.agents.netns import dead_proxy
 from tests.agents.recipes import Place, claude
 from tests.agents.stub_model import StubProcess
 from tests.agents.subject import unavailable
-from tests.integration.containers.engines import PROGRAMS, Podman, obstacle
+from tests.integration.containers.engines import PODMAN, PROGRAMS, Podman, obstacle
 from tests.integration.harness import Daemon, job_in
 from tests.waiting import PATIENCE, until
 
@@ -35,6 +35,7 @@ class ContainerCaseTests(SynchronousTestCase):
 
     podman: ClassVar[Podman]
     daemon: ClassVar[Daemon]
+    meddling: ClassVar[Path]
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -45,7 +46,8 @@ class ContainerCaseTests(SynchronousTestCase):
         cls.podman.image(IMAGE, (*PROGRAMS, "curl"))
         cls.podman.image(BARE, ("dash", "sleep"))
         engine = {k: v for k, v in cls.podman.environ.items() if k.startswith("CONTAINERS")}
-        cls.daemon = Daemon(**engine, SERVICE_DOCKER_BRIDGE_HOOKS="1")
+        path = f"{cls.meddled()}:{os.environ['PATH']}"
+        cls.daemon = Daemon(**engine, SERVICE_DOCKER_BRIDGE_HOOKS="1", PATH=path)
         cls.daemon.folder.chmod(0o711)
         cls.signed_in(cls.daemon.home)
         cls.daemon.start()
@@ -58,6 +60,21 @@ class ContainerCaseTests(SynchronousTestCase):
             cls.daemon.close()
         if "podman" in cls.__dict__:
             cls.podman.close()
+
+    @classmethod
+    def meddled(cls) -> Path:
+        """A folder with an engine before whose commands C{cls.meddling} is done, where it is there.
+
+        It is a script of sh, which is given the words of the command.
+        """
+        cls.meddling = cls.podman.folder / "meddling"
+        programs = cls.podman.folder / "programs"
+        programs.mkdir()
+        (programs / "podman").write_text(
+            f'#!/bin/sh\n[ ! -e {cls.meddling} ] || . {cls.meddling}\nexec {PODMAN} "$@"\n'
+        )
+        (programs / "podman").chmod(0o755)
+        return programs
 
     @classmethod
     def signed_in(cls, home: Path) -> None:
@@ -333,6 +350,34 @@ class ContainerCaseTests(SynchronousTestCase):
         self.ask("POST", f"/api/sessions/{session}/start", {})
         self.type(session, "echo back-$((6*7))", 2)
         self.until_shown(session, "back-42")
+
+    def test_a_folder_that_is_exchanged_meanwhile_is_not_worked_in(self) -> None:
+        """After it was judged, and before the engine comes to mount it: on a new container, and on
+        one that is started again."""
+        case = self.case()
+        folder = self.daemon.folder / case
+        own, foreign = folder.with_suffix(".own"), folder.with_suffix(".foreign")
+        foreign.mkdir()
+        foreign.joinpath("secret").write_text("of somebody else")
+        session = {"mode": "shell", "caseName": case, "start": True}
+        for path, body, words in (
+            (f"/api/cases/{case}/container/recreate", {}, "create"),
+            (f"/api/cases/{case}/container/recreate", {}, "start"),
+            ("/api/sessions", session, "start"),
+        ):
+            exchange = f"mv {folder} {own}; ln -s {foreign} {folder}"
+            self.meddling.write_text(f'[ "$1" != {words} ] || {{ {exchange}; }}\n')
+            said = self.refused("POST", path, body, 422)
+            self.assertIn(f"the workspace {folder} is not the folder that the container", said)
+            self.meddling.unlink()
+            folder.unlink()
+            own.rename(folder)
+            state = self.ask("GET", f"/api/cases/{case}/container")["state"]
+            self.assertEqual("exited", state, words)
+        session_id = self.session(case)
+        self.type(session_id, "touch made; ls", 1)
+        until("its own folder", folder.joinpath("made").exists)
+        self.assertFalse((foreign / "made").exists())
 
     def test_a_job_in_there(self) -> None:
         case = self.case()

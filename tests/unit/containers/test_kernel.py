@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -56,3 +57,16 @@ class NumberTests(SynchronousTestCase):
     def test_without_a_first_process(self) -> None:
         self.assertEqual(0, kernel.number_of(0, 7))
         self.assertEqual(0, kernel.number_of(99, 7))
+
+
+class InsideTests(SynchronousTestCase):
+    def test_no_link_is_followed(self) -> None:
+        """It would lead to what is there outside."""
+        root = Path(self.mktemp()) / "proc/7/root"
+        (root / "own").mkdir(parents=True)
+        (root / "link").symlink_to("/etc")
+        self.patch(kernel, "PROC", root.parents[1])
+        self.assertEqual((root / "own").stat().st_ino, kernel.look_inside(7, "/own").st_ino)
+        self.assertTrue(stat.S_ISLNK(kernel.look_inside(7, "/link").st_mode))
+        with self.assertRaises(FileNotFoundError):
+            kernel.look_inside(8, "/own")
