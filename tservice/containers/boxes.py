@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -162,10 +163,15 @@ class Boxes:
     async def recreate(self, case: ContainerCase, check: Callable[[], object]) -> Found:
         """Make it anew; its home folder stays.
 
-        @param check: asked just before; raises what is against it.
+        @param check: asked before, and just before the old one is removed; raises what is against
+            it.
         @raise ServiceError: as L{ready}.
         """
         async with _held(self._locks, case.container):
+            check()
+            with _told(case):
+                # What keeps it from being made leaves the one that is there.
+                await self._box(case, _owner(await self._folder(case)))
             check()
             await self._remove(case)
             return await self._ready(case)
@@ -208,14 +214,13 @@ class Boxes:
     # -- inside
 
     async def _ready(self, case: ContainerCase) -> Found:
-        host = self._hosts.get(case.host_id)
-        engine = self._hosts.engine(host)
+        engine = self._hosts.engine(self._hosts.get(case.host_id))
         folder = await self._folder(case)
         owner = _owner(folder)
-        try:
+        with _told(case):
             seen = (await engine.look([case.container])).get(case.container)
             if seen is None:
-                await self._make(case, host, engine, owner)
+                await engine.create(await self._box(case, owner))
             elif not self._is_mine(seen, case):
                 raise failed(f"the container {case.container} is somebody else's")
             elif seen.state is State.PAUSED:
@@ -233,10 +238,6 @@ class Boxes:
                     await engine.stop(case.container)
                 raise failed(_exchanged(case))
             inside = await self._look_inside(case, engine)
-        except EngineError as error:
-            raise refused(error, f"the container {case.container}") from error
-        except OSError as error:
-            raise failed(f"the container's folders: {error.strerror}") from error
         found = Found(
             seen=seen,
             owner=owner,
@@ -257,9 +258,14 @@ class Boxes:
             raise failed(inside.fault)
         return inside
 
-    async def _make(
-        self, case: ContainerCase, host: ContainerHost, engine: Engine, user: tuple[int, int]
-    ) -> None:
+    async def _box(self, case: ContainerCase, user: tuple[int, int]) -> Box:
+        """What its container is made as, with its image and its folders there.
+
+        @raise OSError: its folders cannot be had.
+        @raise EngineError: its image cannot be had.
+        """
+        host = self._hosts.get(case.host_id)
+        engine = self._hosts.engine(host)
         works = await self._hosts.works(host)
         image = case.image or host.image
         await self._images.ensure(host, engine, image)
@@ -289,7 +295,7 @@ class Boxes:
             "case": case.name,
             "made": _digest(engine.tongue.create(box)),
         }
-        await engine.create(evolve(box, labels=labels))
+        return evolve(box, labels=labels)
 
     def _prepare(self, container: str, owner: tuple[int, int], how: Credentials) -> Sequence[Mount]:
         """Have its folders; in a thread.
@@ -303,7 +309,7 @@ class Boxes:
         # A file to be mounted at has to be there, and its folders have to be the user's.
         put = dict.fromkeys(found, b"") if mounted else found
         with opened(self._folders.home(container)) as home:
-            self._act(owner, partial(put_credentials, home, put))
+            self._act(owner, partial(put_credentials, home, put, mounted=mounted))
         return credential_mounts(self._home, found) if mounted else ()
 
     async def _remove(self, case: ContainerCase) -> None:
@@ -385,6 +391,17 @@ def resources_of(case: ContainerCase, host: ContainerHost) -> Resources:
         memory=whole.memory if case.memory is None else case.memory,
         cpus=whole.cpus if case.cpus is None else case.cpus,
     )
+
+
+@contextmanager
+def _told(case: ContainerCase) -> Iterator[None]:
+    """What goes wrong with a container, as clients are told of it: a 422."""
+    try:
+        yield
+    except EngineError as error:
+        raise refused(error, f"the container {case.container}") from error
+    except OSError as error:
+        raise failed(f"the container's folders: {error.strerror}") from error
 
 
 def _owner(folder: os.stat_result) -> tuple[int, int]:

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from attrs import frozen
@@ -95,7 +97,7 @@ class Folders:
         self._private(self.base)
         self._private(self.base / container)
         for folder in (self.sockets(container), self.home(container)):
-            folder.mkdir(mode=0o700, exist_ok=True)
+            self._private(folder)
             if os.geteuid() == 0:
                 os.chown(folder, *owner)
 
@@ -139,13 +141,14 @@ def opened(folder: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def put_credentials(home: int, found: Mapping[str, bytes]) -> None:
+def put_credentials(home: int, found: Mapping[str, bytes], *, mounted: bool) -> None:
     """Leave credentials in a container's home folder; to be done with its user's rights.
 
     What is there already stays: it may have been refreshed inside since.  No link that was made
-    inside is followed.
+    inside is followed; what is no folder where one has to be is set aside.
 
     @param home: a descriptor of that folder.
+    @param mounted: something is mounted at each, so it has to be a file.
     @raise OSError: they cannot be written.
     """
     for name, data in found.items():
@@ -153,10 +156,13 @@ def put_credentials(home: int, found: Mapping[str, bytes]) -> None:
         with ExitStack() as stack:
             at = home
             for part in folders:
+                _set_aside(part, at, unless=stat.S_ISDIR)
                 with suppress(FileExistsError):
                     os.mkdir(part, 0o700, dir_fd=at)
                 at = os.open(part, _FOLDER, dir_fd=at)
                 stack.callback(os.close, at)
+            if mounted:
+                _set_aside(last, at, unless=stat.S_ISREG)
             with suppress(FileExistsError):
                 _write_new(last, data, at)
 
@@ -168,6 +174,7 @@ def put_secret(home: int, secret: str) -> None:
 
     @raise OSError: it cannot be written.
     """
+    _set_aside(SECRET_FILE, home, unless=lambda mode: not stat.S_ISDIR(mode))
     with suppress(FileNotFoundError):
         os.unlink(SECRET_FILE, dir_fd=home)
     _write_new(SECRET_FILE, f"{secret}\n".encode(), home)
@@ -185,6 +192,20 @@ def is_mountable(path: str) -> bool:
 
 def _is_credential(path: Path) -> bool:
     return path.is_file() and path.stat().st_size <= CREDENTIAL_LIMIT and is_mountable(str(path))
+
+
+def _set_aside(name: str, folder: int, *, unless: Callable[[int], bool]) -> None:
+    """Give what has a name another one, unless its mode is what it has to be."""
+    try:
+        mode = os.lstat(name, dir_fd=folder).st_mode
+    except FileNotFoundError:
+        return
+    if unless(mode):
+        return
+    taken = frozenset(os.listdir(folder))
+    names = (f"{name}.aside-{number}" for number in count(1))
+    free = next(each for each in names if each not in taken)
+    os.rename(name, free, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _write_new(name: str, data: bytes, folder: int) -> None:

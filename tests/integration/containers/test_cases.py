@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import unittest
 import uuid
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.error import HTTPError
@@ -379,6 +380,36 @@ class ContainerCaseTests(SynchronousTestCase):
         until("its own folder", folder.joinpath("made").exists)
         self.assertFalse((foreign / "made").exists())
 
+    def test_whatever_was_put_in_its_home_it_can_be_made_anew(self) -> None:
+        """Where credentials are to be: links, which are not followed, and what is no file."""
+        self.ask(
+            "POST", "/api/container-hosts", self.host("Copied", IMAGE, mountCredentials="copy")
+        )
+        other = self.daemon.folder / "other"
+        other.mkdir(exist_ok=True)
+        for host in ("box", "copied"):
+            case = self.case(host)
+            home = self.daemon.data / f"containers/service-case-{case}/home"
+            place = home / ".claude"
+            anew = f"/api/cases/{case}/container/recreate"
+            for put in (
+                lambda at: at.symlink_to(other),
+                lambda at: at.write_text("a file"),
+                os.mkfifo,
+                lambda at: (at / ".credentials.json/x").mkdir(parents=True),
+                partial(with_link, to=other / "new"),
+            ):
+                shutil.rmtree(place)
+                put(place)
+                own_by(USER, home)
+                self.assertEqual("running", self.ask("POST", anew, {})["state"])
+            self.assertEqual([], list(other.iterdir()))
+            self.assertEqual("a file", (home / ".claude.aside-2").read_text())
+            place.chmod(0)
+            self.assertIn("Permission denied", self.refused("POST", anew, {}, 422))
+            state = self.ask("GET", f"/api/cases/{case}/container")["state"]
+            self.assertEqual("running", state, "the one of before is gone")
+
     def test_a_job_in_there(self) -> None:
         case = self.case()
         prompt = "echo $(id -u)-$PWD-$((6*7)) > heard; touch said"
@@ -439,10 +470,16 @@ class ContainerCaseTests(SynchronousTestCase):
         self.assertIn("cases use it", self.refused("DELETE", "/api/container-hosts/box", None, 422))
 
 
+def with_link(folder: Path, to: Path) -> None:
+    """Make a folder with a link in the place of credentials."""
+    folder.mkdir()
+    (folder / ".credentials.json").symlink_to(to)
+
+
 def own_by(user: int, folder: Path) -> None:
     """Have everything below a folder belong to somebody."""
     for path in (folder, *folder.rglob("*")):
-        os.chown(path, user, user)
+        os.chown(path, user, user, follow_symlinks=False)
 
 
 def everything_on_command_lines() -> str:

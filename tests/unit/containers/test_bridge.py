@@ -230,6 +230,16 @@ class SecretFileTests(SynchronousTestCase):
         self.assertEqual("two\n", (home / SECRET_FILE).read_text())
         self.assertEqual(0o600, (home / SECRET_FILE).stat().st_mode & 0o777)
 
+    def test_a_folder_in_its_place_is_set_aside(self) -> None:
+        home = Path(self.mktemp())
+        for number in (1, 2):
+            (home / SECRET_FILE / "kept").mkdir(parents=True)
+            with opened(home) as folder:
+                put_secret(folder, "one")
+            self.assertEqual("one\n", (home / SECRET_FILE).read_text())
+            self.assertTrue((home / f"{SECRET_FILE}.aside-{number}/kept").is_dir())
+            (home / SECRET_FILE).unlink()
+
 
 class GatewayTests(SynchronousTestCase):
     def test_as_either_engine_tells_it(self) -> None:
