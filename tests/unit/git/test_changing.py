@@ -257,6 +257,21 @@ class WorktreeTests(TestCase):
         self.assertEqual("mine", (self.folder / "w" / "mine").read_text())
         self.assertEqual(["main"], self.branches())
 
+    async def test_a_branch_of_the_only_remote(self) -> None:
+        """It is tracked, also where a tag has its name."""
+        at = ("-C", str(self.repository))
+        self.git(*at, "config", "remote.far.url", "https://h.example/x")
+        self.git(*at, "config", "remote.far.fetch", "+refs/heads/*:refs/remotes/far/*")
+        for tagged in ("no", "yes"):
+            self.git(*at, "update-ref", f"refs/remotes/far/{tagged}", "HEAD")
+        self.git(*at, "tag", "yes")
+        for branch in ("no", "yes"):
+            await self.worktrees.add(self.order(branch, branch))
+            head = (self.repository / f".git/worktrees/{branch}/HEAD").read_text()
+            self.assertEqual(f"ref: refs/heads/{branch}\n", head)
+            config = (self.repository / ".git/config").read_text()
+            self.assertIn(f'[branch "{branch}"]\n\tremote = far\n', config)
+
     async def test_what_fails_leaves_nothing(self) -> None:
         before = sorted(os.listdir(self.folder))
         for order, code in (

@@ -70,7 +70,7 @@ class GitWorktrees:
             claim = partial(_claim, order.path)
             await self._in_place(order.place, claim, order.path, order.owner)
             try:
-                await shop.change("worktree", "add", *_which(order, there or elsewhere))
+                await shop.change("worktree", "add", *_which(order, there, elsewhere))
             except GitError as error:
                 made = not there and "a branch named" not in str(error)
                 await self._undo(shop, order, made)
@@ -118,14 +118,15 @@ class GitWorktrees:
             raise _refused(error) from None
         return _Shop(inspector=inspector, visit=visit)
 
-    async def _branches(self, shop: _Shop, branch: str) -> tuple[bool, bool]:
-        """Whether there is such a branch, and such a one of a remote."""
+    async def _branches(self, shop: _Shop, branch: str) -> tuple[bool, str | None]:
+        """Whether there is such a branch, and the reference of the only remote's that is."""
         own, others = f"refs/heads/{branch}", f"refs/remotes/*/{branch}"
         output = await shop.read("for-each-ref", "--format=%(refname)", "--", own, others)
         names = output.decode("utf-8", "replace").splitlines()
         far = [name for name in names if name.startswith("refs/remotes/")]
         # Git does not choose between several remotes.
-        return own in names, len(far) == 1 and far[0].split("/", 3)[-1] == branch
+        only = far[0] if len(far) == 1 and far[0].split("/", 3)[-1] == branch else None
+        return own in names, only
 
     async def _undo(self, shop: _Shop, order: WorktreeOrder, made: bool) -> None:
         """Whatever became of it, nothing is left; each step is tried."""
@@ -140,10 +141,13 @@ class GitWorktrees:
                 await shop.change("branch", "-D", "--", order.branch)
 
 
-def _which(order: WorktreeOrder, known: bool) -> list[str]:
-    """Arguments of C{git worktree add}: a branch that git knows, or a new one."""
-    if known and order.start is None:
+def _which(order: WorktreeOrder, there: bool, elsewhere: str | None) -> list[str]:
+    """Arguments of C{git worktree add}: a branch that is there, one of a remote's, or a new one."""
+    if there and order.start is None:
         return ["--quiet", "--", order.path, order.branch]
+    if elsewhere is not None and order.start is None:
+        # By its whole name: a tag of that name would be checked out, on no branch.
+        return ["--quiet", "--track", "-b", order.branch, "--", order.path, elsewhere]
     start = order.start or "HEAD"
     return ["--quiet", "--no-track", "-b", order.branch, "--", order.path, start]
 
