@@ -33,7 +33,9 @@ class UserBody(Body):
     password: str | None = Field(None, max_length=LONGEST_PASSWORD)
     can_bypass_permissions: bool | None = None
     os_user: str | None = Field(
-        None, max_length=64, description="OS user that the panes run as; empty: the service's own"
+        None,
+        max_length=64,
+        description="OS user that the panes run as; empty or null: the service's",
     )
 
 
@@ -157,7 +159,7 @@ class AccountRoutes:
             password=body.password,
             can_bypass_permissions=body.can_bypass_permissions,
             enabled=body.enabled,
-            os_user=body.os_user,
+            os_user=body.os_user or ("" if "os_user" in body.model_fields_set else None),
         )
         account = await self._accounts.change(call.path["name"], wanted, call.again)
         return OneUser(user=user_answer(account))

@@ -71,7 +71,7 @@ def build_agents(
         )
     )
     preparation = HookPreparation(
-        ground.settings, clis, sessions, ground.places, ground.doors.files
+        ground.settings, clis, sessions, ground.places, ground.doors.files, ground.bounds.inside
     )
     hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
     telemetry = TelemetryIntake(clock, hub, sessions, store)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from tservice.cases.catalogue import Catalogue
 from tservice.cases.desk import MADE, PROBE_SECONDS, Desk
@@ -15,11 +17,14 @@ from tservice.cases.interfaces import CasePlace, WorktreeWish
 from tservice.cases.model import Case, CaseRow, Worktree, taken, worktree_name
 from tservice.cases.shown import case_answer
 from tservice.core.clock import now_ms
-from tservice.core.errors import failed
+from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
 from tservice.core.payloads import CaseGoneTold
 from tservice.git.interfaces import IGitWork, WorktreeOrder, check_branch, check_ref
+
+MAKING_OF_ONE = 4
+"""Worktrees of one owner that are made at a time: git can take minutes for each."""
 
 
 @frozen
@@ -29,6 +34,7 @@ class CaseWorktrees:
     _desk: Desk
     _catalogue: Catalogue
     _git: IGitWork
+    _making: Counter[str] = field(factory=Counter, init=False)
 
     async def add(
         self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], object]
@@ -40,7 +46,7 @@ class CaseWorktrees:
 
         @raise ServiceError: 400 naming C{branch} or C{from}; 404: no such case; 409: there is such
             a case or folder, or the branch is in use; 422: no repository, in a container or on
-            another machine, or git refuses.
+            another machine, or git refuses; 429: L{MAKING_OF_ONE} of the owner's are being made.
         """
         check_branch(wish.branch, "branch")
         if wish.start is not None:
@@ -52,9 +58,23 @@ class CaseWorktrees:
         new = worktree_name(case.name, wish.branch)
         owner = self._desk.owner(caller)
         self._desk.refuse_reserved(owner, case.name)
-        with self._desk.reserve(owner, new, MADE):
+        with self._turn(owner), self._desk.reserve(owner, new, MADE):
             await self._desk.refuse_taken(caller, new)
             return await self._add(case, new, wish, caller, again)
+
+    @contextmanager
+    def _turn(self, owner: str) -> Iterator[None]:
+        """@raise ServiceError: 429."""
+        if self._making[owner] >= MAKING_OF_ONE:
+            text = f"{MAKING_OF_ONE} worktrees are being made already; wait for one"
+            raise ServiceError(ErrorCode.RATE_LIMITED, text)
+        self._making[owner] += 1
+        try:
+            yield
+        finally:
+            self._making[owner] -= 1
+            if not self._making[owner]:
+                del self._making[owner]
 
     async def _add(
         self,

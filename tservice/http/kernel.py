@@ -227,6 +227,8 @@ class Kernel:
     def _start(self, request: Request, work: Coroutine[Any, Any, bytes | None]) -> None:
         async def answer() -> None:
             content = await work
+            if request.gone:
+                return
             if content is not None:
                 request.write(content)
             request.finish()

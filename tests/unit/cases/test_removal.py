@@ -11,7 +11,7 @@ from typing import Any, cast
 from twisted.internet.defer import Deferred, succeed
 
 from tests.unit.cases.casecase import CaseCase
-from tests.unit.cases.rig import tree
+from tests.unit.cases.rig import FakeGit, tree
 from tests.unit.late import denied
 from tests.unit.sessions.rig import ADMIN, begin
 from tests.unit.store.failing import FailingConnection
@@ -19,9 +19,10 @@ from tservice.cases import folders, trash
 from tservice.cases.interfaces import WorktreeWish
 from tservice.cases.model import Case, CaseContainer, CaseLocation
 from tservice.cases.trash import AT_ONCE, KEPT_MS, PAUSE
-from tservice.cases.worktrees import CaseWorktrees
+from tservice.cases.worktrees import MAKING_OF_ONE, CaseWorktrees
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.git.interfaces import WorktreeOrder
 from tservice.sessions.interfaces import lasting
 from tservice.store.database import Database
 
@@ -252,6 +253,29 @@ class WorktreeTests(CaseCase):
         self.assertEqual((repository, "fix/it", "v1"), (order.folder, order.branch, order.start))
         self.assertEqual(["one", "one-fix-it"], self.listed())
         self.assertEqual(("case:linked", case), self.told()[-1])
+
+    def test_so_many_at_a_time(self) -> None:
+        """Git may take minutes for each."""
+        held: list[Deferred[Any]] = []
+
+        async def add_worktree(order: WorktreeOrder) -> Any:
+            held.append(Deferred())
+            return await held[-1]
+
+        self.patch(self.git, "add_worktree", add_worktree)
+
+        def ask(branch: str) -> Deferred[Any]:
+            wish = WorktreeWish(branch=branch)
+            return Deferred.fromCoroutine(self.cases.make_worktree("one", wish, ADMIN, lasting))
+
+        asked = [ask(str(number)) for number in range(MAKING_OF_ONE)]
+        error = self.failureResultOf(ask("more"), ServiceError).value
+        self.assertIs(ErrorCode.RATE_LIMITED, error.code)
+        for one, work in zip(asked, held, strict=True):
+            work.errback(failed("git refuses"))
+            self.failureResultOf(one, ServiceError)
+        self.patch(self.git, "add_worktree", FakeGit().add_worktree)
+        self.make("more")
 
     def test_of_a_worktree(self) -> None:
         self.make("a")

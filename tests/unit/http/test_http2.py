@@ -11,25 +11,37 @@ import h2.settings
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
 
 from tests.unit.http.driver import Api, UpgradeGate
 from tests.unit.http.sample import Handlers, operation
 from tests.unit.http.tls import TLSTransport
 from tests.unit.http.websockets.wsframes import UPGRADE
+from tservice.core.authentication import Visit
 from tservice.core.errors import invalid
 from tservice.http.body import LONG_TEXT
 from tservice.http.connections.channel import LINGER_BYTES
+from tservice.http.envelope import Response
+from tservice.http.kernel import IPages
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
 from tservice.http.site import IDLE_SECONDS
 from tservice.http.transfer import large
 from tservice.http.transfer.incoming import HELD
 from tservice.http.transfer.large import PIECE, SMALL
-from tservice.http.transfer.outgoing import Outgoing
+from tservice.http.transfer.outgoing import STALLED_SECONDS, Outgoing
 from tservice.http.websockets.upgrade import WebSockets
 
 FORM_LIMIT = 100 * HELD
 PIECES = 20
 LONG = 4 * PIECE
+
+
+@implementer(IPages)
+class LongPage:
+    """A UI of one page, which anybody may have."""
+
+    def find(self, path: str, visit: Visit) -> Response | None:
+        return Response(status=200, content=bytes(LONG), public=True) if path == "/page" else None
 
 
 class HTTP2Tests(SynchronousTestCase):
@@ -51,7 +63,7 @@ class HTTP2Tests(SynchronousTestCase):
         self.refused = False
         self.written = 0
         sockets = WebSockets(self.clock)
-        self.api = Api(table, UpgradeGate(), None, sockets, clock=self.clock, http2=True)
+        self.api = Api(table, UpgradeGate(), LongPage(), sockets, clock=self.clock, http2=True)
         self.transport = TLSTransport()
         self.connection = self.api.connect(transport=self.transport)
         self.channel = self.connection.channel
@@ -211,6 +223,17 @@ class HTTP2Tests(SynchronousTestCase):
         self.client.increment_flow_control_window(2 * LONG, stream)
         self.pump()
         self.assertEqual(LONG, len(json.loads(self.content(stream))["data"]["text"]))
+        self.assertEqual(0, self.api.kernel._large.untaken)
+
+    def test_a_connection_that_ends_before_its_page_is_taken(self) -> None:
+        self.acknowledging = False
+        for path in ("/page", "/api/large"):
+            self.assertEqual("200", self.status(self.ask("GET", path)))
+        waiting = len(self.api.clock.getDelayedCalls())
+        self.connection.lose()
+        self.assertLessEqual(len(self.api.clock.getDelayedCalls()), waiting - 2)
+        self.api.clock.advance(STALLED_SECONDS)
+        self.assertEqual([], self.flushLoggedErrors())
         self.assertEqual(0, self.api.kernel._large.untaken)
 
     def test_many_small_answers_that_nobody_takes(self) -> None:

@@ -7,12 +7,15 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from twisted.logger import Logger
 
 from tservice.agents.hooks.config import UnusableSettings, merge_settings, own_status_line
+from tservice.core.errors import ServiceError
 from tservice.core.files import FileError, read_json, replacement
 from tservice.core.kernelfiles import open_plain
+from tservice.core.places.bounds import ANYWHERE, Inside
 
 FOLDER = ".claude"
 FILE = "settings.local.json"
@@ -37,50 +40,78 @@ class HookConfig:
         self.home = home
 
     def write(
-        self, workspace: Path, *, hooks: bool, telemetry: bool, environ: Mapping[str, str]
+        self,
+        workspace: Path,
+        *,
+        hooks: bool,
+        telemetry: bool,
+        environ: Mapping[str, str],
+        inside: Inside = ANYWHERE,
     ) -> None:
         """Put the service's entries in, or take them out.
 
         Nothing is written where nothing changes, and no file is made only to hold nothing.
 
         @param environ: of the pane: says where the agent looks for the user's settings.
+        @param inside: what the workspace must be in when it is opened.
         @raise Refused: the file was left alone.
         """
         try:
-            own = self._own_line(workspace, environ) if telemetry else None
-            with _opened(workspace, make=hooks or telemetry) as folder:
+            with _opened(workspace, inside, make=hooks or telemetry) as folder:
                 if folder is not None:
+                    own = self._own_line(folder, environ) if telemetry else None
                     _change(folder, hooks=hooks, telemetry=telemetry, own_line=own)
         except FileError as error:
             raise FileRefused(str(error)) from None
+        except ServiceError as error:
+            raise FileRefused(error.message) from None
         except UnusableSettings as error:
             raise FileRefused(f"{FILE}: {error}") from None
         except OSError as error:
             raise FileRefused(f"{FOLDER}/{FILE}: {error.strerror}") from error
 
-    def _own_line(self, workspace: Path, environ: Mapping[str, str]) -> str | None:
-        """The status line that the user would have without ours: the folder's, else their own."""
+    def _own_line(self, folder: Path, environ: Mapping[str, str]) -> str | None:
+        """The status line that the user would have without ours: the folder's, else their own.
+
+        @param folder: of L{_opened}; a link in there may lead to what is not the account's.
+        """
         moved = environ.get("CLAUDE_CONFIG_DIR", "")
         home = Path(moved) if moved.startswith("/") else self.home / FOLDER
-        for path in (workspace / FOLDER / "settings.json", home / "settings.json"):
+        for at, flags in ((folder, os.O_NOFOLLOW), (home, 0)):
             try:
-                found = own_status_line(read_json(path))
+                found = own_status_line(_settings(at, flags))
             except (OSError, FileError) as error:
-                self._log.debug("no status line from {path}: {error}", path=path, error=error)
+                self._log.debug("no status line from {path}: {error}", path=at, error=error)
                 continue
             if found is not None:
                 return found
         return None
 
 
+def _settings(folder: Path, flags: int) -> Any:
+    """What C{settings.json} holds.
+
+    @param flags: of C{os.open}, beside those of a reading that waits for nothing.
+    @raise OSError: it cannot be opened.
+    @raise FileError: as L{read_json}.
+    """
+    opened = os.open(folder / "settings.json", os.O_RDONLY | os.O_NONBLOCK | flags)
+    try:
+        return read_json(Path(f"/proc/self/fd/{opened}"))
+    finally:
+        os.close(opened)
+
+
 @contextmanager
-def _opened(workspace: Path, *, make: bool) -> Iterator[Path | None]:
+def _opened(workspace: Path, inside: Inside, *, make: bool) -> Iterator[Path | None]:
     """The C{.claude} folder by its descriptor, so that nothing can be put in its place meanwhile.
 
     @raise OSError: it is a symbolic link (ELOOP, ENOTDIR), or no folder.
+    @raise ServiceError: the workspace leads out of what it must be in.
     """
     base = open_plain(workspace, os.O_RDONLY | os.O_DIRECTORY)
     try:
+        inside.check_real(os.readlink(f"/proc/self/fd/{base}"))
         if make:
             with suppress(FileExistsError):  # the next step judges what is there
                 os.mkdir(FOLDER, 0o755, dir_fd=base)

@@ -14,7 +14,8 @@ from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.hooks.firstrun import NotSeeded, seed
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.doors.threads import IThreads
-from tservice.core.places.place import Place
+from tservice.core.places.bounds import ANYWHERE, Inside
+from tservice.core.places.place import Place, PlaceId
 from tservice.core.places.places import Places
 from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Session
 from tservice.settings.interfaces import ISettings
@@ -40,12 +41,15 @@ class HookPreparation:
         sessions: Callable[[], ISessions],
         places: Places,
         files: IThreads,
+        inside: Callable[[str | None, PlaceId], Inside] = lambda owner, place: ANYWHERE,
     ) -> None:
         """
         @param places: a workspace is written to with the rights of its session's place.
         @param files: the door for what users' folders hold.
+        @param inside: what the folders of an account's sessions in a place must be in.
         """
         self._files = files
+        self._inside = inside
         self._places = places
         self._settings = settings
         self._clis = clis
@@ -90,9 +94,10 @@ class HookPreparation:
         hooks = chosen.workspace_hooks_enabled
         telemetry = chosen.show_plan_usage_limits or session.statusline_telemetry
         config, folder = HookConfig(place.home), Path(session.working_dir)
+        inside = self._inside(session.owner, session.place)
 
         def write() -> None:
-            config.write(folder, hooks=hooks, telemetry=telemetry, environ=env)
+            config.write(folder, hooks=hooks, telemetry=telemetry, environ=env, inside=inside)
 
         try:
             await self._files.run(

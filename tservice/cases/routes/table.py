@@ -187,7 +187,7 @@ class CaseRoutes:
                     answer=Nothing),
             _change("POST", "/{name}/worktree", self.worktree,
                     "Make a case on a new worktree of this one's repository",
-                    body=WorktreeBody, answer=OneCase),
+                    body=WorktreeBody, answer=OneCase, more=(ErrorCode.RATE_LIMITED,)),
         ]  # fmt: skip
 
     def _changes(self) -> list[Operation]:

@@ -46,10 +46,15 @@ class Inside:
     def check(self, folder: str, named: str = "workingDir") -> None:
         """Judge what C{folder} leads to now; asks the file system, in a thread that may wait.
 
-        @raise ServiceError: as L{check_real}.
+        @raise ServiceError: as L{check_real}; 422: it changes while it is looked at.
         """
-        # Unlike Path.resolve it takes a loop of links as it is.
-        self.check_real(os.path.realpath(folder), named)
+        try:
+            # Unlike Path.resolve it takes a loop of links as it is.
+            real = os.path.realpath(folder)
+        except OSError as error:
+            # What was a link a moment ago is none.
+            raise failed(f"{named}: {error.strerror}") from error
+        self.check_real(real, named)
 
     def check_real(self, folder: str, named: str = "workingDir") -> None:
         """Judge a folder on whose way there is no link; asks the file system about L{top}.

@@ -23,7 +23,7 @@ from tservice.git.runner import GitError
 SECONDS = 120.0
 """That one git command may take: it checks a whole tree out."""
 READ_SECONDS = 30.0
-"""That one may take which only looks."""
+"""That one may take which only looks, or takes back."""
 _LIMIT = 1024 * 1024
 _TAKEN = ("is already checked out at", "is already used by worktree")
 
@@ -35,7 +35,7 @@ class _Shop:
     inspector: Inspector
     visit: Inspection
 
-    async def read(self, *words: str) -> bytes:
+    async def briefly(self, *words: str) -> bytes:
         """@raise GitError: it failed."""
         return await self.inspector.ask(self.visit, words, _LIMIT)
 
@@ -121,7 +121,7 @@ class GitWorktrees:
     async def _branches(self, shop: _Shop, branch: str) -> tuple[bool, str | None]:
         """Whether there is such a branch, and the reference of the only remote's that is."""
         own, others = f"refs/heads/{branch}", f"refs/remotes/*/{branch}"
-        output = await shop.read("for-each-ref", "--format=%(refname)", "--", own, others)
+        output = await shop.briefly("for-each-ref", "--format=%(refname)", "--", own, others)
         names = output.decode("utf-8", "replace").splitlines()
         far = [name for name in names if name.startswith("refs/remotes/")]
         # Git does not choose between several remotes.
@@ -129,16 +129,16 @@ class GitWorktrees:
         return own in names, only
 
     async def _undo(self, shop: _Shop, order: WorktreeOrder, made: bool) -> None:
-        """Whatever became of it, nothing is left; each step is tried."""
+        """Whatever became of it, nothing is left; each step is tried, for as long as a look."""
         with suppress(GitError):
-            await shop.change("worktree", "remove", "--force", "--force", "--", order.path)
+            await shop.briefly("worktree", "remove", "--force", "--force", "--", order.path)
         work = partial(shutil.rmtree, order.path, ignore_errors=True)
         await self._in_place(order.place, work, order.path, order.owner)
         with suppress(GitError):
-            await shop.change("worktree", "prune")
+            await shop.briefly("worktree", "prune")
         if made:
             with suppress(GitError):
-                await shop.change("branch", "-D", "--", order.branch)
+                await shop.briefly("branch", "-D", "--", order.branch)
 
 
 def _which(order: WorktreeOrder, there: bool, elsewhere: str | None) -> list[str]:
@@ -164,7 +164,10 @@ def _claim(path: str) -> None:
 
 
 def _recognised(folder: str) -> Repository | None:
-    return recognise(os.path.realpath(os.fsencode(folder)))
+    try:
+        return recognise(os.path.realpath(os.fsencode(folder)))
+    except OSError:
+        return None  # what was a link a moment ago is none
 
 
 def _refused(error: GitError) -> ServiceError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing, suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -90,15 +91,9 @@ def waits(request: Any, size: int) -> bool:
 
 
 async def write_as_taken(request: Any, content: bytes) -> None:
-    """Write a body as fast as it is taken; returns when all of it has left."""
-    answer = Outgoing(request)
-    try:
+    """Write a body as fast as it is taken; returns when all of it has left, or its reader has."""
+    # Whoever cancels it has left or was cut off: there is nobody to tell.
+    with closing(Outgoing(request)) as answer, suppress(CancelledError):
         answer.begin(request.code, {})
         for at in range(0, len(content), PIECE):
             await answer.write(content[at : at + PIECE])
-    except CancelledError:
-        if request.gone:
-            raise
-        # It took nothing for too long: the connection is cut, and there is nobody to tell.
-    finally:
-        answer.close()

@@ -42,6 +42,8 @@ class Outgoing:
         self._request.write(b"")
         if not self._request.gone:
             self._request.registerProducer(self, True)
+            # Over HTTP/2 a connection that ends tells its requests alone.
+            self._request.notifyFinish().addErrback(lambda _: self.stopProducing())
 
     async def write(self, data: bytes) -> None:
         """Send C{data}; returns once more may be sent.

@@ -20,6 +20,7 @@ from tservice.agents.hooks.command import is_own_hook
 from tservice.agents.hooks.config import HOOKS, UnusableSettings, merge_settings, own_status_line
 from tservice.agents.hooks.files import FILE, FOLDER, FileRefused, HookConfig
 from tservice.agents.hooks.statusline import is_own_status
+from tservice.core.places.bounds import Inside
 
 OLD = 'curl -H "X: $(cat $SERVICE_HOOK_SECRET_FILE)" $SERVICE_API_URL/api/hook-event'
 OLD_LINE = "curl -K $SERVICE_HOOK_SECRET_FILE $SERVICE_API_URL/api/status-telemetry"
@@ -181,6 +182,32 @@ class FileTests(SynchronousTestCase):
             self.path.write_text(text)
             self.refused()
             self.assertEqual(text, self.path.read_text())
+
+    def test_the_status_line_of_another_folder_is_not_told(self) -> None:
+        """A link in the workspace is not followed; the user's own file may be one."""
+        line = {"statusLine": {"type": "command", "command": "secret-line"}}
+        outside = self.work / "outside.json"
+        outside.write_text(json.dumps(line))
+        self.folder.mkdir()
+        settings = self.folder / "settings.json"
+        settings.symlink_to(outside)
+        self.assertNotIn("secret-line", json.dumps(self.write(telemetry=True)))
+        settings.unlink()
+        os.mkfifo(settings)
+        self.assertNotIn("secret-line", json.dumps(self.write(telemetry=True)))
+        settings.unlink()
+        own = self.home / FOLDER
+        own.mkdir()
+        (own / "settings.json").symlink_to(outside)
+        self.write(telemetry=False)
+        self.assertIn("secret-line", json.dumps(self.write(telemetry=True)))
+
+    def test_a_workspace_that_leads_out_is_not_written(self) -> None:
+        inside = Inside(self.work.parent / "another")
+        with self.assertRaises(FileRefused) as caught:
+            self.config.write(self.work, hooks=True, telemetry=False, environ={}, inside=inside)
+        self.assertIn("outside the workspace of this account", str(caught.exception))
+        self.assertEqual(["home"], os.listdir(self.work))
 
     def test_links_are_refused(self) -> None:
         outside = self.work / "outside"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -33,6 +34,16 @@ class RuleTests(SynchronousTestCase):
     def test_whose_account_is_gone(self) -> None:
         self.assertEqual(Inside(CASES / "dan"), self.bounds.inside("dan", OWN))
         self.bounds.judge("dan", AS_C)
+
+    def test_what_changes_while_it_is_looked_at(self) -> None:
+        def readlink(path: str) -> str:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+        link = Path(self.mktemp()).absolute()
+        link.symlink_to("/")
+        self.patch(os, "readlink", readlink)
+        error = self.assertRaises(ServiceError, ANYWHERE.check, str(link))
+        self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
 
     def test_one_user(self) -> None:
         alone = bounds_of(CASES)
