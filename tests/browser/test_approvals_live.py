@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.agents.mock_tui.scenario import Scenario
 from tests.browser.harness import PATIENCE, BrowserCase, expect_focus, until
@@ -174,8 +174,8 @@ class StandingTests(LiveCase):
 
 
 class PromptTests(LiveCase):
-    def open(self, agent: PlayedSession) -> None:
-        self.front = self.shown(agent)
+    def open(self, agent: PlayedSession, context: BrowserContext | None = None) -> None:
+        self.front = self.shown(agent, context=context)
         self.field = self.front.get_by_test_id("prompt-field")
         self.outcome = self.front.get_by_test_id("prompt-outcome")
 
@@ -205,15 +205,19 @@ class PromptTests(LiveCase):
 
     def test_a_lost_answer_types_once(self) -> None:
         agent = self.agent()
-        self.open(agent)
+        lost: list[int] = []
 
         def lose(route: Route) -> None:
-            route.fetch(timeout=PATIENCE * 1000)
+            lost.append(route.fetch(timeout=PATIENCE * 1000).status)
             route.abort()
 
-        self.front.route("**/input", lose, times=1)
+        context = self.context()
+        # Before there is a page: nothing of it is under way then, its service worker neither.
+        context.route("**/input", lose, times=1)
+        self.open(agent, context)
         self.field.fill("SAY: once")
         self.field.press("Enter")
+        until(self.front, "the loss of the answer", lambda: lost == [200])
         expect(self.outcome).to_contain_text("once at most")
         self.field.press("Enter")
         expect(self.outcome).to_contain_text("not typed twice")
