@@ -16,11 +16,10 @@ from urllib.request import urlopen
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install
-from tests.agents.netns import dead_proxy
+from tests.agents.netns import dead_proxy, loopback_only
 from tests.agents.recipes import Place, claude
 from tests.agents.stub_model import StubProcess
-from tests.agents.subject import unavailable
+from tests.integration.containers import agent
 from tests.integration.containers.engines import PODMAN, PROGRAMS, Podman, obstacle
 from tests.integration.harness import Daemon, job_in
 from tests.waiting import PATIENCE, until
@@ -32,7 +31,11 @@ SECRET = "of-nobody-else"
 
 
 class ContainerCaseTests(SynchronousTestCase):
-    """One daemon and one podman for all."""
+    """One daemon and one podman for all, in a network of their own.
+
+    The bridge of podman would come and go on the machine, and a browser takes that for a network
+    that has changed: it ends what it is connecting to, also in the tests beside these.
+    """
 
     podman: ClassVar[Podman]
     daemon: ClassVar[Daemon]
@@ -43,6 +46,8 @@ class ContainerCaseTests(SynchronousTestCase):
         why = obstacle()
         if why is not None:
             raise unittest.SkipTest(f"this machine runs no containers: {why}")
+        agent.installed()
+        cls.enterClassContext(loopback_only())
         cls.podman = Podman()
         cls.podman.image(IMAGE, (*PROGRAMS, "curl"))
         cls.podman.image(BARE, ("dash", "sleep"))
@@ -268,7 +273,8 @@ class ContainerCaseTests(SynchronousTestCase):
         host = self.host("Agents", IMAGE, network="bridge", resources=room)
         self.ask("POST", "/api/container-hosts", host)
         name = "agents"
-        home = self.with_claude(self.daemon.data / f"containers/service-case-{name}/home")
+        home = self.daemon.data / f"containers/service-case-{name}/home"
+        agent.put_into(home)
         folder = self.daemon.folder / self.case("agents", name)
         bridge = json.loads(self.podman.run("network", "inspect", "podman"))[0]
         address = bridge["subnets"][0]["gateway"]
@@ -300,19 +306,6 @@ class ContainerCaseTests(SynchronousTestCase):
             both = ["RUN: touch made.txt", "SAY: hello"]
             until("both turns", lambda: [turn.prompt for turn in stub.turns()] == both)
             self.ask("DELETE", f"/api/sessions/{session}")
-
-    def with_claude(self, home: Path) -> Path:
-        """The home folder of a container that is to be, with Claude Code installed there."""
-        try:
-            program = install("claude", os.environ).binary
-        except CliUnavailable as why:
-            reason = unavailable(why, "claude")
-            if reason is None:
-                raise
-            raise unittest.SkipTest(reason) from why
-        (home / ".local/bin").mkdir(parents=True)
-        shutil.copy(program, home / ".local/bin/claude")
-        return home
 
     def prompt(self, session: str, text: str, wait: str) -> str:
         """Type a prompt; the signal that came."""
