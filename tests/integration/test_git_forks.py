@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pwd
 import shutil
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NoReturn
 from unittest import SkipTest
 
 from hypothesis import given
@@ -19,10 +21,13 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
+from twisted.logger import capturedLogs
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.integration.harness import PATIENCE, ROOT
+from tservice.core.process import landlock
 from tservice.core.process.landlock import is_possible
+from tservice.git import forkserver
 from tservice.git.forks import LOST, Forks
 from tservice.git.forkserver import GRACE, HEAD, Frames
 from tservice.git.safety import environment
@@ -62,6 +67,13 @@ def lives(pid: int) -> bool:
         return False
 
 
+def git_program() -> bytes:
+    """The path of git."""
+    program = shutil.which("git")
+    assert program is not None
+    return os.fsencode(program)
+
+
 class ForksTests(TestCase):
     def setUp(self) -> None:
         self.forks = Forks(reactor, reactor)
@@ -78,24 +90,58 @@ class ForksTests(TestCase):
             self.assertLess(time.monotonic(), until, f"{pid} is still there")
             await deferLater(IReactorTime(reactor), 0.02)
 
-    async def test_git_runs_nothing_else(self) -> None:
-        """And one that was refused something is let go of: there may be a new git."""
+    def alone(self) -> tuple[Forks, bytes]:
+        """Forks that start git alone, and git."""
         if not is_possible():
             raise SkipTest("this kernel has no Landlock")
         forks = Forks(reactor, reactor, alone=True)
         self.addCleanup(forks.stop)
-        program = shutil.which("git")
-        assert program is not None
-        git = os.fsencode(program)
+        return forks, git_program()
+
+    async def told_of(self, forks: Forks, *argv: bytes) -> int | str:
+        heard = Heard()
+        forks.start(heard, list(argv), ENV)
+        return await heard.ended
+
+    async def test_git_runs_nothing_else(self) -> None:
+        """And one that was refused something is let go of: there may be a new git."""
+        forks, git = self.alone()
         for argv, told in (
             ([git, b"--version"], 0),
             ([b"/bin/sh", b"-c", b"true"], "Permission denied"),
             ([git, b"--version"], 0),
             ([git, b"-c", b"alias.x=!true", b"x"], 128),
         ):
-            heard = Heard()
-            forks.start(heard, argv, ENV)
-            self.assertEqual(told, await heard.ended, argv)
+            self.assertEqual(told, await self.told_of(forks, *argv), argv)
+
+    def elsewhere(self) -> str:
+        """The path of a fork server whose git needs more of the system than it knows."""
+        server = Path(self.mktemp())
+        server.write_text(ELSEWHERE)
+        return str(server)
+
+    async def test_a_git_that_reads_elsewhere(self) -> None:
+        """It is not kept within folders, which is told; but from running programs as ever."""
+        self.patch(forkserver, "__file__", self.elsewhere())
+        forks, git = self.alone()
+        with capturedLogs() as lines:
+            self.assertEqual(0, await self.told_of(forks, git, b"--version"))
+        [line] = [each["text"] for each in lines]
+        self.assertTrue(line.startswith("git is not kept within folders: "), line)
+        self.assertEqual("Permission denied", await self.told_of(forks, b"/bin/sh", b"-c", b"true"))
+
+    def test_not_without_its_bounds(self) -> None:
+        """What cannot be kept within its folder is not started."""
+
+        def refuse(rules: int) -> NoReturn:
+            raise OSError(errno.E2BIG, "too many")
+
+        if not is_possible():
+            raise SkipTest("this kernel has no Landlock")
+        self.patch(landlock, "restrict", refuse)
+        argv, folder = ["/bin/sh", "-c", "true"], tempfile.gettempdir()
+        with self.assertRaisesRegex(OSError, "within its folder"):
+            forkserver.begin(argv, {}, None, None, folder, forkserver.SYSTEM)
 
     def nested(self) -> tuple[Path, Path]:
         """A folder in another; a link in it leads out."""
@@ -112,12 +158,7 @@ class ForksTests(TestCase):
 
     async def test_within_a_folder(self) -> None:
         """Links are followed in there alone, and another user is kept in as well."""
-        if not is_possible():
-            raise SkipTest("this kernel has no Landlock")
-        forks = Forks(reactor, reactor, alone=True)
-        self.addCleanup(forks.stop)
-        program = shutil.which("git")
-        assert program is not None
+        forks, git = self.alone()
         top, inner = self.nested()
         users = [None, pwd.getpwnam("nobody").pw_uid] if os.geteuid() == 0 else [None]
         init = ["init", "-q", "--template="]
@@ -130,12 +171,12 @@ class ForksTests(TestCase):
                 ([*init, str(inner / f"made-{uid}")], 0),
             ):
                 heard = Heard()
-                argv = [*map(os.fsencode, [program, "-C", str(inner), *words])]
+                argv = [git, *map(os.fsencode, ["-C", str(inner), *words])]
                 forks.start(heard, argv, environment("", {}), uid, uid, os.fsencode(inner))
                 self.assertEqual(status, await heard.ended, (words, heard.err))
         self.assertEqual(["in", "other"], sorted(os.listdir(top)))
         heard = Heard()
-        forks.start(heard, [os.fsencode(program), b"--version"], ENV, within=b"/nowhere")
+        forks.start(heard, [git, b"--version"], ENV, within=b"/nowhere")
         self.assertEqual("No such file or directory", await heard.ended)
 
     async def test_what_is_told(self) -> None:
@@ -217,6 +258,14 @@ class ForksTests(TestCase):
         self.assertEqual((str(nobody.pw_uid), str(nobody.pw_gid)), (uid, groups))
         self.assertEqual([], [key for key in keys if "_uid.0" in key or "_uid_ses.0" in key])
 
+
+ELSEWHERE = f"""
+import sys, time
+sys.path.insert(0, {str(ROOT)!r})
+from tservice.git import forkserver
+forkserver.SYSTEM = ()
+forkserver.main(sys.argv[1:], time.monotonic)
+"""
 
 PARENT = """
 import os, sys

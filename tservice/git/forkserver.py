@@ -257,19 +257,22 @@ def _started(
     enter: Callable[[], None] | None,
 ) -> subprocess.Popen[bytes]:
     """@raise OSError: as L{begin}."""
-    return subprocess.Popen(
-        [_bytes(word) for word in argv],
-        env={_bytes(name): _bytes(value) for name, value in env.items()},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        start_new_session=True,
-        user=uid,
-        group=gid,
-        extra_groups=None if uid is None else [],
-        preexec_fn=enter,
-    )
+    try:
+        return subprocess.Popen(
+            [_bytes(word) for word in argv],
+            env={_bytes(name): _bytes(value) for name, value in env.items()},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            user=uid,
+            group=gid,
+            extra_groups=None if uid is None else [],
+            preexec_fn=enter,
+        )
+    except subprocess.SubprocessError:
+        raise OSError("it cannot be kept within its folder") from None
 
 
 @contextmanager
@@ -300,24 +303,35 @@ def _take_no_keys_along() -> None:
         pass
 
 
-def run_git_alone(program: str) -> tuple[str, ...]:
+def run_git_alone(program: str) -> None:
     """Let nothing but git be run from here on, if git itself still can be.
 
-    @return: what git reads of the system.
     @raise OSError: it cannot be so, and is not.
     """
     with _our_modules():
         from tservice.core.process.landlock import loader_of, run_only
     loader_of(program)
-    folder = _asked([program, "--exec-path"])
-    programs = (program, os.path.join(folder, "git"))
+    programs = (program, os.path.join(_own_folder(program), "git"))
     # In a child first: for this process there is no way back.
     _asked([program, "--version"], lambda: run_only(programs))
+    run_only(programs)
+
+
+def read_by_git(program: str) -> tuple[str, ...]:
+    """What git reads of the system, if it can do with that.
+
+    @raise OSError: it cannot.
+    """
+    folder = _own_folder(program)
     system = (*SYSTEM, folder, os.path.dirname(program))
     with _fenced(folder, system) as enter:
         _asked([program, "--version"], enter)
-    run_only(programs)
     return system
+
+
+def _own_folder(program: str) -> str:
+    """@raise OSError: as L{_asked}."""
+    return _asked([program, "--exec-path"])
 
 
 def _asked(argv: list[str], before: Callable[[], None] | None = None) -> str:
@@ -350,13 +364,36 @@ def _our_modules() -> Iterator[None]:
         sys.path.pop(0)
 
 
-if __name__ == "__main__":
+def _bounds(program: str) -> tuple[str, ...] | None:
+    """Bound what runs here as far as this system can, and say what it cannot.
+
+    @return: what git reads beside the folder that it is started within; C{None}: anything.
+    """
+    try:
+        run_git_alone(program)
+    except OSError as error:
+        _complain(f"git is not kept from running programs: {error}")
+    try:
+        return read_by_git(program)
+    except OSError as error:
+        _complain(f"git is not kept within folders: {error}")
+        return None
+
+
+def _complain(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str], now: Callable[[], float]) -> None:
+    """Serve whoever started this.
+
+    @param arguments: the path of git, where nothing else may be run.
+    @param now: seconds that nobody sets.
+    """
     os.setsid()
     os.nice(NICENESS)
-    read = None
-    if len(sys.argv) > 1:
-        try:
-            read = run_git_alone(sys.argv[1])
-        except OSError as error:
-            print(f"git is not kept from running programs: {error}", file=sys.stderr, flush=True)
-    ForkServer(time.monotonic, read).serve()
+    ForkServer(now, _bounds(arguments[0]) if arguments else None).serve()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:], time.monotonic)
