@@ -20,6 +20,7 @@ from bench.report import Row
 from tservice.core.doors.programs import finder
 from tservice.core.doors.threads import NoThreads
 from tservice.core.logs.redact import Redactor
+from tservice.core.places.bounds import ANYWHERE
 from tservice.git.inspect import Inspector
 from tservice.git.model import GitOptions
 from tservice.git.runner import GitRunner
@@ -96,6 +97,7 @@ def make_service(home: Path) -> GitService:
         find=finder(NoThreads()),
     )
     inspector = Inspector(
+        inside=lambda: ANYWHERE,
         clock=reactor,
         runner=runner,
         in_thread=lambda work, at: deferToThread(work),
@@ -118,7 +120,7 @@ async def measure(service: GitService, folder: Path, options: GitOptions) -> flo
     @raise RuntimeError: it is no good answer.
     """
     began = time.perf_counter()
-    answer = await service.status(GitWorkspace(folder=str(folder)), options)
+    answer = await service.status(GitWorkspace(inside=ANYWHERE, folder=str(folder)), options)
     took = time.perf_counter() - began
     states = {repo["status"]["state"] for repo in answer["repos"]}
     if answer["state"] != "ok" or states != {"ok"}:

@@ -12,6 +12,7 @@ from twisted.trial.unittest import TestCase
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import blob, git
 from tservice.core.errors import ServiceError
+from tservice.core.places.bounds import ANYWHERE
 from tservice.git.model import DIFF_LIMIT, ChangeKind, GitOptions
 from tservice.git.routes import GitStatusAnswer
 from tservice.git.service import GitWorkspace
@@ -43,11 +44,13 @@ class DiffTests(TestCase):
             file.write(data)
 
     async def diff(self, path: str, kind: ChangeKind) -> dict[str, Any]:
-        workspace = GitWorkspace(folder=str(self.root))
+        workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.root))
         return await self.service.diff(workspace, str(self.root), path, kind, FRESH)
 
     async def status(self, folder: Path | None = None) -> dict[str, Any]:
-        return await self.service.status(GitWorkspace(folder=str(folder or self.root)), FRESH)
+        return await self.service.status(
+            GitWorkspace(inside=ANYWHERE, folder=str(folder or self.root)), FRESH
+        )
 
     async def test_kinds(self) -> None:
         (self.root / "old").rename(self.root / "new")
@@ -144,7 +147,7 @@ class DiffTests(TestCase):
 
     async def test_moved_away(self) -> None:
         """What was found a moment ago is looked for again before git is let near it."""
-        workspace = GitWorkspace(folder=str(self.folder))
+        workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.folder))
         diff = (workspace, str(self.root), "changed", ChangeKind.UNSTAGED)
         self.write(b"changed", b"other\n")
         await self.service.diff(*diff, FRESH)
@@ -156,5 +159,5 @@ class DiffTests(TestCase):
 
     async def test_no_git(self) -> None:
         service, _ = real_service(reactor, self.folder, environ={"PATH": "/absent"})
-        answer = await service.status(GitWorkspace(folder=str(self.root)), FRESH)
+        answer = await service.status(GitWorkspace(inside=ANYWHERE, folder=str(self.root)), FRESH)
         self.assertEqual(("error", "git is not installed"), (answer["state"], answer["error"]))

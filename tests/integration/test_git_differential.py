@@ -11,6 +11,7 @@ from twisted.trial.unittest import TestCase
 from tests.unit.git.oracle import ask
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import Maker
+from tservice.core.places.bounds import ANYWHERE
 from tservice.git.model import GitOptions
 from tservice.git.service import GitWorkspace
 
@@ -46,7 +47,7 @@ class DifferentialTests(TestCase):
         answers = await defer.gatherResults(
             [
                 defer.Deferred.fromCoroutine(
-                    service.status(GitWorkspace(folder=str(root)), GitOptions())
+                    service.status(GitWorkspace(inside=ANYWHERE, folder=str(root)), GitOptions())
                 )
                 for root in roots
             ]

@@ -17,6 +17,7 @@ from twisted.trial.unittest import TestCase
 
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import git
+from tservice.core.places.bounds import ANYWHERE
 from tservice.core.process.landlock import is_possible
 from tservice.git.locate import recognise
 from tservice.git.model import ChangeKind, GitOptions
@@ -169,7 +170,7 @@ class DriverTests(TestCase):
         rows = {row["path"]: row["kind"] for row in status["files"]}
         self.assertEqual("unstaged", rows.get("x.t"), title)
         found = await self.service.diff(
-            GitWorkspace(folder=str(root)),
+            GitWorkspace(inside=ANYWHERE, folder=str(root)),
             status["repoRoot"],
             "x.t",
             ChangeKind.UNSTAGED,
@@ -180,7 +181,7 @@ class DriverTests(TestCase):
         self.assertEqual(before, fingerprint(root), title)
 
     async def status(self, service: GitService, root: Path) -> dict[str, Any]:
-        answer = await service.status(GitWorkspace(folder=str(root)), FRESH)
+        answer = await service.status(GitWorkspace(inside=ANYWHERE, folder=str(root)), FRESH)
         self.assertEqual("ok", answer["state"], answer)
         found: dict[str, Any] = answer["repos"][0]["status"]
         return found
@@ -241,7 +242,9 @@ class DriverTests(TestCase):
             root = self.repository(f"endless{number}", "evil")
             os.mkfifo(root / ".git/pipe")
             own(root, f"[include]\n\tpath = {path}\n")
-            answer = await self.service.status(GitWorkspace(folder=str(root)), BRIEF)
+            answer = await self.service.status(
+                GitWorkspace(inside=ANYWHERE, folder=str(root)), BRIEF
+            )
             self.assertIn(answer["state"], ("error", "ok"), path)
             self.assertLessEqual(len(answer.get("error") or ""), 300, path)
         root = self.repository("after", "evil")

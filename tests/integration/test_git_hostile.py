@@ -18,6 +18,7 @@ from twisted.trial.unittest import TestCase
 
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import git
+from tservice.core.places.bounds import ANYWHERE
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitWorkspace
 
@@ -187,7 +188,7 @@ class HostileTests(TestCase):
         self.trap = Trap(self.folder)
         self.service, runner = real_service(reactor, self.folder / "home")
         self.addCleanup(runner.stop)
-        self.workspace = GitWorkspace(folder=str(self.trap.root))
+        self.workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.trap.root))
 
     async def status(self) -> dict[str, Any]:
         answer = await self.service.status(self.workspace, FRESH)
@@ -285,7 +286,7 @@ class HostileTests(TestCase):
         folder = self.folder / "piped"
         folder.mkdir()
         os.mkfifo(folder / ".git")
-        answer = await self.service.status(GitWorkspace(folder=str(folder)), FRESH)
+        answer = await self.service.status(GitWorkspace(inside=ANYWHERE, folder=str(folder)), FRESH)
         self.assertEqual("not-a-repo", answer["state"])
 
 
@@ -308,11 +309,15 @@ class OwnerTests(TestCase):
         (folder / "repo" / ".git" / "index").chmod(0o600)
         service, runner = real_service(reactor, folder / "home")
         self.addCleanup(runner.stop)
-        answer = await service.status(GitWorkspace(folder=str(folder / "repo")), FRESH)
+        answer = await service.status(
+            GitWorkspace(inside=ANYWHERE, folder=str(folder / "repo")), FRESH
+        )
         self.assertEqual("error", answer["state"])
         self.assertIn("Permission denied", answer["error"])
         os.chown(folder / "repo" / ".git" / "index", 65534, 65534)
-        answer = await service.status(GitWorkspace(folder=str(folder / "repo")), FRESH)
+        answer = await service.status(
+            GitWorkspace(inside=ANYWHERE, folder=str(folder / "repo")), FRESH
+        )
         self.assertEqual(1, answer["repos"][0]["status"]["counts"]["staged"])
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
@@ -323,6 +328,8 @@ class OwnerTests(TestCase):
         os.chown(folder / "repo" / ".git", 65534, 65534)
         service, runner = real_service(reactor, folder / "home")
         self.addCleanup(runner.stop)
-        answer = await service.status(GitWorkspace(folder=str(folder / "repo")), GitOptions())
+        answer = await service.status(
+            GitWorkspace(inside=ANYWHERE, folder=str(folder / "repo")), GitOptions()
+        )
         self.assertEqual("error", answer["state"])
         self.assertIn("dubious ownership", answer["error"])

@@ -14,6 +14,7 @@ from twisted.trial.unittest import TestCase
 from tests.unit.git.realgit import own_folder, real_service
 from tests.unit.git.repos import git
 from tests.waiting import PATIENCE
+from tservice.core.places.bounds import ANYWHERE
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitWorkspace
 
@@ -58,7 +59,7 @@ class OversizedTests(TestCase):
         return root
 
     async def status(self, root: Path, options: GitOptions) -> dict[str, Any]:
-        answer = await self.service.status(GitWorkspace(folder=str(root)), options)
+        answer = await self.service.status(GitWorkspace(inside=ANYWHERE, folder=str(root)), options)
         self.assertEqual(0, self.runner.running)
         return answer
 
@@ -73,7 +74,7 @@ class OversizedTests(TestCase):
             return put
 
         roots = [self.make(f"f{n}", spoil(path)) for n, path in enumerate(READ_BY_GIT)]
-        workspaces = [GitWorkspace(folder=str(root)) for root in roots]
+        workspaces = [GitWorkspace(inside=ANYWHERE, folder=str(root)) for root in roots]
         answers = await defer.gatherResults(
             [
                 defer.Deferred.fromCoroutine(self.service.status(workspace, BRIEF))
@@ -132,7 +133,11 @@ class OversizedTests(TestCase):
         status = await self.status(root, PATIENT)
         self.assertEqual(1, status["repos"][0]["status"]["counts"]["unstaged"])
         asked = self.service.diff(
-            GitWorkspace(folder=str(root)), str(root), "a", ChangeKind.UNSTAGED, BRIEF
+            GitWorkspace(inside=ANYWHERE, folder=str(root)),
+            str(root),
+            "a",
+            ChangeKind.UNSTAGED,
+            BRIEF,
         )
         error = await self.assertFailure(defer.Deferred.fromCoroutine(asked), Exception)
         self.assertIn("git timed out after 1 s", str(error))

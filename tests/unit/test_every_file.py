@@ -28,6 +28,7 @@ from tservice.core.config.model import Config
 from tservice.core.errors import ServiceError, StartError
 from tservice.core.events import EventHub
 from tservice.core.files import FileError
+from tservice.core.places.bounds import ANYWHERE
 from tservice.core.process.lock import FolderLock
 from tservice.core.users.sharedfolder import SharedFolder
 from tservice.hosts.file import host_file
@@ -162,7 +163,7 @@ def _trusted(key: str) -> Callable[[Path], object]:
 
 def _hooks(telemetry: bool) -> Callable[[Path], object]:
     return lambda folder: HookConfig(folder).write(
-        folder, hooks=True, telemetry=telemetry, environ={}
+        folder, hooks=True, telemetry=telemetry, environ={}, inside=ANYWHERE
     )
 
 

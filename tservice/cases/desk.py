@@ -222,7 +222,8 @@ class Desk:
 
     def hooks_for(self, caller: Identity) -> PutHooks:
         """What puts hooks into the caller's folders."""
-        return self._deps.hooks.writer(self.workspaces.place_of(caller))
+        workspaces = self.workspaces
+        return self._deps.hooks.writer(workspaces.place_of(caller), workspaces.owner_of(caller))
 
     # -- whatever becomes of who asked
 

@@ -167,8 +167,8 @@ class NoContainers:
 class WorkspaceHooks(Protocol):
     """Puts the hooks of agents into folders."""
 
-    def writer(self, place: Place, /) -> Callable[[Path], None]:
-        """What writes them into a folder of C{user}'s, called in a thread with that user's rights.
+    def writer(self, place: Place, owner: str | None, /) -> Callable[[Path], None]:
+        """What writes them into a folder of C{owner}'s, called in a thread with the place's rights.
 
         It raises C{OSError}; where hooks are switched off it does nothing.
         """

@@ -12,7 +12,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.doors.inthread import InThread
-from tservice.core.places.bounds import ANYWHERE, Inside
+from tservice.core.places.bounds import Inside
 from tservice.git.addeddiff import added_diff, read_content
 from tservice.git.commits import (
     COUNT,
@@ -108,7 +108,7 @@ class Inspector:
         euid: int,
         itself: Actor | None = None,
         containers: ContainerWorkspaces = tuple,
-        inside: Callable[[], Inside] = lambda: ANYWHERE,
+        inside: Callable[[], Inside],
     ) -> None:
         """
         @param euid: who looks at files.

@@ -16,7 +16,7 @@ from tservice.core.clock import now_ms
 from tservice.core.doors.inthread import InThread
 from tservice.core.errors import failed, not_found
 from tservice.core.kernelfiles import leads_to_kernel
-from tservice.core.places.bounds import ANYWHERE, Inside
+from tservice.core.places.bounds import Inside
 from tservice.core.places.place import OWN, PlaceId
 from tservice.git.flights import Flights
 from tservice.git.inspect import Inspector
@@ -56,9 +56,9 @@ class GitWorkspace:
     """
 
     folder: str
+    inside: Inside
     place: PlaceId = OWN
     owner: str | None = None
-    inside: Inside = ANYWHERE
 
 
 @frozen

@@ -30,6 +30,7 @@ from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.reader import read_on
+from tservice.core.places.bounds import ANYWHERE
 from tservice.core.users.acting import NotActing, act_as
 from tservice.core.users.osuser import OsUser, can_run
 from tservice.mux.interface import Liveness
@@ -129,7 +130,9 @@ class HostileTests(SynchronousTestCase):
         self.assertNotIn("'b'", json.loads(made.read_text())["statusLine"]["command"])
 
     def _configure(self) -> None:
-        HookConfig(self.ann.home).write(self.ann.home, hooks=True, telemetry=True, environ={})
+        HookConfig(self.ann.home).write(
+            self.ann.home, hooks=True, telemetry=True, environ={}, inside=ANYWHERE
+        )
 
     def now(self, work: Coroutine[Any, Any, _T]) -> _T:
         """The answer of a transport that need not wait."""

@@ -119,7 +119,7 @@ class FakeHooks:
     def __init__(self) -> None:
         self.error: OSError | None = None
 
-    def writer(self, place: Place) -> Callable[[Path], None]:
+    def writer(self, place: Place, owner: str | None) -> Callable[[Path], None]:
         def write(folder: Path) -> None:
             (folder / ".claude").mkdir()
             if self.error is not None:

@@ -133,22 +133,31 @@ class CreateTests(CaseCase):
         """The real writer; that of other tests is played."""
         from tservice.agents.hooks.install import HookPreparation
         from tservice.core.doors.threads import NoThreads
+        from tservice.core.places.bounds import Inside
 
         machine, home = self.machine, self.machine.home
         place = here(home)
         preparation = HookPreparation(
-            machine.settings, machine.clis, lambda: self.sessions, places_of(place), NoThreads()
+            machine.settings,
+            machine.clis,
+            lambda: self.sessions,
+            places_of(place),
+            NoThreads(),
+            lambda owner, place: Inside(machine.folder / (owner or "")),
         )
         file = Path(".claude") / "settings.local.json"
         for wanted in (True, False):
             machine.settings.change({"workspaceHooksEnabled": wanted})
             folder = machine.folder / f"hooks-{wanted}"
             folder.mkdir()
-            preparation.writer(place)(folder)
+            preparation.writer(place, None)(folder)
             self.assertEqual(wanted, (folder / file).exists())
             self.assertNotIn(
                 "statusLine", json.loads((folder / file).read_text()) if wanted else ()
             )
+        machine.settings.change({"workspaceHooksEnabled": True})
+        with self.assertRaisesRegex(OSError, "outside the workspace of this account"):
+            preparation.writer(place, "ann")(machine.folder / "hooks-False")
 
 
 class CustomFolderTests(CaseCase):

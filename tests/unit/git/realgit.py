@@ -15,6 +15,7 @@ from twisted.trial.unittest import TestCase
 from tservice.core.doors.programs import finder
 from tservice.core.doors.threads import NoThreads
 from tservice.core.logs.redact import Redactor
+from tservice.core.places.bounds import ANYWHERE
 from tservice.git.inspect import Inspector
 from tservice.git.runner import GitRunner
 from tservice.git.service import GitService
@@ -47,6 +48,7 @@ def real_service(
         find=finder(NoThreads()),
     )
     inspector = Inspector(
+        inside=lambda: ANYWHERE,
         clock=reactor,
         runner=runner,
         in_thread=_in_thread,

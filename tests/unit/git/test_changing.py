@@ -24,6 +24,7 @@ from tservice.core.doors.programs import finder
 from tservice.core.doors.threads import NoThreads
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.logs.redact import Redactor
+from tservice.core.places.bounds import ANYWHERE
 from tservice.core.places.place import Place
 from tservice.git import inspect
 from tservice.git.changing import unsaved, worktrees
@@ -197,6 +198,7 @@ class WorktreeTests(TestCase):
 
         def inspector(place: Place, owner: str | None) -> Inspector:
             return Inspector(
+                inside=lambda: ANYWHERE,
                 clock=reactor,
                 runner=self.runner,
                 in_thread=lambda work, at: in_its_thread(place, work, at, owner),

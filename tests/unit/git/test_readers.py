@@ -14,6 +14,7 @@ from tests.ground import NoDoors, lay_ground
 from tests.unit.osuserworld import OsUserWorld
 from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ServiceError
+from tservice.core.places.bounds import ANYWHERE
 from tservice.core.places.place import OWN, Place, PlaceId, PlaceKind, place_of_os_user
 from tservice.core.users.osuser import OsUser
 from tservice.git.build import build_git
@@ -52,7 +53,7 @@ class ReadersTests(SynchronousTestCase):
 
     def by(self, user: OsUser | None) -> object:
         place = OWN if user is None else place_of_os_user(user.name, user.uid)
-        workspace = GitWorkspace(folder="/w", place=place)
+        workspace = GitWorkspace(inside=ANYWHERE, folder="/w", place=place)
         asked = self.readers.status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))
         diff = self.readers.diff(workspace, "r", "p", ChangeKind.STAGED, GitOptions())
@@ -68,7 +69,9 @@ class ReadersTests(SynchronousTestCase):
     def test_one_for_each_account(self) -> None:
         """What hangs for one of them takes no turn of another."""
         for owner in ("ann", "ben", "ann"):
-            asked = self.readers.status(GitWorkspace(folder="/w", owner=owner), GitOptions())
+            asked = self.readers.status(
+                GitWorkspace(inside=ANYWHERE, folder="/w", owner=owner), GitOptions()
+            )
             self.successResultOf(Deferred.fromCoroutine(asked))
         self.assertEqual(3, len(self.made))
 
@@ -87,7 +90,9 @@ class ReadersTests(SynchronousTestCase):
 
     def test_what_is_never_looked_at(self) -> None:
         for kind, reason in ((PlaceKind.REMOTE, "remote"), (PlaceKind.CONTAINER, "docker")):
-            workspace = GitWorkspace(folder="/w", place=PlaceId(kind=kind, name="h"))
+            workspace = GitWorkspace(
+                inside=ANYWHERE, folder="/w", place=PlaceId(kind=kind, name="h")
+            )
             asked = Deferred.fromCoroutine(self.readers.status(workspace, GitOptions()))
             self.assertEqual({"by": reason}, self.successResultOf(asked))
             diff = self.readers.diff(workspace, "r", "p", ChangeKind.STAGED, GitOptions())
@@ -116,7 +121,9 @@ class RightsTests(SynchronousTestCase):
         ground = lay_ground(world.folder, doors=NoDoors(files=NotActing()), os_users=world)
         git = build_git(ground, sessions=sessions)
         workspace = GitWorkspace(
-            folder=str(user.home / "w"), place=place_of_os_user(user.name, user.uid)
+            inside=ANYWHERE,
+            folder=str(user.home / "w"),
+            place=place_of_os_user(user.name, user.uid),
         )
         asked = git.service.status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))

@@ -17,6 +17,7 @@ from tests.unit.sessions.rig import begin
 from tservice.cases.interfaces import CasePlace
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
+from tservice.core.places.bounds import ANYWHERE
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.git.build import build_git
 from tservice.git.case_routes import CaseGitRoutes
@@ -155,7 +156,13 @@ class RouteTests(SynchronousTestCase):
 
     def test_diff(self) -> None:
         self.call(1, "l", DiffQuery(repo="/r", path="p", kind=ChangeKind.STAGED))
-        wanted = (GitWorkspace(folder="/w"), "/r", "p", ChangeKind.STAGED, GitOptions())
+        wanted = (
+            GitWorkspace(inside=ANYWHERE, folder="/w"),
+            "/r",
+            "p",
+            ChangeKind.STAGED,
+            GitOptions(),
+        )
         self.assertEqual([wanted], self.service.asked)
 
     def test_access(self) -> None:
@@ -185,7 +192,8 @@ class BuildTests(SynchronousTestCase):
     def test_answer_has_the_documented_form(self) -> None:
         git = self.build()
         asked = git.service.status(
-            GitWorkspace(folder="/w", place=PlaceId(kind=PlaceKind.REMOTE)), GitOptions()
+            GitWorkspace(inside=ANYWHERE, folder="/w", place=PlaceId(kind=PlaceKind.REMOTE)),
+            GitOptions(),
         )
         answer = self.successResultOf(Deferred.fromCoroutine(asked))
         self.assertEqual("unsupported", GitStatusAnswer.model_validate(answer).state)
@@ -220,5 +228,7 @@ class CaseTests(SynchronousTestCase):
         answer = self.successResultOf(begin(operation.handler(cast(Call, call))))
         assert isinstance(answer, GitStatusAnswer)
         self.assertEqual("not-a-repo", answer.state)
-        workspace = GitWorkspace(folder="/cases/shop", place=ann.place, owner="ann")
+        workspace = GitWorkspace(
+            inside=ANYWHERE, folder="/cases/shop", place=ann.place, owner="ann"
+        )
         self.assertEqual([("shop", ann), (workspace, True)], asked)

@@ -13,6 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.repos import make
 from tservice.core.errors import ServiceError
+from tservice.core.places.bounds import ANYWHERE
 from tservice.git.inspect import Inspector
 from tservice.git.model import (
     ChangeKind,
@@ -92,7 +93,7 @@ class ServiceTests(SynchronousTestCase):
             home=self.top / "home",
             containers=lambda: self.containers,
         )
-        self.workspace = GitWorkspace(folder=str(self.top))
+        self.workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.top))
 
     def ask(self, **options: Any) -> Deferred[dict[str, Any]]:
         return Deferred.fromCoroutine(self.service.status(self.workspace, GitOptions(**options)))
@@ -124,7 +125,7 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual(("unsupported", "docker"), (answer["state"], answer["reason"]))
 
     def test_gone(self) -> None:
-        self.workspace = GitWorkspace(folder=str(self.top / "absent"))
+        self.workspace = GitWorkspace(inside=ANYWHERE, folder=str(self.top / "absent"))
         answer = self.status()
         self.assertEqual("error", answer["state"])
         self.assertIn("No such file", answer["error"])
@@ -140,7 +141,7 @@ class ServiceTests(SynchronousTestCase):
         way = self.top / "way"
         way.symlink_to("/proc/self/cwd")
         for folder in ("/proc/self/cwd", str(way), f"{way}/."):
-            self.workspace = GitWorkspace(folder=folder)
+            self.workspace = GitWorkspace(inside=ANYWHERE, folder=folder)
             answer = self.status(fresh=True)
             self.assertEqual("error", answer["state"], folder)
             self.assertIn("symbolic links", answer["error"])

@@ -15,7 +15,7 @@ from tservice.agents.hooks.config import UnusableSettings, merge_settings, own_s
 from tservice.core.errors import ServiceError
 from tservice.core.files import FileError, read_json, replacement
 from tservice.core.kernelfiles import open_plain
-from tservice.core.places.bounds import ANYWHERE, Inside
+from tservice.core.places.bounds import Inside
 
 FOLDER = ".claude"
 FILE = "settings.local.json"
@@ -46,7 +46,7 @@ class HookConfig:
         hooks: bool,
         telemetry: bool,
         environ: Mapping[str, str],
-        inside: Inside = ANYWHERE,
+        inside: Inside,
     ) -> None:
         """Put the service's entries in, or take them out.
 

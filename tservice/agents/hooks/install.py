@@ -14,7 +14,7 @@ from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.hooks.firstrun import NotSeeded, seed
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.doors.threads import IThreads
-from tservice.core.places.bounds import ANYWHERE, Inside
+from tservice.core.places.bounds import Inside
 from tservice.core.places.place import Place, PlaceId
 from tservice.core.places.places import Places
 from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Session
@@ -41,7 +41,7 @@ class HookPreparation:
         sessions: Callable[[], ISessions],
         places: Places,
         files: IThreads,
-        inside: Callable[[str | None, PlaceId], Inside] = lambda owner, place: ANYWHERE,
+        inside: Callable[[str | None, PlaceId], Inside],
     ) -> None:
         """
         @param places: a workspace is written to with the rights of its session's place.
@@ -66,16 +66,17 @@ class HookPreparation:
         if session.hooks_available != available:
             self._sessions().update(session.id, hooks_available=available)
 
-    def writer(self, place: Place) -> Callable[[Path], None]:
+    def writer(self, place: Place, owner: str | None) -> Callable[[Path], None]:
         """See L{tservice.cases.interfaces.WorkspaceHooks}."""
         config = HookConfig(place.home)
         wanted = self._settings.get().workspace_hooks_enabled
+        inside = self._inside(owner, place.id)
 
         def write(folder: Path) -> None:
             if not wanted:
                 return
             try:
-                config.write(folder, hooks=True, telemetry=False, environ={})
+                config.write(folder, hooks=True, telemetry=False, environ={}, inside=inside)
             except FileRefused as error:
                 why = error.__cause__
                 raise why if isinstance(why, OSError) else OSError(str(error)) from error

@@ -20,7 +20,7 @@ from tservice.agents.hooks.command import is_own_hook
 from tservice.agents.hooks.config import HOOKS, UnusableSettings, merge_settings, own_status_line
 from tservice.agents.hooks.files import FILE, FOLDER, FileRefused, HookConfig
 from tservice.agents.hooks.statusline import is_own_status
-from tservice.core.places.bounds import Inside
+from tservice.core.places.bounds import ANYWHERE, Inside
 
 OLD = 'curl -H "X: $(cat $SERVICE_HOOK_SECRET_FILE)" $SERVICE_API_URL/api/hook-event'
 OLD_LINE = "curl -K $SERVICE_HOOK_SECRET_FILE $SERVICE_API_URL/api/status-telemetry"
@@ -135,7 +135,9 @@ class FileTests(SynchronousTestCase):
         self.config = HookConfig(self.home)
 
     def write(self, *, hooks: bool = True, telemetry: bool = False, **environ: str) -> Any:
-        self.config.write(self.work, hooks=hooks, telemetry=telemetry, environ=environ)
+        self.config.write(
+            self.work, hooks=hooks, telemetry=telemetry, environ=environ, inside=ANYWHERE
+        )
         return json.loads(self.path.read_text()) if self.path.exists() else None
 
     def refused(self) -> str:
@@ -238,7 +240,7 @@ class FileTests(SynchronousTestCase):
     def test_a_workspace_behind_a_link(self) -> None:
         link = self.work.with_name("link")
         link.symlink_to(self.work)
-        self.config.write(link, hooks=True, telemetry=False, environ={})
+        self.config.write(link, hooks=True, telemetry=False, environ={}, inside=ANYWHERE)
         self.assertTrue(self.path.exists())
 
     def test_the_users_status_line_is_run_too(self) -> None:
