@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +15,8 @@ from tservice.cases.interfaces import CasePlace, WorktreeWish
 from tservice.cases.model import Case, CaseRow, Worktree, taken, worktree_name
 from tservice.cases.shown import case_answer
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.doors.underway import UnderWay
+from tservice.core.errors import failed
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
 from tservice.core.payloads import CaseGoneTold
@@ -25,6 +24,8 @@ from tservice.git.interfaces import IGitWork, WorktreeOrder, check_branch, check
 
 MAKING_OF_ONE = 4
 """Worktrees of one owner that are made at a time: git can take minutes for each."""
+
+FULL = f"{MAKING_OF_ONE} worktrees are being made already; wait for one"
 
 
 @frozen
@@ -34,7 +35,7 @@ class CaseWorktrees:
     _desk: Desk
     _catalogue: Catalogue
     _git: IGitWork
-    _making: Counter[str] = field(factory=Counter, init=False)
+    _making: UnderWay = field(factory=lambda: UnderWay(MAKING_OF_ONE, FULL), init=False)
 
     async def add(
         self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], object]
@@ -58,23 +59,9 @@ class CaseWorktrees:
         new = worktree_name(case.name, wish.branch)
         owner = self._desk.owner(caller)
         self._desk.refuse_reserved(owner, case.name)
-        with self._turn(owner), self._desk.reserve(owner, new, MADE):
+        with self._making.take(owner), self._desk.reserve(owner, new, MADE):
             await self._desk.refuse_taken(caller, new)
             return await self._add(case, new, wish, caller, again)
-
-    @contextmanager
-    def _turn(self, owner: str) -> Iterator[None]:
-        """@raise ServiceError: 429."""
-        if self._making[owner] >= MAKING_OF_ONE:
-            text = f"{MAKING_OF_ONE} worktrees are being made already; wait for one"
-            raise ServiceError(ErrorCode.RATE_LIMITED, text)
-        self._making[owner] += 1
-        try:
-            yield
-        finally:
-            self._making[owner] -= 1
-            if not self._making[owner]:
-                del self._making[owner]
 
     async def _add(
         self,

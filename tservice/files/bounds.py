@@ -1,8 +1,8 @@
-"""How much of a session's files may be under way at once."""
+"""How much may be done with a session's files in a minute."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,37 +12,6 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.errors import ErrorCode, ServiceError
 
 WINDOW = 60.0
-
-
-class UnderWay:
-    """Things under way, by session."""
-
-    def __init__(self, most: int, what: str) -> None:
-        """@param what: what they are called in a refusal."""
-        self._most, self._what = most, what
-        self._begun: Counter[str] = Counter()
-
-    @property
-    def count(self) -> int:
-        """All of them."""
-        return self._begun.total()
-
-    @contextmanager
-    def take(self, session_id: str) -> Iterator[None]:
-        """One of them, for the block.
-
-        @raise ServiceError: 429: there are as many as there may be.
-        """
-        if self._begun[session_id] >= self._most:
-            text = f"the session has {self._most} {self._what} already; try again"
-            raise ServiceError(ErrorCode.RATE_LIMITED, text)
-        self._begun[session_id] += 1
-        try:
-            yield
-        finally:
-            self._begun[session_id] -= 1
-            if not self._begun[session_id]:
-                del self._begun[session_id]
 
 
 @define

@@ -15,8 +15,8 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
+from tservice.core.doors.underway import UnderWay
 from tservice.core.errors import not_found
-from tservice.files.bounds import UnderWay
 from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of
 from tservice.files.model import SCREENSHOT_BYTES, SCREENSHOTS_LISTED, TRANSFERS, Workspace
 from tservice.files.opened import OpenFile, about
@@ -41,7 +41,9 @@ class Screenshots:
 
     def __init__(self, folder: Path, clock: IReactorTime, workers: Workers) -> None:
         self._folder, self._clock, self._workers = folder, clock, workers
-        self._turns = UnderWay(TRANSFERS, "screenshots on their way")
+        self._turns = UnderWay(
+            TRANSFERS, f"{TRANSFERS} screenshots are on their way already; try again"
+        )
 
     async def keep(
         self, username: str, content_type: str | None, read: Read

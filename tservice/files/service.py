@@ -12,10 +12,11 @@ from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
+from tservice.core.doors.underway import UnderWay
 from tservice.core.places.bounds import WorkspaceBounds
 from tservice.files import text, tree, writing
 from tservice.files.beneath import Beneath, Closed, FolderId, identity
-from tservice.files.bounds import Rate, UnderWay
+from tservice.files.bounds import Rate
 from tservice.files.following import Followers, Message
 from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of, open_uploads
 from tservice.files.model import (
@@ -71,7 +72,11 @@ class FilesDependencies:
     followers: Followers
     sweeper: Sweeper
     closed: Callable[[Workspace], Closed]
-    transfers: UnderWay = field(factory=lambda: UnderWay(TRANSFERS, "files on their way"))
+    transfers: UnderWay = field(
+        factory=lambda: UnderWay(
+            TRANSFERS, f"the session has {TRANSFERS} files on their way already; try again"
+        )
+    )
 
 
 class FilesService:

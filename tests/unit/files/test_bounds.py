@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.errors import ServiceError
-from tservice.files.bounds import WINDOW, Rate, UnderWay
-
-
-class TurnsTests(SynchronousTestCase):
-    def test_so_many_of_a_session(self) -> None:
-        turns = UnderWay(2, "things")
-        with ExitStack() as held:
-            held.enter_context(turns.take("a"))
-            held.enter_context(turns.take("a"))
-            held.enter_context(turns.take("b"))
-            with self.assertRaises(ServiceError) as caught:
-                held.enter_context(turns.take("a"))
-            self.assertEqual(429, caught.exception.status)
-            self.assertEqual(3, turns.count)
-        self.assertEqual(0, turns.count)
-        with turns.take("a"):
-            pass
+from tservice.files.bounds import WINDOW, Rate
 
 
 class RateTests(SynchronousTestCase):
