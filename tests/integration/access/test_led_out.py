@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
-from tests.integration.harness import DaemonCase
+from tests.integration.access.cases import BOB, TEXT, KeptCase
 from tests.unit.git.repos import git
-from tests.unit.http.gatecase import basic
 from tservice.core.process.landlock import is_possible
-
-WORD = "long enough"
-ADMIN, BOB = basic("admin", WORD), basic("bob", WORD)
-TEXT = "of somebody else"
 
 
 def need_landlock() -> None:
@@ -22,27 +16,12 @@ def need_landlock() -> None:
         raise SkipTest("the kernel has no Landlock")
 
 
-class LedOutTests(DaemonCase):
-    """C{bob} works in his cases alone, and has no OS user."""
-
+class LedOutTests(KeptCase):
     def setUp(self) -> None:
         super().setUp()
-        self.service = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=WORD).start()
-        body = {"username": "bob", "password": WORD, "canBypassPermissions": True}
-        self.service.request("POST", "/api/admin/users", body, ADMIN).data()
-        self.service.request("POST", "/api/cases", {"name": "shop"}, BOB).data()
-        (case,) = self.service.request("GET", "/api/cases", headers=BOB).data()
-        self.folder = Path(case["path"])
-        made = tempfile.TemporaryDirectory(prefix="tsother")
-        self.addCleanup(made.cleanup)
-        self.other = Path(made.name).resolve()
-        (self.other / "note").write_text(TEXT)
-        git(self.other, "init", "-q", "-b", "main")
         git(self.other, "add", "note")
         git(self.other, "commit", "-q", "-m", "one")
-        body = {"mode": "shell", "workingDir": str(self.folder)}
-        session = self.service.request("POST", "/api/sessions", body, BOB).data()["session"]
-        self.session = f"/api/sessions/{session['id']}"
+        self.session = f"/api/sessions/{self.shell(self.folder)}"
 
     def own(self) -> Path:
         """A repository of C{bob}'s in his case; its control folder."""

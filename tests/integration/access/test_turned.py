@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.integration.harness import Answer, DaemonCase
-from tests.unit.git.repos import git
-from tests.unit.http.gatecase import basic
+from tests.integration.access.cases import ADMIN, BOB, KeptCase
+from tests.integration.harness import Answer
 
-WORD = "long enough"
-ADMIN, BOB = basic("admin", WORD), basic("bob", WORD)
 OUTSIDE = "workingDir: outside the workspace of this account"
 
 
-class TurnedTests(DaemonCase):
-    """C{bob} works in his cases alone, and has no OS user."""
+class TurnedTests(KeptCase):
+    """The workspace is a folder in the case."""
 
     def setUp(self) -> None:
         super().setUp()
-        self.service = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=WORD).start()
-        body = {"username": "bob", "password": WORD, "canBypassPermissions": True}
-        self.service.request("POST", "/api/admin/users", body, ADMIN).data()
-        self.service.request("POST", "/api/cases", {"name": "shop"}, BOB).data()
-        (case,) = self.service.request("GET", "/api/cases", headers=BOB).data()
-        self.folder = Path(case["path"]) / "w"
+        self.folder /= "w"
         self.folder.mkdir()
-        made = tempfile.TemporaryDirectory(prefix="tsother")
-        self.addCleanup(made.cleanup)
-        self.other = Path(made.name)
-        (self.other / "note").write_text("of somebody else")
-        git(self.other, "init", "-q")
-        self.session = self.made(self.folder)
-
-    def made(self, folder: Path) -> str:
-        body = {"mode": "shell", "workingDir": str(folder)}
-        session = self.service.request("POST", "/api/sessions", body, BOB).data()["session"]
-        return str(session["id"])
+        self.session = self.shell(self.folder)
 
     def turn(self, target: str | Path) -> None:
         """Put a link to C{target} in the place of the workspace."""
@@ -88,7 +69,7 @@ class TurnedTests(DaemonCase):
     def test_an_admin_who_is_one_no_more(self) -> None:
         """What was free to choose then is judged by what is free now."""
         self.service.request("PATCH", "/api/admin/users/bob", {"role": "admin"}, ADMIN).data()
-        self.session = self.made(self.other)
+        self.session = self.shell(self.other)
         self.service.request("GET", f"/api/sessions/{self.session}/files", headers=BOB).data()
         self.service.request("PATCH", "/api/admin/users/bob", {"role": "user"}, ADMIN).data()
         self.assert_all_refused()
