@@ -9,8 +9,8 @@ from attrs import asdict, evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import sleep
-from tservice.core.errors import failed
-from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
+from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.mux.interface import Capture, IPane, MuxBusy, MuxError, PaneGone
 from tservice.sessions.record.model import Session
 from tservice.terminal.caret import back_to_caret
 from tservice.terminal.plain import plain
@@ -70,7 +70,7 @@ async def read_terminal(
 ) -> TerminalReading:
     """The terminal's text; without a process an empty one (protocol-terminal).
 
-    @raise ServiceError: 422: the pane does not answer.
+    @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
     """
     begun = clock.seconds()
     capture = None if pane is None else await _capture(pane, request.history or 0)
@@ -91,7 +91,7 @@ async def search_terminal(
 ) -> dict[str, Any]:
     """Occurrences of C{needle} in the pane's history and screen, oldest first.
 
-    @raise ServiceError: 422: the pane does not answer.
+    @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
     """
     capture = None if pane is None else await _capture(pane, None)
     if capture is None:
@@ -116,6 +116,8 @@ async def _capture(pane: IPane, history: int | None) -> Capture | None:
         return await pane.capture(history)
     except PaneGone:
         return None
+    except MuxBusy as error:
+        raise ServiceError(ErrorCode.RATE_LIMITED, f"{error}: try again") from error
     except MuxError as error:
         raise failed(f"the terminal does not answer: {error}") from error
 

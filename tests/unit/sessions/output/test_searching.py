@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.interface import IPane
+from tservice.core.errors import ServiceError
+from tservice.mux.interface import IPane, MuxBusy, MuxError, MuxTimeout
 from tservice.sessions.output.reading import AT_ONCE, search_terminal
 
 
@@ -23,6 +24,16 @@ class History:
 
     async def capture(self, history: int | None) -> History:
         return self
+
+
+@frozen
+class Failing:
+    """A pane that nothing can be read of."""
+
+    error: MuxError
+
+    async def capture(self, history: int | None) -> NoReturn:
+        raise self.error
 
 
 class SearchTests(SynchronousTestCase):
@@ -53,6 +64,13 @@ class SearchTests(SynchronousTestCase):
         work = search_terminal(Clock(), pane, "here", 10, nocase=False)
         found = self.successResultOf(Deferred.fromCoroutine(work))
         self.assertEqual((1, True), (len(found["matches"]), found["truncated"]))
+
+    def test_a_pane_that_is_asked_too_much(self) -> None:
+        for error, status in ((MuxBusy("256 wait"), 429), (MuxTimeout("none"), 422)):
+            pane = cast(IPane, Failing(error))
+            work = search_terminal(Clock(), pane, "here", 10, nocase=False)
+            failure = self.failureResultOf(Deferred.fromCoroutine(work), ServiceError)
+            self.assertEqual(status, failure.value.status)
 
     def test_other_case(self) -> None:
         found = self.successResultOf(self.search(b"HERE", b"there", b"x", nocase=True))
