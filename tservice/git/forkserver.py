@@ -309,8 +309,7 @@ def run_git_alone(program: str) -> None:
     @raise OSError: it cannot be so, and is not.
     """
     with _our_modules():
-        from tservice.core.process.landlock import loader_of, run_only
-    loader_of(program)
+        from tservice.core.process.landlock import run_only
     programs = (program, os.path.join(_own_folder(program), "git"))
     # In a child first: for this process there is no way back.
     _asked([program, "--version"], lambda: run_only(programs))
@@ -330,7 +329,13 @@ def read_by_git(program: str) -> tuple[str, ...]:
 
 
 def _own_folder(program: str) -> str:
-    """@raise OSError: as L{_asked}."""
+    """Where git's own programs are.
+
+    @raise OSError: as L{_asked}; also where it is a script, of which nobody knows what it needs.
+    """
+    with _our_modules():
+        from tservice.core.process.landlock import loader_of
+    loader_of(program)
     return _asked([program, "--exec-path"])
 
 
