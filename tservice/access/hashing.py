@@ -69,7 +69,6 @@ class Hasher:
         self._turns = FairQueue(threads)
         self._argon = PasswordHasher(time_cost=passes, memory_cost=memory_kib, parallelism=LANES)
         self._key = random(32)
-        self._dummy = self._argon.hash(random(16).hex())
 
     def hash_now(self, password: str) -> str:
         """The hash of a new password, in this thread: for the start only."""
@@ -90,10 +89,13 @@ class Hasher:
         @param password_hash: C{None} for nobody's: takes as long, and is never right.
         @raise Crowded: see L{FairQueue}.
         """
-        against = self._dummy if password_hash is None else password_hash
-        work = partial(_matches, self._argon, against, _bytes(password))
+        if password_hash is None:
+            # Checking one is making it again: this costs what a wrong password does.
+            await self.hash(place, password)
+            return False
+        work = partial(_matches, self._argon, password_hash, _bytes(password))
         right: bool = await self._turns.run(place, work)
-        return right and password_hash is not None
+        return right
 
     def fingerprint(self, password_hash: str, password: str) -> bytes:
         """Tells this password of this hash again, for as long as this process runs.
