@@ -16,9 +16,9 @@ from tservice.core.config.model import Config
 from tservice.core.doors.reach import NoReach
 from tservice.core.doors.threads import Door, IThreads, NoThreads
 from tservice.core.logs.redact import Redactor
-from tservice.core.places.bounds import Standing, WorkspaceBounds
+from tservice.core.places.bounds import ANYWHERE, Inside, Standing, WorkspaceBounds
 from tservice.core.places.near import OwnPlace
-from tservice.core.places.place import Place, PlaceKind
+from tservice.core.places.place import Place, PlaceId, PlaceKind
 from tservice.core.places.places import Places
 from tservice.ground.ground import Ground
 from tservice.ground.osusers import OsUserWiring, wire_os_users
@@ -29,6 +29,12 @@ from tservice.mux.transport import Transport
 from tservice.settings.interfaces import IChangingSettings, ISettings, SettingsObserver
 from tservice.settings.model import Settings
 from tservice.store.database import Database
+
+
+def anywhere(owner: str | None, place: PlaceId) -> Inside:
+    """The bounds of who has none."""
+    return ANYWHERE
+
 
 OWN_UID = 1000
 """Of the service's own user in tests, who is not root."""

@@ -54,7 +54,9 @@ def build_agents(
     """
     clock, hub = ground.reactor, ground.hub
     store = AgentStore(ground.database)
-    homes = Homes(own=own_files(ground.home, clis), places=ground.places)
+    homes = Homes(
+        own=own_files(ground.home, clis), places=ground.places, inside=ground.bounds.inside
+    )
     look = in_own_thread(ground.doors.files)
     proofs = Proofs(clock, homes, store.transcript, look)
     agents = Agents(

@@ -289,6 +289,12 @@ class IConversations(Interface):
     async def last(session: Session) -> str | None:
         """The agent's own id of the session's last conversation that it can go on with."""
 
+    async def check(session: Session, conversation: str) -> None:
+        """Judge one that somebody names for the session to go on with.
+
+        @raise ServiceError: 403: it is of another account; 422: that cannot be told.
+        """
+
 
 class IRecollection(Interface):
     """What is known of sessions from before the machine went down."""

@@ -98,6 +98,9 @@ class KnownConversations:
     async def last(self, session: Session) -> str | None:
         return session.conversation_ids[-1] if session.conversation_ids else None
 
+    async def check(self, session: Session, conversation: str) -> None:
+        """Any will do."""
+
 
 @frozen(kw_only=True)
 class Support:
@@ -401,9 +404,8 @@ class SessionService:
         """Start a session that was just made; one that cannot be started is not kept."""
         try:
             granted = caller.can_bypass_permissions
-            await self._processes.start(
-                live, granted=granted, resume=_first_resume(live), again=again
-            )
+            resume = await self._first_resume(live)
+            await self._processes.start(live, granted=granted, resume=resume, again=again)
         except Exception:
             self._roster.remove(live, asked=False)
             raise
@@ -413,7 +415,20 @@ class SessionService:
         entry = self._deps.clis.get(live.record.mode)
         if entry is None or entry.resume is None:
             return None
-        return _first_resume(live) or await self._deps.conversations.last(live.record)
+        resume = await self._first_resume(live)
+        return resume or await self._deps.conversations.last(live.record)
+
+    async def _first_resume(self, live: Live) -> str | None:
+        """The conversation that a new session was made to go on with (protocol-create).
+
+        @raise ServiceError: 403, 422: see L{IConversations.check}.
+        """
+        record = live.record
+        if record.phase is not Phase.CREATED or not record.conversation_ids:
+            return None
+        wanted = record.conversation_ids[-1]
+        await self._deps.conversations.check(record, wanted)
+        return wanted
 
     def _live(self, record: Session, phase: Phase) -> Live:
         target = InputTarget(
@@ -466,10 +481,3 @@ class SessionService:
 def _held_pane(live: Live) -> IPane | None:
     """The pane, unless it was let go and is only kept aside."""
     return None if live.stage.phase is Phase.DETACHED else live.pane
-
-
-def _first_resume(live: Live) -> str | None:
-    """The conversation that a new session was made to go on with (protocol-create)."""
-    if live.record.phase is not Phase.CREATED or not live.record.conversation_ids:
-        return None
-    return live.record.conversation_ids[-1]

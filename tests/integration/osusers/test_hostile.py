@@ -16,6 +16,7 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.ground import anywhere
 from tests.integration.gitservers import HttpBackend, repository
 from tests.integration.osusers.people import (
     ADMIN,
@@ -156,7 +157,9 @@ class HostileTests(SynchronousTestCase):
         """A transcript that is somebody else's file is not read."""
         line = json.dumps({"type": "user", "sessionId": CONVERSATION, "cwd": "/"})
         self.as_ben(f"umask 0; echo '{line}' >{CONVERSATION}.jsonl")
-        homes = Homes(own=TranscriptFiles.of_home(Path("/root")), places=self.people.places())
+        homes = Homes(
+            own=TranscriptFiles.of_home(Path("/root")), places=self.people.places(), inside=anywhere
+        )
         session = self.session_of(self.ann)
         folder = TranscriptFiles.of_home(self.ann.home).folder_of("/w")
         for script in (

@@ -19,7 +19,9 @@ def build_transcripts(
     ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
 ) -> Feature[Transcripts]:
     """The agents' own records of their conversations, those of OS users read as they."""
-    homes = Homes(own=own_files(ground.home, clis), places=ground.places)
+    homes = Homes(
+        own=own_files(ground.home, clis), places=ground.places, inside=ground.bounds.inside
+    )
     store = TranscriptStore(ground.database)
     prices = Prices(packaged=packaged_prices(), chosen=lambda: ground.settings.get().model_prices)
     look = in_own_thread(ground.doors.files)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.agents.transcripts.files import MODES
+from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
 from tservice.core.doors.inthread import InOwnThread
+from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.sessions.interfaces import IConversations, Session
+
+_T = TypeVar("_T")
 
 
 @implementer(IConversations)
@@ -32,11 +36,29 @@ class StoredConversations:
             return None
         if session.mode not in MODES:
             return session.conversation_ids[-1]
-        homes = self._homes()
-        files = homes.files_of(session)
-        look = homes.as_owner(session, lambda: files.resumable(session))
         try:
-            return await self._in_thread(look, session.working_dir, session.owner)
+            return await self._look(session, lambda files: files.resumable(session))
         except OSError as error:
             self._log.warn("{id}: its conversations: {error}", id=session.id, error=error)
             return None
+
+    async def check(self, session: Session, conversation: str) -> None:
+        if session.mode not in MODES:
+            return
+        try:
+            foreign = await self._look(
+                session, lambda files: files.is_another_s(session, conversation)
+            )
+        except OSError as error:
+            text = f"resumeSessionId: the conversations cannot be read: {error.strerror}"
+            raise failed(text) from error
+        if foreign:
+            text = "resumeSessionId: a conversation outside the workspace of this account"
+            raise ServiceError(ErrorCode.FORBIDDEN, text)
+
+    async def _look(self, session: Session, look: Callable[[TranscriptFiles], _T]) -> _T:
+        homes = self._homes()
+        files = homes.files_of(session)
+        work = homes.as_owner(session, lambda: look(files))
+        found: _T = await self._in_thread(work, session.working_dir, session.owner)
+        return found

@@ -16,6 +16,7 @@ from tservice.agents.transcripts.choice import EARLY_MS, Candidate, choose
 from tservice.agents.transcripts.sources import head
 from tservice.agents.transcripts.stores import CODEX, PRIMARY, STORES, StoredConversation, scan
 from tservice.core.doors.inparts import in_order
+from tservice.core.places.bounds import ANYWHERE, Inside
 from tservice.sessions.interfaces import Session
 
 MODES = tuple(STORES)
@@ -34,9 +35,12 @@ class TranscriptFiles:
     """Where the conversations are.
 
     @ivar roots: by mode, the folder of them, or the database.
+    @ivar inside: where a conversation must have begun to be a session's: accounts share a home, the
+        folders of two can be written alike in it, and some agents go on with any.
     """
 
     roots: Mapping[str, Path]
+    inside: Inside = ANYWHERE
 
     @classmethod
     def of_home(cls, home: Path) -> TranscriptFiles:
@@ -72,7 +76,9 @@ class TranscriptFiles:
         if path is None:
             return None
         inside = os.path.dirname(path) == folder and path.endswith(".jsonl")
-        return Path(path) if inside and os.path.isfile(path) else None
+        if not inside or not os.path.isfile(path) or self._is_foreign(Path(path), PRIMARY):
+            return None
+        return Path(path)
 
     def locate(
         self, session: Session, told: str | None, taken: Collection[str], *, shared: bool
@@ -96,6 +102,16 @@ class TranscriptFiles:
             ):
                 return conversation
         return None
+
+    def is_another_s(self, session: Session, conversation: str) -> bool:
+        """Whether the session's agent would go on with one that is not of its account."""
+        if self.inside == ANYWHERE:
+            return False
+        return any(
+            head(each.path, each.mode).conversation == conversation
+            and self._is_foreign(each.path, each.mode)
+            for each in self._like(session, conversation)
+        )
 
     def all(self) -> list[StoredConversation]:
         """Every conversation, newest first, within the limits of one search of each place."""
@@ -121,7 +137,15 @@ class TranscriptFiles:
 
     def _is_resumable(self, found: StoredConversation, conversation: str) -> bool:
         begins = head(found.path, found.mode)
-        return begins.conversation == conversation and begins.prompts > 0
+        own = begins.conversation == conversation and begins.prompts > 0
+        return own and not self._is_foreign(found.path, found.mode)
+
+    def _is_foreign(self, path: Path, mode: str) -> bool:
+        """Whether a conversation is of another account, or does not tell whose it is."""
+        if self.inside == ANYWHERE:
+            return False
+        begun = head(path, mode).cwd
+        return begun is None or not self.inside.holds(begun)
 
     def _candidates(self, session: Session, taken: Collection[str]) -> list[Candidate]:
         every = scan(self.roots[session.mode], session.mode)
@@ -133,6 +157,8 @@ class TranscriptFiles:
                 continue
             begins = head(each.path, session.mode)
             known = begins.conversation in session.conversation_ids
+            if known and self._is_foreign(each.path, session.mode):
+                continue
             if known or (begins.cwd is not None and _real(begins.cwd) == here):
                 found.append(Candidate(found=each, begins=begins))
         return found

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.agents.transcripts.sqlite.rows import kept_open
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.places.place import OWN, Place
+from tservice.core.places.bounds import Inside
+from tservice.core.places.place import OWN, Place, PlaceId
 from tservice.core.places.places import Places
 from tservice.sessions.interfaces import Session
 
@@ -23,15 +24,18 @@ class Homes:
     """Where each place's transcripts are.
 
     @ivar own: of the service's own.
+    @ivar inside: where the conversations of an account's sessions in a place must have begun.
     """
 
     own: TranscriptFiles
     places: Places
+    inside: Callable[[str | None, PlaceId], Inside]
 
     def files_of(self, session: Session) -> TranscriptFiles:
         """Where a session's agent writes: its own C{envOverrides} may have moved it."""
         place = self.places.recall(session.place)
-        return self._below(place).moved(session.mode, session.env_overrides)
+        files = self._below(place).moved(session.mode, session.env_overrides)
+        return evolve(files, inside=self.inside(session.owner, session.place))
 
     def every(self, place: Place, sessions: Iterable[Session]) -> list[TranscriptFiles]:
         """Where the agents in C{place} write that were told nothing, and those of C{sessions}.

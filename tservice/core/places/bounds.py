@@ -56,6 +56,14 @@ class Inside:
             raise failed(f"{named}: {error.strerror}") from error
         self.check_real(real, named)
 
+    def holds(self, folder: str) -> bool:
+        """Whether L{check} would let C{folder} pass."""
+        try:
+            self.check(folder)
+        except ServiceError:
+            return False
+        return True
+
     def check_real(self, folder: str, named: str = "workingDir") -> None:
         """Judge a folder on whose way there is no link; asks the file system about L{top}.
 

@@ -7,6 +7,7 @@ import json
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
+from tests.ground import anywhere
 from tests.unit.agents.rig import AgentCase, at_once
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents.model import HookEvent
@@ -94,7 +95,11 @@ class AgentOsUserTests(AgentCase):
             folder = home / ".claude" / "projects" / "-w"
             folder.mkdir(parents=True)
             (folder / f"{name}.jsonl").write_text(line + "\n")
-        homes = Homes(own=TranscriptFiles.of_home(self.machine.home), places=self.world.places())
+        homes = Homes(
+            own=TranscriptFiles.of_home(self.machine.home),
+            places=self.world.places(),
+            inside=anywhere,
+        )
         history = History(self.sessions, homes, at_once, lambda: 0.0)
         hers = evolve(self.ann, admin=True)
         for caller, name, acted in ((ADMIN, "own", []), (hers, "hers", ["a", "a"])):

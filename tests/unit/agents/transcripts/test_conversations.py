@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import here, places_of
+from tests.ground import anywhere, here, places_of
 from tests.unit.agents.rig import AgentCase, at_once
 from tests.unit.agents.transcripts.made import MADE, session
 from tests.unit.agents.transcripts.samples import database
@@ -20,6 +21,7 @@ from tservice.agents.transcripts.model import Tally
 from tservice.agents.transcripts.reader import HEAD
 from tservice.agents.transcripts.stores import StoredConversation
 from tservice.core.errors import ErrorCode
+from tservice.core.places.bounds import Inside
 from tservice.sessions.record.model import Location, Session
 
 OLD, NEW = "11111111-aaaa", "22222222-bbbb"
@@ -75,7 +77,7 @@ class ResumeTests(AgentCase):
         super().setUp()
         self.files = TranscriptFiles.of_home(self.machine.home)
         self.conversations = StoredConversations(
-            lambda: Homes(own=self.files, places=places_of(here())), at_once
+            lambda: Homes(own=self.files, places=places_of(here()), inside=anywhere), at_once
         )
 
     def resumed(self, owner: Session) -> str | None:
@@ -117,8 +119,31 @@ class ResumeTests(AgentCase):
         )
         self.assertIsNone(self.resumed(session(mode="antigravity")))
 
+    def test_of_an_account_that_is_kept_to_its_cases(self) -> None:
+        """Whose conversation it is tells where it began; Codex goes on with any."""
+        inside = Inside(self.machine.folder / "cases")
+        homes = Homes(own=self.files, places=places_of(here()), inside=lambda *_: inside)
+        found = StoredConversations(lambda: homes, at_once)
+        words = {"type": "event_msg", "payload": {"type": "user_message", "message": "go"}}
+        for place, own in ((f"{inside.top}/shop", True), ("/elsewhere", False), (None, False)):
+            name = uuid4().hex
+            meta = {"type": "session_meta", "payload": {"id": name, "cwd": place}}
+            write(self.files.codex / "2026/11/22" / f"rollout-t-{name}.jsonl", meta, words)
+            owner = session(conversation_ids=(name,), created_at=0)
+            self.assertEqual(name if own else None, self.run_now(found.last(owner)))
+            located = homes.files_of(owner).locate(owner, None, (), shared=False)
+            self.assertEqual(own, located is not None, place)
+            if own:
+                self.run_now(found.check(owner, name))
+                continue
+            refused = self.refusal(found.check(owner, name))
+            self.assertEqual(ErrorCode.FORBIDDEN, refused.code)
+        # What is not there the agent itself refuses; of an agent whose files nobody knows any.
+        self.run_now(found.check(session(), OLD))
+        self.run_now(found.check(session(mode="antigravity"), OLD))
+
     def test_what_cannot_be_read_is_begun_anew(self) -> None:
-        homes = Homes(own=self.files, places=places_of(here()))
+        homes = Homes(own=self.files, places=places_of(here()), inside=anywhere)
         nowhere = session(location=Location.REMOTE, conversation_ids=(OLD,))
         found = StoredConversations(lambda: homes, at_once).last(nowhere)
         self.assertIsNone(self.run_now(found))

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.ground import here, places_of
+from tests.ground import anywhere, here, places_of
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.rig import at_once
 from tests.unit.agents.transcripts.samples import RECORDED, database
@@ -30,7 +30,7 @@ class HistoryTests(ApprovalCase):
     def setUp(self) -> None:
         super().setUp()
         self.files = TranscriptFiles.of_home(self.machine.home)
-        homes = Homes(own=self.files, places=places_of(here()))
+        homes = Homes(own=self.files, places=places_of(here()), inside=anywhere)
         self.history = History(self.sessions, homes, at_once, self.clock.seconds)
 
     def claude(self, name: str, *entries: Any, at: int = 1000) -> Path:

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import here, places_of
+from tests.ground import anywhere, here, places_of
 from tests.unit.agents.rig import at_once
 from tests.unit.agents.transcripts.samples import RECORDED, database
 from tservice.agents.transcripts.files import TranscriptFiles
@@ -37,7 +37,7 @@ class ProofTests(SynchronousTestCase):
         self.folder = files.folder_of("/work")
         self.folder.mkdir(parents=True)
         self.path = self.folder / "c1.jsonl"
-        homes = Homes(own=files, places=places_of(here()))
+        homes = Homes(own=files, places=places_of(here()), inside=anywhere)
         self.clock = Clock()
         self.clock.advance(NOW / 1000)
         self.proofs = Proofs(self.clock, homes, lambda session_id: str(self.path), at_once)
@@ -178,7 +178,7 @@ class KeptTests(SynchronousTestCase):
 
     def proofs(self, mode: str, kept: Path, conversation: str) -> Callable[[str, int], Told]:
         """What is known of a text since a moment, of a session whose conversation is on disk."""
-        homes = Homes(own=TranscriptFiles.of_home(kept), places=places_of(here()))
+        homes = Homes(own=TranscriptFiles.of_home(kept), places=places_of(here()), inside=anywhere)
         self.session = Session(
             id="s",
             mode=mode,

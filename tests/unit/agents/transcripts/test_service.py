@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import here, places_of
+from tests.ground import anywhere, here, places_of
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.rig import at_once
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
@@ -191,7 +191,7 @@ class ServiceTests(ApprovalCase):
     def setUp(self) -> None:
         super().setUp()
         self.files = TranscriptFiles.of_home(self.machine.home)
-        self.homes = Homes(own=self.files, places=places_of(here()))
+        self.homes = Homes(own=self.files, places=places_of(here()), inside=anywhere)
         self.prices = Prices(
             packaged=packaged_prices(), chosen=lambda: self.machine.settings.get().model_prices
         )

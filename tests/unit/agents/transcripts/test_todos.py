@@ -13,7 +13,7 @@ import attrs
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.ground import here, places_of
+from tests.ground import anywhere, here, places_of
 from tests.told import wire
 from tests.unit.agents.rig import AgentCase, at_once
 from tests.unit.agents.transcripts.samples import RECORDED, database
@@ -221,7 +221,7 @@ class ServiceTests(AgentCase):
         super().setUp()
         files = TranscriptFiles.of_home(self.machine.home)
         self.path = files.codex / "2026" / "11" / "23" / "rollout-1-a.jsonl"
-        self.homes = Homes(own=files, places=places_of(here()))
+        self.homes = Homes(own=files, places=places_of(here()), inside=anywhere)
         self.open()
         self.session = self.agent("x", mode="codex")
         self.spend(START_IDLE)
