@@ -42,7 +42,7 @@ test lint check stress: export PYTHONDONTWRITEBYTECODE =
 # mypy takes one processor, whatever there is
 test: .venv/.test
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-web
-	$(BIN)/python -m pytest -m alone -n 5 $(ALONE) $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -m alone -n 4 $(ALONE) $(PYTEST_ARGS) $(NONE_CHOSEN)
 	$(BIN)/python -m pytest -m "not alone" -n 8 --dist worksteal $(PYTEST_ARGS) $(NONE_CHOSEN)
 
 lint: .venv/.test
