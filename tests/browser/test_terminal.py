@@ -52,6 +52,15 @@ class TypingTests(BrowserCase):
         terminal = self.terminal(daemon.url).run("echo $((6 * 7))-done").wait("42-done")
         expect_same(daemon, session, terminal)
 
+    def test_a_clock_that_went_back(self) -> None:
+        """The page's first number is of its clock: the service knows higher ones of this tab."""
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.terminal(daemon.url).run("echo $((6 * 7))-done").wait("42-done").page
+        page.add_init_script("{ const now = Date.now; Date.now = () => now() - 3600e3; }")
+        page.reload()
+        Terminal(page).ready().run("echo $((6 * 8))-done").wait("48-done")
+
     def test_fast_typing_loses_nothing(self) -> None:
         """Far more keys than the service queues for a session, without a pause."""
         daemon = self.daemon()

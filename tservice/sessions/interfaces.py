@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
 
-from attrs import frozen
+from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.clis.interfaces import Launch
@@ -83,6 +83,8 @@ class Delivery:
 
     @ivar delivered: it was typed whole.
     @ivar duplicate: it was accepted before, so it was not typed again.
+    @ivar last: of a duplicate, the last number that was accepted of its client, whatever became of
+        this one: two that fared alike are equal.
     @ivar buffered: its session's host is away: it is typed once that is back.
     @ivar dropped: or it would be, had there been room for it; its number is free.
     @ivar opened: what the agent opened for it that waits for a choice: C{"picker"}
@@ -91,6 +93,7 @@ class Delivery:
 
     delivered: bool
     duplicate: bool = False
+    last: int | None = field(default=None, eq=False)
     buffered: bool = False
     dropped: bool = False
     opened: str | None = None

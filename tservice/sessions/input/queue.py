@@ -111,9 +111,10 @@ class InputQueue:
         session = self._target.session()
         if session.pid is None:
             raise no_process()
-        known = [self._previous(request), self._buffered_before(request)]
-        if request.seq is not None and any(it is not None and request.seq <= it for it in known):
-            return Delivery(delivered=False, duplicate=True)
+        known = (self._previous(request), self._buffered_before(request))
+        last = max((it for it in known if it is not None), default=None)
+        if request.seq is not None and last is not None and request.seq <= last:
+            return Delivery(delivered=False, duplicate=True, last=last)
         fits = self._buffer.put(session.id, request)
         return Delivery(delivered=False, buffered=True, dropped=not fits)
 
@@ -257,7 +258,7 @@ class InputQueue:
             judge = partial(self._target.judge, request.sender)
             judge()
             await self._doubts.settle(request.client_id, request.seq, judge)
-            return Delivery(delivered=False, duplicate=True)
+            return Delivery(delivered=False, duplicate=True, last=previous)
         kind, data = classify(request.text, request.use_mux, typed=request.typed)
         if kind is not InputKind.RAW:
             self._target.drivable(request.sender)

@@ -206,8 +206,12 @@ class TerminalSocket:
             return
         if not is_report(message.data.encode("utf-8", "replace")):
             self._typed(len(message.data))
-        told = {"dup": delivery.duplicate, "buffered": delivery.buffered}
-        self._acknowledge(message.seq, **{name: True for name, is_so in told.items() if is_so})
+        told: dict[str, object] = {
+            "dup": delivery.duplicate or None,
+            "last": delivery.last,
+            "buffered": delivery.buffered or None,
+        }
+        self._acknowledge(message.seq, **{k: v for k, v in told.items() if v is not None})
 
     def _acknowledge(self, seq: int | None, **fields: object) -> None:
         if seq is not None:

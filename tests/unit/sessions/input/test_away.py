@@ -33,6 +33,18 @@ class AwayTests(FarCase):
         self.assertEqual([AGAIN, DONE], [self.send("x", seq) for seq in (6, 7)])
         self.assertEqual(b"xxx", self.typed)
 
+    def test_a_duplicate_tells_the_last_number(self) -> None:
+        """Kept or typed, whichever came later."""
+        for seq in (5, 8):
+            self.send("x", seq)
+        self.assertEqual(8, self.send("x", 5).last)
+        self.back()
+        self.assertEqual(8, self.send("x", 5).last)
+        self.send("x", 9)
+        self.far.there = False
+        self.assertEqual(9, self.send("x", 7).last)
+        self.assertIsNone(self.send("x", 10).last)
+
     def test_a_number_of_before_is_known(self) -> None:
         self.far.there = True
         self.assertEqual(DONE, self.send("x", 3))

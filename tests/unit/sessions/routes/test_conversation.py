@@ -143,11 +143,11 @@ class SocketTests(SynchronousTestCase):
         self.assertEqual(2, len(self.sessions.inputs))
         self.assertEqual([2], self.typed)
 
-    def test_a_duplicate_says_so(self) -> None:
-        self.sessions.answer = Delivery(delivered=False, duplicate=True)
+    def test_a_duplicate_says_so_and_what_came_last(self) -> None:
+        self.sessions.answer = Delivery(delivered=False, duplicate=True, last=9)
         socket, channel = self.open()
         self.say(socket, t="i", d="x", seq=4)
-        self.assertEqual({"t": "ack", "seq": 4, "dup": True}, channel.frames[-1])
+        self.assertEqual({"t": "ack", "seq": 4, "dup": True, "last": 9}, channel.frames[-1])
 
     def test_what_waits_for_its_host_says_so(self) -> None:
         """What did not fit was not accepted: its number is free."""
