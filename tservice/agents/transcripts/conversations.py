@@ -43,7 +43,7 @@ class StoredConversations:
             return None
 
     async def check(self, session: Session, conversation: str) -> None:
-        if session.mode not in MODES:
+        if session.mode not in MODES or not self._homes().are_shared(session):
             return
         try:
             foreign = await self._look(

@@ -105,8 +105,6 @@ class TranscriptFiles:
 
     def is_another_s(self, session: Session, conversation: str) -> bool:
         """Whether the session's agent would go on with one that is not of its account."""
-        if self.inside == ANYWHERE:
-            return False
         return any(
             head(each.path, each.mode).conversation == conversation
             and self._is_foreign(each.path, each.mode)

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.agents.transcripts.sqlite.rows import kept_open
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.places.bounds import Inside
+from tservice.core.places.bounds import ANYWHERE, Inside
 from tservice.core.places.place import OWN, Place, PlaceId
 from tservice.core.places.places import Places
 from tservice.sessions.interfaces import Session
@@ -36,6 +36,10 @@ class Homes:
         place = self.places.recall(session.place)
         files = self._below(place).moved(session.mode, session.env_overrides)
         return evolve(files, inside=self.inside(session.owner, session.place))
+
+    def are_shared(self, session: Session) -> bool:
+        """Whether conversations that the session's account may not see are in the same home."""
+        return self.inside(session.owner, session.place) != ANYWHERE
 
     def every(self, place: Place, sessions: Iterable[Session]) -> list[TranscriptFiles]:
         """Where the agents in C{place} write that were told nothing, and those of C{sessions}.
