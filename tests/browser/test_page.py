@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
-from playwright.sync_api import Request
+from playwright.sync_api import Request, Route, expect
 
 from tests.browser.browsers import Chromium
-from tests.browser.harness import GRAPHICS, PATIENCE, BrowserCase, Terminal, until
+from tests.browser.harness import GRAPHICS, LOST, PATIENCE, BrowserCase, Terminal, until
 
 SILENCE_MS = 45_000
 """When the page calls a silent stream dead: three missed heartbeats (protocol-sse)."""
@@ -100,6 +101,34 @@ class StreamTests(BrowserCase):
         until(page, "a new stream", goes_on)
         self.assertNotEqual("", streams[1])
         Terminal(page).ready().focus().run("echo alive-$((1 + 0))").wait("alive-1")
+
+
+class ChangedNetworkTests(BrowserCase):
+    """A phone that goes from one network to another: what is under way is cut."""
+
+    expected = LOST
+
+    def test_what_is_read_comes_all_the_same(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.page("about:blank")
+        cut: list[str] = []
+
+        def once(route: Route) -> None:
+            path = urlsplit(route.request.url).path
+            if path in cut:
+                route.continue_()
+                return
+            cut.append(path)
+            route.abort("connectionaborted")
+
+        page.route("**/api/**", once)
+        page.goto(f"{daemon.url}/?page=clis")
+        expect(page.get_by_test_id("cli").first).to_be_visible()
+        Terminal(page).ready()
+        self.assertLessEqual({"/api/events", "/api/clis", "/api/settings"}, set(cut))
+        expect(page.get_by_test_id("toast")).to_have_count(0)
+        expect(page.get_by_text("cannot be reached")).to_have_count(0)
 
 
 class DenseScreenTests(BrowserCase):

@@ -6,6 +6,8 @@ import { serviceUrl } from "./paths.ts";
 
 type Listener = () => void;
 
+const AGAIN_MS = 300;
+
 const onUnauthorized = new Set<Listener>();
 
 /** Tell `listener` whenever an answer says that nobody is signed in. */
@@ -57,13 +59,31 @@ function isJson(response: Response): boolean {
   return (response.headers.get("Content-Type") ?? "").includes("json");
 }
 
-async function send(path: string, init: RequestInit): Promise<Response> {
+interface Received {
+  response: Response;
+  text: string;
+}
+
+async function attempt(path: string, init: RequestInit): Promise<Received> {
   try {
-    return await fetch(serviceUrl(path, document.baseURI), { credentials: "same-origin", ...init });
+    const url = serviceUrl(path, document.baseURI);
+    const response = await fetch(url, { credentials: "same-origin", ...init });
+    return { response, text: await response.text() };
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw unreachable();
   }
+}
+
+/** What is only read is asked for once more: a device that changes its network cuts what is under way. */
+async function send(path: string, init: RequestInit): Promise<Received> {
+  try {
+    return await attempt(path, init);
+  } catch (error) {
+    if (init.method !== "GET" || !(error instanceof ApiError)) throw error;
+  }
+  await new Promise((done) => setTimeout(done, AGAIN_MS));
+  return attempt(path, init);
 }
 
 export interface RequestOptions {
@@ -94,9 +114,8 @@ function initOf(method: string, options: RequestOptions): RequestInit {
  * @throws ApiError for every failure, also when the service cannot be reached (status 0).
  */
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-  const response = await send(path, initOf(method, options));
+  const { response, text } = await send(path, initOf(method, options));
   lookForKey(response);
-  const text = await response.text();
   try {
     const answer = {
       status: response.status,
