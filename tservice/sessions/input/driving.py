@@ -28,14 +28,26 @@ class Driving:
         @raise ServiceError: 403: it takes a right that the account has no more; 422 naming
             C{osUser}: it is another one than the session's.
         """
+        if sender is not None and sender.parent is not None:
+            self._judge_agent(session)
         name = session.owner if sender is None else sender.username
         if not self.bounds.multiuser or name is None:
             return
         account = self.bounds.account(name)
         if not session.owned and (account is None or not account.admin):
             # Nothing is known of what runs there, as when it was attached to (protocol-remote).
-            raise ServiceError(ErrorCode.FORBIDDEN, "an attached tmux session is for admins")
+            raise _attached()
         if account is None or not account.granted:
             self.clis.check_grant(session.mode, session.params, session.env_overrides)
         if name == session.owner:
             self.bounds.judge(name, session.place)
+
+    def _judge_agent(self, session: Session) -> None:
+        """An agent's own token has no grant, whoever is its owner and made the session."""
+        if not session.owned:
+            raise _attached()
+        self.clis.check_grant(session.mode, session.params, session.env_overrides)
+
+
+def _attached() -> ServiceError:
+    return ServiceError(ErrorCode.FORBIDDEN, "an attached tmux session is for admins")

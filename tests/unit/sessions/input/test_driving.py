@@ -136,6 +136,48 @@ class DemotedTests(DrivingCase):
         judge(self.agent_session.id, ROOT)
 
 
+class AgentTokenTests(InputCase):
+    """Whoever holds an agent's own token has no grant, with one user too."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.holder = evolve(
+            ADMIN,
+            method="token",
+            token="agent:p",
+            parent="p",
+            can_bypass_permissions=False,
+            sessions=frozenset({self.agent_session.id, self.shell_session.id}),
+        )
+
+    def judged(self, session: Session, sender: Identity) -> ErrorCode | None:
+        try:
+            self.sessions.judge(session.id, sender)
+        except ServiceError as error:
+            return error.code
+        return None
+
+    def test_what_its_person_made_with_the_grant(self) -> None:
+        self.sessions.update(self.agent_session.id, params={"permissionMode": "default"})
+        self.assertIsNone(self.judged(self.agent_session, self.holder))
+        self.assertEqual(ErrorCode.FORBIDDEN, self.judged(self.shell_session, self.holder))
+        self.sessions.update(self.agent_session.id, params=BYPASS)
+        self.assertEqual(ErrorCode.FORBIDDEN, self.judged(self.agent_session, self.holder))
+        for session in self.agent_session, self.shell_session:
+            self.assertIsNone(self.judged(session, ADMIN))
+
+    def test_what_is_typed(self) -> None:
+        request = InputRequest(text="id\r", use_mux=False, sender=self.holder)
+        typed = self.sessions.input(self.shell_session.id, request)
+        self.assert_refused(ErrorCode.FORBIDDEN, typed)
+        self.assertEqual(b"", bytes(self.pane(self.shell_session).typed))
+
+    def test_what_was_attached_to(self) -> None:
+        remote = Remote(host_id="h", name="work", owned=False)
+        self.sessions.update(self.agent_session.id, location=Location.REMOTE, remote=remote)
+        self.assertEqual(ErrorCode.FORBIDDEN, self.judged(self.agent_session, self.holder))
+
+
 class KeptTests(FarCase):
     """While the session's host is away."""
 
