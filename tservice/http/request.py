@@ -34,8 +34,8 @@ SWITCHED = 101
 _NO_METHOD = server.Request.method
 
 CRUMBS, CRUMB_BYTES = 1000, 64
-"""So many pieces of a body that is taken in before anybody is asked may be shorter than that: each
-costs some microseconds, and a read holds ten thousand chunks of a byte."""
+"""So many pieces of a body that is taken in before anybody is asked may be shorter than that, or
+than that on average where they came together: a read holds ten thousand chunks of a byte."""
 
 PARAMETERS = 1000
 """In a query string: each costs a microsecond before anybody is asked, and a head holds 16,000."""
@@ -111,7 +111,9 @@ class Request(server.Request):
         else:
             self._refuse(BUSY)
 
-    def handleContentChunk(self, data: bytes) -> None:
+    def handleContentChunk(self, data: bytes, pieces: int = 1) -> None:
+        """Take in more of the body, that came in so many C{pieces}."""
+        self._crumbs += max(0, pieces - len(data) // CRUMB_BYTES)
         if self.incoming is not None:
             self._pass_on(self.incoming, data)
             return
@@ -121,10 +123,8 @@ class Request(server.Request):
         if self.refusal is None:
             self._received += len(data)
             self._weigh(len(data))
-        if self.refusal is None and len(data) < CRUMB_BYTES:
-            self._crumbs += 1
-            if self._crumbs > CRUMBS:
-                self._refuse(invalid("body", f"must not come in more than {CRUMBS} tiny pieces"))
+        if self.refusal is None and self._crumbs > CRUMBS:
+            self._refuse(invalid("body", f"must not come in more than {CRUMBS} tiny pieces"))
         if self.refusal is not None:
             self._drop(len(data))
             return
@@ -154,12 +154,11 @@ class Request(server.Request):
 
     def _pass_on(self, incoming: Incoming, data: bytes) -> None:
         self._received += len(data)
-        self._crumbs += len(data) < CRUMB_BYTES
         if self._bound is not None and self._received > self._bound:
             incoming.refuse(too_large(self._bound))
         elif self._crumbs > CRUMBS + self._received // CRUMB_BYTES:
             incoming.refuse(invalid("body", f"must not come in more than {CRUMBS} tiny pieces"))
-        if incoming.thrown:
+        if self.thrown:
             self._drop(len(data))
         incoming.feed(data)
 
@@ -269,6 +268,11 @@ class Request(server.Request):
     def handled(self) -> bool:
         """Whether all of it is here, so that an answer is under way."""
         return self.method != _NO_METHOD
+
+    @property
+    def thrown(self) -> bool:
+        """Whether nobody reads what still comes of a streamed body."""
+        return self.incoming is not None and self.incoming.thrown
 
     @property
     def held(self) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from twisted.web import http
 
 from tests.unit.http.driver import Api, Connection, head, turn
 from tests.unit.http.sample import Handlers, operation
-from tservice.http.connections.channel import BITE_BYTES
+from tservice.http.connections.channel import BITE_BYTES, LINGER_BYTES
 from tservice.http.operations import Call
 from tservice.http.request import CRUMB_BYTES, CRUMBS, PARAMETERS, Request
 from tservice.http.site import IDLE_SECONDS
@@ -127,6 +128,19 @@ class PipelineTests(SynchronousTestCase):
         self.assertTrue(self.connection.transport.disconnecting)
 
 
+def read_of_bodies(case: SynchronousTestCase) -> list[int]:
+    """The sizes of all pieces that requests are given, as they are given them."""
+    sizes: list[int] = []
+    real = Request.handleContentChunk
+
+    def counted(request: Request, data: bytes, *rest: int) -> None:
+        sizes.append(len(data))
+        real(request, data, *rest)
+
+    case.patch(Request, "handleContentChunk", counted)
+    return sizes
+
+
 class ChunkTests(SynchronousTestCase):
     """Bodies in chunks, before anybody knows who sends them."""
 
@@ -141,20 +155,14 @@ class ChunkTests(SynchronousTestCase):
 
     def test_crumbs(self) -> None:
         """What is behind the piece that went over the bound is thrown away unread."""
-        chunks: list[int] = []
-        real = Request.handleContentChunk
-
-        def counted(request: Request, data: bytes) -> None:
-            chunks.append(len(data))
-            real(request, data)
-
-        self.patch(Request, "handleContentChunk", counted)
+        chunks = read_of_bodies(self)
         self.connection.send(self.head + b"1\r\n \r\n" * 10_000)
         self.assertIn(b"HTTP/1.1 400 ", self.connection.value())
         self.assertIn(
             f"body: must not come in more than {CRUMBS} tiny".encode(), self.connection.value()
         )
-        self.assertLessEqual(len(chunks), CRUMBS + BITE_BYTES // 6)
+        self.assertLessEqual(sum(chunks), CRUMBS + BITE_BYTES // 6)
+        self.assertLessEqual(len(chunks), 2)
 
     def test_what_is_sent_so_by_people(self) -> None:
         """A body in lines, one in a few crumbs, and what comes behind it in the same read."""
@@ -215,6 +223,7 @@ class StreamedChunkTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.size = 0
+        self.answer: Deferred[None] | None = None
         self.clock = clock = Clock()
         table = [operation("POST", "/api/form", self.form, streams=True, body_limit=FORM_LIMIT)]
         api = Api(table, clock=clock)
@@ -225,15 +234,36 @@ class StreamedChunkTests(SynchronousTestCase):
         self.connection.send(head("POST", "/api/form", headers))
 
     async def form(self, call: Call) -> object:
-        while data := await call.incoming.read():
-            self.size += len(data)
+        try:
+            while data := await call.incoming.read():
+                self.size += len(data)
+        finally:
+            if self.answer is not None:
+                await self.answer
         return {"size": self.size}
 
     def test_crumbs(self) -> None:
+        """They are told together, and what is behind those that were too many is not read."""
+        chunks = read_of_bodies(self)
         self.connection.send(b"1\r\n \r\n" * 10_000)
+        self.assertLessEqual(len(chunks), 2)
         self.assertIn(b"HTTP/1.1 400 ", self.connection.value())
         self.assertIn(b"tiny pieces", self.connection.value())
         self.assertLessEqual(self.size, CRUMBS + CRUMBS // CRUMB_BYTES + BITE_BYTES)
+
+    def test_what_comes_behind_them_in_other_reads(self) -> None:
+        """It is thrown away, up to a bound, also while no answer was given yet."""
+        self.answer = Deferred()
+        self.connection.send(b"1\r\n \r\n" * 10_000)
+        chunks = read_of_bodies(self)
+        for _ in range(LINGER_BYTES // 65536):
+            self.connection.send(b"1\r\n \r\n" * 10_000)
+        self.assertEqual([], chunks)
+        self.assertEqual(b"", self.connection.value())
+        self.answer.callback(None)
+        self.assertIn(b"tiny pieces", self.connection.value())
+        self.connection.send(bytes(LINGER_BYTES))
+        self.assertTrue(self.connection.transport.aborted)
 
     def test_crumbs_between_what_is_large(self) -> None:
         large = b"1000\r\n%b\r\n" % bytes(4096)

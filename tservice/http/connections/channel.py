@@ -14,6 +14,7 @@ from twisted.internet.interfaces import IDelayedCall, IProtocol
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel, _ChunkedTransferDecoder
 
+from tservice.core.net.chunks import Chunks
 from tservice.core.timers import cancel
 from tservice.http.connections.parts import ConnectionServer, Early, Streamed
 
@@ -28,8 +29,8 @@ LINGER_BYTES = 16 * 1024 * 1024
 """How long, and how much of, a refused body is read and thrown away."""
 
 BITE_BYTES = 4096
-"""Of a chunked body that is taken in at once: twisted.web goes through all chunks that it is given,
-also of a body that was refused."""
+"""Of a chunked body that is taken in at once: all chunks in it are gone through, also where the
+first of them were reason enough to refuse the body."""
 
 _REFUSED = b"HTTP/1.1 %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 TOO_LONG_TARGET = _REFUSED % b"414 URI Too Long"
@@ -111,6 +112,16 @@ class Channel(HTTPChannel):
         taken: bool = super().headerReceived(line)
         return taken
 
+    def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
+        chosen: bool = super()._maybeChooseTransferDecoder(header, data)
+        if chosen and type(self._transferDecoder) is _ChunkedTransferDecoder:
+            self._transferDecoder = Chunks(self._take_chunks, self._finishRequestBody)
+        return chosen
+
+    def _take_chunks(self, data: bytes) -> None:
+        decoder: Any = self._transferDecoder
+        self.requests[-1].handleContentChunk(data, decoder.pieces)
+
     def _respondToBadRequestAndDisconnect(self) -> None:
         # twisted.web would answer each piece that comes in until the connection is closed.
         if not self._spoiled:
@@ -140,6 +151,8 @@ class Channel(HTTPChannel):
             self._upgraded.dataReceived(data)
         elif self._held:
             self._dataBuffer.append(data)
+        elif self._streaming is not None and self._streaming.thrown:
+            self._throw_away(len(data))
         elif not self._draining:
             if len(data) > BITE_BYTES and self._in_chunks():
                 # The rest is taken in next, unless this part was reason enough to refuse it.
@@ -147,8 +160,7 @@ class Channel(HTTPChannel):
             super().rawDataReceived(data)
 
     def _in_chunks(self) -> bool:
-        decoder = isinstance(self._transferDecoder, _ChunkedTransferDecoder)
-        return decoder and not self._handlingRequest and self._streaming is None
+        return isinstance(self._transferDecoder, Chunks) and not self._handlingRequest
 
     def requestDone(self, request: Any) -> None:
         """Go on to the next request: if it is here already, in a turn of its own.

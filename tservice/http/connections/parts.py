@@ -15,7 +15,13 @@ class Early(Protocol):
 
 
 class Streamed(Early, Protocol):
-    """A request whose handler reads the body while it arrives."""
+    """A request whose handler reads the body while it arrives.
+
+    @ivar thrown: nobody wants what still comes.
+    """
+
+    @property
+    def thrown(self) -> bool: ...
 
     def body_ended(self) -> None:
         """All of it is here."""

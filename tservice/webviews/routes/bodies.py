@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IConsumer
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
@@ -50,10 +50,16 @@ class Download(Protocol):
 
 @implementer(IBodyProducer)
 class Upload:
-    """A browser's body, that is read as fast as the target takes it."""
+    """A browser's body, that is read as fast as the target takes it.
+
+    @ivar fault: why it came no further.
+    @ivar answered: nobody waits for its end any more: the target has answered.
+    """
 
     def __init__(self, incoming: Incoming, length: int | None) -> None:
         """@param length: as it was told; C{None}: it comes in chunks."""
+        self.fault: Exception | None = None
+        self.answered = False
         self._incoming = incoming
         self.length: Any = UNKNOWN_LENGTH if length is None else length
         self._open: Deferred[None] | None = None
@@ -61,15 +67,25 @@ class Upload:
         self._task: Deferred[None] | None = None
 
     def startProducing(self, consumer: IConsumer) -> Deferred[None]:
-        self._task = Deferred.fromCoroutine(self._produce(consumer))
-        return self._task
+        done: Deferred[None] = Deferred(lambda _: self.stopProducing())
+        self._task = Deferred.fromCoroutine(self._produce(consumer, done))
+        return done
 
-    async def _produce(self, consumer: IConsumer) -> None:
-        while data := await self._incoming.read():
-            consumer.write(data)
-            if self._paused:
-                self._open = Deferred()
-                await self._open
+    async def _produce(self, consumer: IConsumer, done: Deferred[None]) -> None:
+        try:
+            while data := await self._incoming.read():
+                consumer.write(data)
+                if self._paused:
+                    self._open = Deferred()
+                    await self._open
+        except CancelledError:
+            return  # whoever cancels it, as the browser does that leaves, waits for nothing
+        except Exception as error:
+            self.fault = error
+            if not self.answered:
+                done.errback(error)
+            return
+        done.callback(None)
 
     def pauseProducing(self) -> None:
         self._paused = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from attrs import field, frozen
@@ -95,7 +96,9 @@ class Relay:
             return
         if method in REFUSED:
             raise bare(400, "Bad Request: not with this method")
-        connection = await self.upstream.connect(passage.target, Asking, passage.owner, passage.pin)
+        request: Any = call.request
+        asking = partial(Asking, request.site.turns)
+        connection = await self.upstream.connect(passage.target, asking, passage.owner, passage.pin)
         try:
             response = await self._ask(connection, call, passage)
             await self._answer(call, passage, response)
@@ -117,20 +120,19 @@ class Relay:
         headers.addRawHeader(b"Host", host_of(passage.target))
         for name, value in passed:
             headers.addRawHeader(name.encode("latin-1"), value.encode("latin-1", "replace"))
+        body, method = body_of(call), call.request.method
+        asked = UpstreamRequest(method, passage.resource, headers, body, persistent=False)
         try:
-            return await connection.request(
-                UpstreamRequest(
-                    call.request.method,
-                    passage.resource,
-                    headers,
-                    body_of(call),
-                    persistent=False,
-                )
-            )
+            return await connection.request(asked)
         except CancelledError:
             raise
         except Exception:
+            if body is not None and body.fault is not None:
+                raise body.fault from None
             raise bare(502, "Bad Gateway: the target's answer makes no sense") from None
+        finally:
+            if body is not None:
+                body.answered = True
 
     async def _answer(self, call: Call, passage: Passage, response: Any) -> None:
         if response.code not in FINAL:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from attrs import frozen
@@ -42,10 +43,11 @@ class Upstream:
             raise bare(502, f"Bad Gateway: the address {refused}") from None
 
     async def connect(
-        self, target: EgressTarget, protocol: type[Protocol], owner: str, pin: Pin
+        self, target: EgressTarget, protocol: Callable[[], Protocol], owner: str, pin: Pin
     ) -> Any:
         """Connect.
 
+        @param protocol: makes the protocol.
         @param owner: the account whose tab it is.
         @param pin: of the capability.
         @raise Refusal: bare 502.

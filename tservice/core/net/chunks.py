@@ -1,0 +1,103 @@
+"""Bodies in chunks, at a cost that is not their sender's to choose.
+
+twisted.web finds its way from chunk to chunk by four calls, and hands each of them on by itself: a
+read of 64 KiB, in chunks of a byte, is eleven thousand of both.  Here whole chunks are found in one
+go and handed on together, and how many at a time has a bound.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from twisted.web.http import _ChunkedTransferDecoder
+
+_PLAIN = re.compile(rb"([0-9a-fA-F]{1,7})\r\n")
+PLAIN_BYTES = 9
+"""A size with nothing behind it, and how long that is; all others are the base class's affair."""
+
+
+class Chunks(_ChunkedTransferDecoder):
+    """The base class, but for when and in how many pieces it tells what it read.
+
+    @ivar pieces: chunks and parts of chunks that were read by the last call.
+    @ivar more: it stopped at its bound: call L{dataReceived} again, with nothing if need be.
+    """
+
+    def __init__(
+        self,
+        took: Callable[[bytes], None],
+        finished: Callable[[bytes], None],
+        most: int | None = None,
+    ) -> None:
+        """
+        @param took: called with what was read, at most once a call.
+        @param finished: called with what came behind the end.
+        @param most: so many pieces are read by one call, about.
+        """
+        super().__init__(self._gather, self._finish)
+        self.pieces = 0
+        self.more = False
+        self._took, self._finished, self._most = took, finished, most
+        self._gathered: list[bytes] = []
+
+    def add(self, data: bytes) -> None:
+        """Keep C{data} for the next call."""
+        self._buffer += data
+
+    def dataReceived(self, data: bytes) -> None:
+        """Read on.
+
+        @raise twisted.web.http._MalformedChunkedDataError: as the base class; what came before has
+            been handed on.
+        """
+        self._buffer += data
+        self.pieces = 0
+        self.more = False
+        try:
+            self._read()
+        finally:
+            self._hand_on()
+
+    def _read(self) -> None:
+        go_on = True
+        while go_on and self._buffer:
+            if self._most is not None and self.pieces >= self._most:
+                self.more = True
+                return
+            if self.state == "CHUNK_LENGTH":
+                self._read_plain()
+            if self._buffer:
+                go_on = getattr(self, f"_dataReceived_{self.state}")()
+
+    def _read_plain(self) -> None:
+        """Read the chunks in front that are whole and have nothing odd about them."""
+        if not _PLAIN.match(self._buffer[:PLAIN_BYTES]):
+            return
+        room = len(self._buffer) if self._most is None else self._most - self.pieces
+        data, at, gathered = bytes(self._buffer), 0, self._gathered
+        before = len(gathered)
+        while len(gathered) - before < room and (found := _PLAIN.match(data, at)):
+            start = found.end()
+            end = start + int(found[1], 16)
+            if end == start or data[end : end + 2] != b"\r\n":
+                break
+            gathered.append(data[start:end])
+            at = end + 2
+        if at:
+            self.pieces += len(gathered) - before
+            del self._buffer[:at]
+            self._start = 0
+
+    def _gather(self, piece: bytes) -> None:
+        self.pieces += 1
+        self._gathered.append(piece)
+
+    def _finish(self, behind: bytes) -> None:
+        self._hand_on()
+        self._finished(behind)
+
+    def _hand_on(self) -> None:
+        gathered, self._gathered = self._gathered, []
+        if gathered:
+            self._took(b"".join(gathered))
