@@ -24,6 +24,7 @@ from tservice.access.capabilities import CapabilityRegistry
 from tservice.core.authentication import Visit
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
+from tservice.core.net.asking import INTERIM
 from tservice.core.net.outbound import (
     OutboundError,
     OutboundFault,
@@ -34,9 +35,9 @@ from tservice.http.connections.turns import SHARE, TURN
 from tservice.http.envelope import Refusal
 from tservice.webviews.jar import TOLD, Jars
 from tservice.webviews.model import MOST, REQUESTS
-from tservice.webviews.routes.asking import CHUNKS, INTERIM
 from tservice.webviews.routes.bodies import Download
 from tservice.webviews.routes.entrance import Doorway, Entrance, _counted
+from tservice.webviews.routes.pacing import CHUNKS
 from tservice.webviews.routes.relay import Relay
 from tservice.webviews.routes.upstream import Upstream
 from tservice.webviews.service import PROBES, Guard, WebViews

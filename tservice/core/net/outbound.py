@@ -19,15 +19,27 @@ from twisted.internet.error import (
     TCPTimedOutError,
     TimeoutError,
 )
-from twisted.internet.interfaces import IConsumer, IHostnameResolver, IStreamClientEndpoint
-from twisted.internet.protocol import Protocol, connectionDone
+from twisted.internet.interfaces import (
+    IAddress,
+    IConsumer,
+    IHostnameResolver,
+    IStreamClientEndpoint,
+)
+from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.python.failure import Failure
-from twisted.web.client import URI, Agent, BrowserLikePolicyForHTTPS, ResponseDone
+from twisted.web.client import (
+    URI,
+    Agent,
+    BrowserLikePolicyForHTTPS,
+    HTTPConnectionPool,
+    ResponseDone,
+)
 from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer, IPolicyForHTTPS, IResponse
 from zope.interface import implementer
 
 from tservice.core.doors.resolving import asked_by
+from tservice.core.net.asking import Asking
 from tservice.core.net.egress import GUARDED, EgressPolicy, EgressRefused, parse_target
 from tservice.core.net.guarded import GuardedEndpoint, Meter
 
@@ -133,7 +145,9 @@ class Outbound:
         target = parse_target(request.url, self._policy)
         meter = Meter(HEAD_LIMIT + (request.body_limit or 0))
         endpoints = _Endpoints(self._connector(meter, request.asker), self._tls)
-        agent = Agent.usingEndpointFactory(self._reactor, endpoints)
+        pool: Any = HTTPConnectionPool(self._reactor, persistent=False)
+        pool._factory = _Client
+        agent = Agent.usingEndpointFactory(self._reactor, endpoints, pool)
         headers = Headers({name: [value] for name, value in request.headers.items()})
         try:
             response = await agent.request(
@@ -152,6 +166,18 @@ class Outbound:
             )
 
         return connector
+
+
+class _Client(Factory):
+    """Makes the connections, in place of Twisted's pool."""
+
+    noisy = False
+
+    def __init__(self, quiescent: Callable[[Any], None], metadata: str) -> None:
+        self._quiescent = quiescent
+
+    def buildProtocol(self, addr: IAddress | None) -> Asking:
+        return Asking(self._quiescent)
 
 
 @implementer(IAgentEndpointFactory)

@@ -22,8 +22,8 @@ from tservice.webviews.jar import Jar, Jars
 from tservice.webviews.model import HTML_BYTES
 from tservice.webviews.pinning import Pin, Pins
 from tservice.webviews.rewriting import REWRITTEN, Pairs
-from tservice.webviews.routes.asking import Asking
 from tservice.webviews.routes.bodies import Download, Upload
+from tservice.webviews.routes.pacing import Paced
 from tservice.webviews.routes.upstream import Upstream, host_of
 from tservice.webviews.service import Guard
 
@@ -97,8 +97,8 @@ class Relay:
         if method in REFUSED:
             raise bare(400, "Bad Request: not with this method")
         request: Any = call.request
-        asking = partial(Asking, request.site.turns)
-        connection = await self.upstream.connect(passage.target, asking, passage.owner, passage.pin)
+        paced = partial(Paced, request.site.turns)
+        connection = await self.upstream.connect(passage.target, paced, passage.owner, passage.pin)
         try:
             response = await self._ask(connection, call, passage)
             await self._answer(call, passage, response)

@@ -7,10 +7,13 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionRefusedError
 from twisted.internet.testing import MemoryReactorClock, StringTransport
+from twisted.logger import ILogObserver, globalLogPublisher
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.core.net.resolvers import ScriptedResolver, connected
+from tservice.core.net import outbound
+from tservice.core.net.asking import INTERIM
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
 from tservice.core.net.outbound import (
     HEAD_LIMIT,
@@ -219,13 +222,34 @@ class ExchangeTests(OutboundCase):
         self.assertEqual(OutboundFault.NETWORK, self.fault(sent))
 
     def test_interim_answers_without_end(self) -> None:
+        """Each is a line of the log."""
+        lines: list[object] = []
+        noted: ILogObserver = lines.append  # type: ignore[assignment]
+        globalLogPublisher.addObserver(noted)
+        self.addCleanup(globalLogPublisher.removeObserver, noted)
         sent = self.send("http://a.example/", self.resolver)
         protocol, wire = self.accept()
-        for _ in range(HEAD_LIMIT // 25 + 1):
-            protocol.dataReceived(b"HTTP/1.1 100 Continue\r\n\r\n")
+        protocol.dataReceived(b"HTTP/1.1 100 Continue\r\n\r\n" * (HEAD_LIMIT // 26))
         self.assertTrue(wire.aborted)
+        self.assertLessEqual(len(lines), INTERIM + 2)
         self.reactor.advance(5)
         self.assertEqual(OutboundFault.TIMED_OUT, self.fault(sent))
+
+    def test_a_body_in_crumbs(self) -> None:
+        """A read is ten thousand of them: they are taken in together."""
+        pieces: list[bytes] = []
+        real = outbound._Collector.dataReceived
+
+        def counted(collector: object, data: bytes) -> None:
+            pieces.append(data)
+            real(collector, data)  # type: ignore[arg-type]
+
+        self.patch(outbound._Collector, "dataReceived", counted)
+        head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        body = b"1\r\nx\r\n" * 10_000 + b"0\r\n\r\n"
+        sent, _ = self.exchange(head + body, body_limit=10_000)
+        self.assertEqual(b"x" * 10_000, self.successResultOf(sent).body)
+        self.assertEqual(1, len(pieces))
 
     def test_a_peer_that_says_nothing(self) -> None:
         sent, wire = self.exchange(b"HTTP/1.1 200")

@@ -1,39 +1,29 @@
-"""The connection that asks a target: Twisted's own, with bounds to what an answer may cost."""
+"""The connection that asks a target, whose answer is read by turns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
-from twisted.web._newclient import BODY, DONE, HTTP11ClientProtocol, Request
+from twisted.web._newclient import Request
 from twisted.web.iweb import IResponse
 
+from tservice.core.net.asking import Asking
 from tservice.core.net.chunks import Chunks
 from tservice.http.connections.turns import SHARE, Turns
-
-HEAD_BYTES = 64 * 1024
-"""Of an answer before its body, interim answers included (protocol-webtabs)."""
-INTERIM = 8
-"""Interim answers (1xx), each of which Twisted writes a line of the log about."""
 
 CHUNKS = 32
 """What is read of a body in chunks for the cost of one small frame."""
 
 
-class Asking(HTTP11ClientProtocol):
-    """A client that hangs up on a target whose head has no end, and lets others have their turns
-    while an answer comes in very many chunks."""
+class Paced(Asking):
+    """A client that lets others have their turns while an answer comes in very many chunks."""
 
-    def __init__(
-        self, turns: Turns, quiescentCallback: Callable[[Any], None] = lambda protocol: None
-    ) -> None:
+    def __init__(self, turns: Turns) -> None:
         """@param turns: whose bytes are taken in next."""
-        super().__init__(quiescentCallback)
+        super().__init__()
         self._turns = turns
-        self._size = self._blank = 0
-        self._line = b""
         self._chunks: Chunks | None = None
         self._waits = self._paused = False
 
@@ -41,7 +31,6 @@ class Asking(HTTP11ClientProtocol):
         """As the base class, but what pauses or resumes the connection asks this object."""
         answer = super().request(request)
         parser: Any = self._parser
-        parser._transferDecoders = {b"chunked": self._in_chunks}
         parser.transport._producer = self
         return answer
 
@@ -52,23 +41,13 @@ class Asking(HTTP11ClientProtocol):
     # -- told by the transport
 
     def dataReceived(self, data: bytes) -> None:
-        if self._chunks is not None:
-            self._chunks.add(data)
-            if not self._waits:
-                self._read_on()
-            return
-        at = 0
-        while at < len(data) and self._in_head():
-            # Line by line, or a piece of 64 KiB would be answers by the thousand in one turn.
-            end = data.find(b"\n", at) + 1 or len(data)
-            if not self._takes(data[at:end]):
-                self.drop()
-                return
-            super().dataReceived(data[at:end])
-            at = end
-        if at < len(data):
-            super().dataReceived(data[at:])
+        if self._chunks is None:
+            super().dataReceived(data)
             self._account()
+            return
+        self._chunks.add(data)
+        if not self._waits:
+            self._read_on()
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
         self._turns.leave(self)
@@ -105,10 +84,6 @@ class Asking(HTTP11ClientProtocol):
         if self._parser is not None and not (self._waits or self._paused):
             self._transport.resumeProducing()
 
-    def drop(self) -> None:
-        """Cut the connection."""
-        self._transport.abortConnection()
-
     # -- inside
 
     @property
@@ -144,15 +119,3 @@ class Asking(HTTP11ClientProtocol):
         except Exception:
             self._giveUp(Failure())
         return self._chunks.more
-
-    def _in_head(self) -> bool:
-        return self._parser is not None and self._parser.state not in (BODY, DONE)
-
-    def _takes(self, piece: bytes) -> bool:
-        """Count what is about to be read of a head: whether that is still one."""
-        self._size += len(piece)
-        self._line = (self._line + piece)[-3:]
-        if piece.endswith(b"\n"):
-            self._blank += self._line in (b"\n", b"\r\n")
-            self._line = b""
-        return self._size <= HEAD_BYTES and self._blank <= INTERIM + 1
