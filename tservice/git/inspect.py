@@ -211,7 +211,7 @@ class Inspector:
             raise Enclosed
         if bounds.leaves(repository):
             raise Outside
-        if recognise(repository.root) != repository or is_moved(repository):
+        if recognise(repository.root, top) != repository or is_moved(repository):
             raise GitError("the repository is not where it was")
         user = read_user_settings(self._home, self._environ)
         actor = choose_actor(repository, user, self._euid, primary_group, self._itself)

@@ -77,15 +77,19 @@ def locate(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
     return _below(workspace, bounds)
 
 
-def recognise(folder: bytes) -> Repository | None:
+def recognise(folder: bytes, top: bytes | None = None) -> Repository | None:
     """The repository whose working tree begins at C{folder}: a plain one, a worktree, a
     submodule; C{None} when there is none.
+
+    @param top: as of L{SearchBounds}; nothing outside of it is read.
     """
     entry = os.path.join(folder, _CONTROL)
     control = _pointed(entry, _GITFILE, folder) if os.path.isfile(entry) else entry
     if control is None or not os.path.isdir(control):
         return None
     control = os.path.realpath(control)
+    if top is not None and not _within(control, top):
+        return None
     pointer = os.path.join(control, _COMMON)
     common = _pointed(pointer, b"", control) if os.path.lexists(pointer) else control
     if common is None or not _is_control(control, common):
@@ -105,8 +109,8 @@ def _is_control(control: bytes, common: bytes) -> bool:
 
 
 def _pointed(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
-    """The path that C{file} holds behind C{prefix}, relative to C{base}."""
-    text = read_small(file, _POINTER_LIMIT)
+    """The path that C{file}, which is no link, holds behind C{prefix}, relative to C{base}."""
+    text = read_small(file, _POINTER_LIMIT, links=False)
     if text is None or not text.startswith(prefix):
         return None
     target = text[len(prefix) :].rstrip(b"\r\n")
@@ -115,7 +119,7 @@ def _pointed(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
 
 def _around(workspace: bytes, bounds: SearchBounds) -> Repository | None:
     for folder in _upwards(workspace):
-        found = recognise(folder)
+        found = recognise(folder, bounds.top)
         if found is not None and bounds.allow(found, workspace):
             return found
     return None
@@ -136,7 +140,7 @@ def _below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
         for folder in folders:
             if bounds.forbids(folder):
                 continue
-            repository = recognise(folder)
+            repository = recognise(folder, bounds.top)
             if repository is None:
                 level.append(folder)
             elif bounds.allow(repository, workspace):

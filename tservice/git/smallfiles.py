@@ -9,15 +9,18 @@ from contextlib import suppress
 from tservice.core.kernelfiles import open_plain
 
 
-def read_small(path: bytes, limit: int) -> bytes | None:
+def read_small(path: bytes, limit: int, *, links: bool = True) -> bytes | None:
     """The content of a plain file; C{None} for anything else, absent or over C{limit} bytes.
 
     Never waits for a FIFO and never opens a device.
+
+    @param links: whether C{path} may be a link to one.
     """
+    flags = os.O_RDONLY | os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW)
     with suppress(OSError):
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        if not stat.S_ISREG(os.stat(path, follow_symlinks=links).st_mode):
             return None
-        with open(open_plain(os.fsdecode(path), os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        with open(open_plain(os.fsdecode(path), flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             data = file.read(limit + 1)

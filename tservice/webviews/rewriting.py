@@ -50,11 +50,15 @@ _UP = HOP | {
 _UP_BEGINS = ("x-service-", "x-forwarded-", "sec-fetch-", "sec-websocket-", "cf-")
 
 _DOWN = HOP | {
+    "accept-ch",
+    "accept-ch-lifetime",
+    "activate-storage-access",
     "alt-svc",
     "clear-site-data",
     "content-length",
     "content-security-policy",
     "content-security-policy-report-only",
+    "critical-ch",
     "cross-origin-embedder-policy",
     "cross-origin-opener-policy",
     "cross-origin-resource-policy",
@@ -62,6 +66,7 @@ _DOWN = HOP | {
     "link",
     "location",
     "nel",
+    "observe-browsing-topics",
     "origin-agent-cluster",
     "permissions-policy",
     "public-key-pins",
@@ -71,12 +76,15 @@ _DOWN = HOP | {
     "service-worker-allowed",
     "set-cookie",
     "set-cookie2",
+    "set-login",
+    "speculation-rules",
     "strict-transport-security",
+    "use-as-dictionary",
     "www-authenticate",
     "x-frame-options",
 }
 """What acts on a whole origin, on this connection, or on where the frame stands."""
-_DOWN_BEGINS = ("access-control-", "x-service-", "sec-")
+_DOWN_BEGINS = ("access-control-", "attribution-reporting-", "x-service-", "sec-")
 
 PIECE = 64 * 1024
 """Bytes that are rewritten in one turn of the reactor: the worst of them take some milliseconds."""

@@ -9,7 +9,9 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.repos import make
+from tservice.core.kernelfiles import open_plain
 from tservice.git import locate as module
+from tservice.git import smallfiles
 from tservice.git.locate import SearchBounds, is_moved, locate, owners, recognise
 from tservice.git.model import FoundRepositories, Repository
 from tservice.git.references import has_reference
@@ -89,6 +91,33 @@ class UpwardsTests(Base):
         self.assertFalse(bounds.leaves(found))
         (self.work / ".git/commondir").write_text(f"{other}/.git\n")
         self.assertEqual((), locate(workspace, bounds).repositories)
+
+    def test_nothing_is_read_outside_of_the_top(self) -> None:
+        """Neither through a link in place of a pointer, nor in what a pointer leads to."""
+        opened: list[str] = []
+        real = open_plain
+
+        def noted(path: str, flags: int) -> int:
+            opened.append(os.path.realpath(path))
+            return real(path, flags)
+
+        self.patch(smallfiles, "open_plain", noted)
+        other = make(self.top / "other")
+        (other / ".git/commondir").write_text(".\n")
+        (other / "file").write_text(f"gitdir: {other}/.git\n")
+        bounds = SearchBounds(home=b"/", top=os.fsencode(self.work))
+        pointer = self.work / ".git"
+        for made in (
+            lambda: pointer.symlink_to(other / "file"),
+            lambda: pointer.symlink_to(other / ".git"),
+            lambda: pointer.write_text(f"gitdir: {other}/.git\n"),
+            lambda: (make(self.work) / ".git/commondir").symlink_to(other / ".git/commondir"),
+        ):
+            made()
+            self.assertEqual((), locate(os.fsencode(self.work), bounds).repositories)
+            self.assertEqual([], [path for path in opened if not path.startswith(f"{self.work}/")])
+            if not pointer.is_dir() or pointer.is_symlink():
+                pointer.unlink()
 
     def test_no_folder(self) -> None:
         self.assertRaises(OSError, self.find, self.work / "absent")

@@ -141,7 +141,9 @@ class DownwardTests(SynchronousTestCase):
             "Clear-Site-Data", "Service-Worker-Allowed", "Strict-Transport-Security", "Refresh",
             "WWW-Authenticate", "X-Frame-Options", "Content-Security-Policy", "Alt-Svc", "Link",
             "Access-Control-Allow-Origin", "NEL", "Reporting-Endpoints", "Content-Length",
-            "Transfer-Encoding", "X-Service-Key",
+            "Transfer-Encoding", "X-Service-Key", "Accept-CH", "Critical-CH", "Set-Login",
+            "Use-As-Dictionary", "Speculation-Rules", "Attribution-Reporting-Register-Source",
+            "Observe-Browsing-Topics", "Activate-Storage-Access",
         )  # fmt: skip
         self.assertEqual([], self.answered(*((name, "x") for name in dropped)))
         kept = ("ETag", "x")
