@@ -22,6 +22,10 @@ LINE_LIMIT = 8 * 1024 * 1024
 """A longer line is passed over."""
 TURN = 16 * 1024 * 1024
 """Bytes read in one call, so that other work of the thread pool gets its turn."""
+LINES = 50_000
+"""Lines read in one call, for the same reason: millions of short ones fit into so many bytes."""
+SHORTEST = 16
+"""Bytes below which a line says nothing, in any format."""
 UNREAD = 1024 * 1024 * 1024
 """Bytes that one reading goes through in all its turns: of more, as of a file that is all hole, the
 end."""
@@ -47,7 +51,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
-    """Read what is new in C{path}, at most L{TURN} bytes.
+    """Read what is new in C{path}, at most L{TURN} bytes and L{LINES} lines.
 
     A file that was replaced or cut is read from its start again.
 
@@ -62,12 +66,14 @@ def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
             place = ReadPosition(path=str(path), inode=status.st_ino, tally=tally)
         # Where that is in the middle of a line, its end is no JSON.
         start = max(place.position, status.st_size - UNREAD)
-        tally, position = place.tally, start
-        for line, end in lines(file, position, position + TURN):
-            found = entry(line) if line else None
-            tally = tally if found is None else advance(tally, found)
+        tally, position, number = place.tally, start, 0
+        for number, (line, end) in enumerate(lines(file, start, start + TURN), 1):
             position = end
-        ended = position < start + TURN
+            found = entry(line) if len(line) >= SHORTEST else None
+            tally = tally if found is None else advance(tally, found)
+            if number == LINES:
+                break
+        ended = number < LINES and position < start + TURN
     return evolve(place, tally=tally, position=position, ended=ended)
 
 
@@ -162,7 +168,8 @@ def _said_in(
     last: Message | None = None
     for number, (line, _) in enumerate(lines(file, start, stop)):
         # The first line from the middle of a file is none.
-        parsed = entry(line) if (number or not start) and line and holds(line) else None
+        whole = len(line) >= SHORTEST and (number > 0 or start == 0)
+        parsed = entry(line) if whole and holds(line) else None
         said = None if parsed is None else said_in(parsed)
         if said is None:
             continue

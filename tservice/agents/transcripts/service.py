@@ -249,6 +249,8 @@ class Transcripts:
             if read is None:
                 return place
             place = read
+            if not self._is_there(session.id):
+                return place
             self._places[session.id] = place
             if place.ended:
                 break
@@ -264,13 +266,16 @@ class Transcripts:
             for each in self._sessions.list()
         )
 
-    def _keep(self, session_id: str, place: ReadPosition) -> None:
+    def _is_there(self, session_id: str) -> bool:
+        """Whether it was not deleted while its transcript was read."""
         try:
-            session = self._sessions.get(session_id)
+            self._sessions.get(session_id)
         except ServiceError:
-            # It was deleted while its transcript was read.
-            self._places.pop(session_id, None)
-            return
+            return False
+        return True
+
+    def _keep(self, session_id: str, place: ReadPosition) -> None:
+        session = self._sessions.get(session_id)
         self._store.save(session_id, place)
         fields = _fields(session, place.tally, self._prices)
         if session.mode in _LISTING:

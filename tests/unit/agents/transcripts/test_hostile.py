@@ -64,6 +64,30 @@ class HostileTests(SynchronousTestCase):
         self.assertLessEqual(turns, 6)
         self.assertLess(time.thread_time() - begun, 5)
 
+    def test_millions_of_lines_are_read_in_turns(self) -> None:
+        """Each is a moment of a thread; what stands behind them is read as well."""
+        for line in (b"\n", b"1\n", b'{"a": 12345678}\n'):
+            self.patch(transcript_reader, "LINES", 1000)
+            path = self.put("a.jsonl", "/w")
+            last = path.read_bytes()
+            path.write_bytes(line * 10_500 + last)
+            place, turns = ReadPosition(path="", ended=False), 0
+            while not place.ended:
+                before = place.position
+                place = read_on(place, path, "codex")
+                self.assertLessEqual(place.position - before, 1000 * len(line) + len(last))
+                turns += 1
+            self.assertEqual(11, turns)
+            self.assertEqual("/w", place.tally.cwd)
+
+    def test_what_is_too_short_to_say_anything_is_not_parsed(self) -> None:
+        parsed: list[bytes] = []
+        self.patch(transcript_reader, "entry", parsed.append)
+        path = self.put("a.jsonl", "/w")
+        path.write_bytes(b"\n{}\n" * 1000 + b'{"type": "user"}\n')
+        read_on(ReadPosition(path=""), path, "codex")
+        self.assertEqual([b'{"type": "user"}'], parsed)
+
     def test_the_end_of_a_huge_one_counts(self) -> None:
         path = self.put("a.jsonl", "/w")
         last = path.read_bytes()

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
@@ -21,6 +22,7 @@ from tests.unit.agents.transcripts.written import ID, prompt, said, write
 from tests.unit.http.driver import Api
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents.transcripts import reader as transcript_reader
+from tservice.agents.transcripts import service as module
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.history import History
 from tservice.agents.transcripts.homes import Homes, own_files
@@ -284,6 +286,26 @@ class ServiceTests(ApprovalCase):
         self.hook(session, "stop", session_id=ID)
         self.run_now(self.sessions.delete(session.id))
         self.clock.advance(MOMENT)
+        self.assertIsNone(self.transcripts.tally(session.id))
+
+    def test_a_session_that_is_deleted_while_it_is_read(self) -> None:
+        """Of a long one nothing more is read, and nothing is kept."""
+        session = self.ready()
+        path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(path, prompt("paint"), said("done"))
+        self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        calls: list[ReadPosition] = []
+
+        def endless(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
+            calls.append(place)
+            if len(calls) == 2:
+                self.run_now(self.sessions.delete(session.id))
+            self.assertLess(len(calls), 5)
+            return evolve(place, position=place.position + 1, ended=False)
+
+        self.patch(module, "read_on", endless)
+        self.clock.advance(MOMENT)
+        self.assertEqual(2, len(calls))
         self.assertIsNone(self.transcripts.tally(session.id))
 
     def test_a_name_of_a_person_stays(self) -> None:
