@@ -7,12 +7,9 @@ from typing import Any
 
 from hpack import Decoder, Encoder
 from hyperframe import frame
-from twisted.internet.task import Clock
-from twisted.logger import formatEvent, globalLogPublisher
-from twisted.trial.unittest import SynchronousTestCase
+from twisted.logger import formatEvent
 
-from tests.unit.http.driver import Api, MemoryTransport
-from tests.unit.http.sample import Handlers
+from tests.unit.http.hostile import PREFACE, Hostile
 from tests.unit.http.tls import TLSTransport
 from tservice.http.connections.frameguard import (
     BURST,
@@ -20,72 +17,10 @@ from tservice.http.connections.frameguard import (
     HEADER_LIST_BYTES,
     SETTINGS,
 )
-from tservice.http.connections.negotiate import FIELDS, RESETS, TABLE_BYTES, WHY
+from tservice.http.connections.negotiate import FIELDS, RESETS, RESIZES, TABLE_BYTES, WHY
 from tservice.http.connections.turns import SHARE, TURN
-from tservice.http.site import IDLE_SECONDS
 
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 FULL = 16_384
-SPINNING = 200
-"""Turns of the reactor after which nothing may be left to do at once."""
-
-
-class Hostile(SynchronousTestCase):
-    """One connection, driven frame by frame."""
-
-    def setUp(self) -> None:
-        self.logged: list[Any] = []
-        observer: Any = self.logged.append
-        globalLogPublisher.addObserver(observer)
-        self.addCleanup(globalLogPublisher.removeObserver, observer)
-        self.clock = Clock()
-        self.handlers = Handlers()
-        self.api = Api(self.handlers.table(), clock=self.clock, http2=True)
-        self.addCleanup(self.api.close)
-        self.encoder = Encoder()
-        self.transport: MemoryTransport = TLSTransport()
-        self.connection = self.api.connect(transport=self.transport)
-        self.connection.send(PREFACE + frame.SettingsFrame(0).serialize())
-
-    @property
-    def patient(self) -> Any:
-        return self.connection.channel._channel
-
-    def head(self, path: str = "/api/things/1", method: str = "GET", **more: str) -> bytes:
-        fields = {":method": method, ":path": path, ":scheme": "https", ":authority": "localhost"}
-        named = {name.replace("_", "-"): value for name, value in more.items()}
-        encoded: bytes = self.encoder.encode([*fields.items(), *named.items()])
-        return encoded
-
-    def request(self, stream: int, *flags: str, **more: str) -> bytes:
-        sent = frame.HeadersFrame(stream, data=self.head(**more), flags=["END_HEADERS", *flags])
-        return bytes(sent.serialize())
-
-    def assertCut(self, why: str) -> None:
-        """It is told, hears no more, and is gone in a moment; one line is logged."""
-        self.settle()
-        [line] = [formatEvent(event) for event in self.logged if event["log_level"].name != "debug"]
-        self.assertIn("cutting an HTTP/2 connection of 127.0.0.1: ", line)
-        self.assertIn(why, line)
-        self.clock.advance(10)
-        self.assertTrue(self.transport.aborted)
-        self.assertEqual([], self.flushLoggedErrors())
-        sent = self.transport.value()
-        self.connection.send(b"\0" * 100_000)
-        self.assertEqual(sent, self.transport.value())
-        self.connection.lose()
-        self.assertEqual([], self.clock.getDelayedCalls())
-
-    def settle(self) -> None:
-        """Let the reactor turn until it has nothing to do at once."""
-        for _ in range(SPINNING):
-            if not any(call.getTime() <= self.clock.seconds() for call in self.calls()):
-                return
-            self.clock.advance(0)
-        self.fail("the reactor never rests")
-
-    def calls(self) -> list[Any]:
-        return list(self.clock.getDelayedCalls())
 
 
 class TurnTests(Hostile):
@@ -390,6 +325,28 @@ class BreachTests(Hostile):
         self.connection.send(sent.serialize())
         self.assertCut("")
 
+    def test_a_table_that_is_resized_without_end(self) -> None:
+        """Each is a byte, and some microseconds before anybody is asked."""
+        head = self.head()
+        sent = frame.HeadersFrame(1, data=b"\x20" * RESIZES + head, flags=["END_HEADERS"])
+        self.connection.send(sent.serialize())
+        self.settle()
+        self.assertFalse(self.transport.disconnecting)
+        resized: list[int] = []
+        kind = type(self.patient.conn.decoder)
+        real = kind._update_encoding_context
+
+        def noted(decoder: Any, data: bytes) -> int:
+            resized.append(1)
+            consumed: int = real(decoder, data)
+            return consumed
+
+        self.patch(kind, "_update_encoding_context", noted)
+        sent = frame.HeadersFrame(3, data=b"\x20" * 15_000 + head, flags=["END_HEADERS"])
+        self.connection.send(sent.serialize())
+        self.assertCut("table")
+        self.assertEqual(RESIZES + 1, len(resized))
+
     def test_a_table_of_any_size_for_our_answers(self) -> None:
         """Every header of an answer is looked for in it, from one end to the other."""
         for size in (2**32 - 1, 0, 2**20, 100, 2**24):
@@ -421,61 +378,3 @@ class BreachTests(Hostile):
 
     def fields(self) -> list[tuple[str, str]]:
         return [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "x")]
-
-
-class StallTests(Hostile):
-    """Answers that are asked for and not taken."""
-
-    def shut(self) -> None:
-        settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 0}
-        self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
-
-    def test_no_window_is_no_work(self) -> None:
-        self.shut()
-        for number in range(20):
-            self.connection.send(self.request(2 * number + 1, "END_STREAM"))
-        self.settle()
-
-    def test_a_window_of_a_byte(self) -> None:
-        settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 1}
-        self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
-        self.connection.send(self.request(1, "END_STREAM"))
-        self.settle()
-
-    def test_it_goes_on_when_the_window_opens(self) -> None:
-        self.shut()
-        self.connection.send(self.request(1, "END_STREAM"))
-        self.settle()
-        before = len(self.transport.value())
-        self.connection.send(frame.WindowUpdateFrame(1, window_increment=1000).serialize())
-        self.settle()
-        self.assertIn(b'"success":true', self.transport.value()[before:].replace(b" ", b""))
-
-    def test_it_goes_on_when_the_settings_open_it(self) -> None:
-        self.shut()
-        self.connection.send(self.request(1, "END_STREAM"))
-        self.settle()
-        settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 1000}
-        self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
-        self.settle()
-        self.assertIn(b'"success":true', self.transport.value().replace(b" ", b""))
-
-    def test_what_is_not_taken_is_no_answer_under_way(self) -> None:
-        """It makes room for others, and the idle time-out ends it."""
-        self.shut()
-        self.connection.send(self.request(1, "END_STREAM"))
-        self.settle()
-        self.assertFalse(self.connection.channel.answering)
-        self.clock.advance(IDLE_SECONDS)
-        self.assertTrue(self.transport.disconnecting)
-
-    def test_heads_of_half_requests_are_held_against_the_bound(self) -> None:
-        before = self.api.site._held
-        for number in range(50):
-            sent = self.request(2 * number + 1, method="POST", path="/api/size", x="y" * 2_000)
-            self.connection.send(sent)
-        self.settle()
-        self.assertTrue(self.api.site._held - before > 50 * 2_000)
-        self.assertTrue(self.connection.channel.arrived > 50 * 2_000)
-        self.connection.lose()
-        self.assertEqual(before, self.api.site._held)

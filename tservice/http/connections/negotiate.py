@@ -9,7 +9,7 @@ from typing import Any
 from h2.errors import ErrorCodes
 from h2.events import DataReceived, PriorityUpdated, RequestReceived, StreamEnded, StreamReset
 from h2.exceptions import ProtocolError
-from hpack import Encoder
+from hpack import Decoder, Encoder, HeaderTuple, HPACKDecodingError
 from priority import PriorityTree
 from twisted.internet.interfaces import IDelayedCall
 from twisted.internet.protocol import Protocol, connectionDone
@@ -32,6 +32,10 @@ RESETS = 200
 TABLE_BYTES = 4096
 """Of the table that the heads of answers are packed with, whatever the client allows: each of their
 fields is looked for in all of it."""
+
+RESIZES = 8
+"""Of the table that the heads of requests are packed with, in one head; a client has to tell of two
+(RFC 7541, section 4.2), and each is a byte."""
 
 WHY = 200
 """Characters of why a connection is cut, for the log: the client's own words are in it."""
@@ -76,6 +80,22 @@ class _Packer(Encoder):
             self.table_size_changes = [min(told), told[-1]] if min(told) < told[-1] else told[-1:]
 
 
+class _Unpacker(Decoder):
+    """Unpacks heads whose table is resized as seldom as a client has reason to."""
+
+    _resizes = 0
+
+    def decode(self, data: bytes, raw: bool = False) -> Iterable[HeaderTuple]:
+        self._resizes = 0
+        return super().decode(data, raw)
+
+    def _update_encoding_context(self, data: bytes | memoryview) -> int:
+        self._resizes += 1
+        if self._resizes > RESIZES:
+            raise HPACKDecodingError("too many sizes of a table")
+        return super()._update_encoding_context(data)
+
+
 class Patient(H2Connection):
     """An HTTP/2 connection: idle only while no answer is under way, and within bounds.
 
@@ -92,6 +112,7 @@ class Patient(H2Connection):
         super().__init__(reactor)
         self._turns = turns
         self.conn.encoder = _Packer()
+        self.conn.decoder = _Unpacker()
         self.conn.decoder.max_header_list_size = HEADER_LIST_BYTES
         self.priority = _Tree(self._may_send)
         self._guard = FrameGuard(reactor.seconds)

@@ -1,0 +1,66 @@
+"""HTTP/2 clients that take nothing of what they asked for, or a byte at a time."""
+
+from __future__ import annotations
+
+from hyperframe import frame
+
+from tests.unit.http.hostile import Hostile
+from tservice.http.site import IDLE_SECONDS
+
+
+class StallTests(Hostile):
+    """Answers that are asked for and not taken."""
+
+    def shut(self) -> None:
+        settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 0}
+        self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
+
+    def test_no_window_is_no_work(self) -> None:
+        self.shut()
+        for number in range(20):
+            self.connection.send(self.request(2 * number + 1, "END_STREAM"))
+        self.settle()
+
+    def test_a_window_of_a_byte(self) -> None:
+        settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 1}
+        self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
+        self.connection.send(self.request(1, "END_STREAM"))
+        self.settle()
+
+    def test_it_goes_on_when_the_window_opens(self) -> None:
+        self.shut()
+        self.connection.send(self.request(1, "END_STREAM"))
+        self.settle()
+        before = len(self.transport.value())
+        self.connection.send(frame.WindowUpdateFrame(1, window_increment=1000).serialize())
+        self.settle()
+        self.assertIn(b'"success":true', self.transport.value()[before:].replace(b" ", b""))
+
+    def test_it_goes_on_when_the_settings_open_it(self) -> None:
+        self.shut()
+        self.connection.send(self.request(1, "END_STREAM"))
+        self.settle()
+        settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 1000}
+        self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
+        self.settle()
+        self.assertIn(b'"success":true', self.transport.value().replace(b" ", b""))
+
+    def test_what_is_not_taken_is_no_answer_under_way(self) -> None:
+        """It makes room for others, and the idle time-out ends it."""
+        self.shut()
+        self.connection.send(self.request(1, "END_STREAM"))
+        self.settle()
+        self.assertFalse(self.connection.channel.answering)
+        self.clock.advance(IDLE_SECONDS)
+        self.assertTrue(self.transport.disconnecting)
+
+    def test_heads_of_half_requests_are_held_against_the_bound(self) -> None:
+        before = self.api.site._held
+        for number in range(50):
+            sent = self.request(2 * number + 1, method="POST", path="/api/size", x="y" * 2_000)
+            self.connection.send(sent)
+        self.settle()
+        self.assertTrue(self.api.site._held - before > 50 * 2_000)
+        self.assertTrue(self.connection.channel.arrived > 50 * 2_000)
+        self.connection.lose()
+        self.assertEqual(before, self.api.site._held)
