@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from functools import partial
 
 from twisted.logger import globalLogPublisher
@@ -12,12 +11,13 @@ from tservice.client.mcp.build import build_mcp_server
 from tservice.core.logs.lines import FaultCount
 from tservice.ground.feature import Contents, Feature
 from tservice.ground.ground import Ground
+from tservice.http.connections.room import claim_room
 from tservice.http.docs.page import ApiDocs
 from tservice.http.inner import InnerCalls
 from tservice.http.kernel import Heard, IGate, Kernel
 from tservice.http.metrics import Measure, Metrics, Values, number
 from tservice.http.parked import ParkedCalls
-from tservice.http.site import Site, room_for_connections
+from tservice.http.site import Site
 from tservice.http.static import Pages
 from tservice.http.transfer.large import LargeAnswers
 from tservice.http.websockets.upgrade import WebSockets
@@ -79,10 +79,5 @@ def build_site(
     base = ground.config.base_path
     kernel = Kernel(table, gate, pages, sockets, base, heard, parked, contents.strays, large)
     inner.table.set(kernel.table)
-    return Site(kernel, ground.reactor, metrics.answered, room(ground), ground.config.http2)
-
-
-def room(ground: Ground) -> int:
-    """As many connections as this process has descriptors for."""
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return room_for_connections(files, ground.config.max_sessions)
+    room = claim_room(ground.config.max_sessions)
+    return Site(kernel, ground.reactor, metrics.answered, room, ground.config.http2)

@@ -10,6 +10,7 @@ from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.web import server
 
 from tservice.http.connections.negotiate import Negotiated
+from tservice.http.connections.room import MAX_CONNECTIONS
 from tservice.http.connections.turns import Turns
 from tservice.http.kernel import Kernel
 from tservice.http.request import Request
@@ -17,33 +18,11 @@ from tservice.http.request import Request
 IDLE_SECONDS = 75
 """Silence after which a connection without a request under way is closed."""
 
-MAX_CONNECTIONS = 1024
-"""Connections at a time, streams and WebSockets included.
-
-For one more, one on which no answer is under way is dropped: who opens connections and says
-nothing, or says it slowly, locks nobody out.  Where there is none, the new one is closed at once.
-"""
-
-OTHER_FILES = 200
-"""Descriptors kept back for what is no connection: the database, logs, git, hooks, doctor."""
-
-FILES_OF_A_SESSION = 4
-"""Its client's three pipes, and its process while it is being ended."""
-
 MAX_BODY_BYTES = 256 * 1024 * 1024
 """Request bodies held at a time, over all connections; beyond that 503."""
 
 Answered = Callable[[str, str, int, float, int], None]
 """Told of every answer: route pattern, method, status, seconds, bytes of its content."""
-
-
-def room_for_connections(files: int, sessions: int) -> int:
-    """How many connections there may be, so that none of them takes a pane's descriptors.
-
-    @param files: how many descriptors this process may have (C{ulimit -n}).
-    @param sessions: how many sessions there may be.
-    """
-    return max(1, min(MAX_CONNECTIONS, files - OTHER_FILES - FILES_OF_A_SESSION * sessions))
 
 
 def _ignore(route: str, method: str, status: int, seconds: float, size: int) -> None:

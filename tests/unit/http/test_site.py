@@ -13,7 +13,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.connections.channel import HEADER_SECONDS, LINGER_BYTES, LINGER_SECONDS
 from tservice.http.operations import JSON_BODY_LIMIT
 from tservice.http.request import HANG_UP
-from tservice.http.site import IDLE_SECONDS, room_for_connections
+from tservice.http.site import IDLE_SECONDS
 
 
 class RoutingTests(SynchronousTestCase):
@@ -394,11 +394,6 @@ class PatienceTests(SynchronousTestCase):
 
     def ask(self, connection: Connection, path: str = "/api/things/1") -> None:
         connection.send(head("GET", path, {}))
-
-    def test_connections_leave_descriptors_for_the_panes(self) -> None:
-        self.assertEqual(1024, room_for_connections(65536, 500))
-        self.assertEqual(624, room_for_connections(1024, 50))
-        self.assertEqual(1, room_for_connections(256, 50))
 
     def test_connections_are_bounded(self) -> None:
         other = self.api.connect()
