@@ -79,5 +79,8 @@ def build_site(
     base = ground.config.base_path
     kernel = Kernel(table, gate, pages, sockets, base, heard, parked, contents.strays, large)
     inner.table.set(kernel.table)
-    room = claim_room(ground.config.max_sessions)
-    return Site(kernel, ground.reactor, metrics.answered, room, ground.config.http2)
+    config = ground.config
+    room = claim_room(config.max_sessions)
+    return Site(
+        kernel, ground.reactor, metrics.answered, room, config.http2, shared=config.multiuser
+    )

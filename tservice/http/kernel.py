@@ -326,6 +326,7 @@ class Kernel:
 
     async def _answer(self, request: Request, operation: Operation, path: Path) -> Response | None:
         identity = await self._identify(request, operation)
+        request.site.share(request, identity.username, admin=identity.admin)
         try:
             self._gate.authorize(request.visit, identity, operation, path)
             if operation.allowed is not None:

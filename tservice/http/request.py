@@ -74,6 +74,13 @@ class Request(server.Request):
     def __init__(self, channel: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(channel, *args, **kwargs)
         self.site = channel.site
+        self.own(None)
+
+    def own(self, account: str | None) -> None:
+        """Have its connection known as that of C{account}, until the next request comes on it."""
+        # Over HTTP/2 a channel is one stream of the connection.
+        connection = getattr(self.channel, "_conn", self.channel)
+        connection.owner = account
 
     def getRequestHostname(self) -> bytes:
         """A constant: the gate judges the Host header, and routing never looks at it."""

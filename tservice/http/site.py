@@ -10,8 +10,9 @@ from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.web import server
 
 from tservice.http.connections.negotiate import Negotiated
-from tservice.http.connections.room import MAX_CONNECTIONS
+from tservice.http.connections.room import MAX_CONNECTIONS, has_share
 from tservice.http.connections.turns import Turns
+from tservice.http.envelope import bare
 from tservice.http.kernel import Kernel
 from tservice.http.request import Request
 
@@ -20,6 +21,10 @@ IDLE_SECONDS = 75
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
 """Request bodies held at a time, over all connections; beyond that 503."""
+
+OVER_SHARE = bare(429, "Too Many Requests: of this account at a time", {"Retry-After": "1"})
+
+Weigh = Callable[[Negotiated], int]
 
 Answered = Callable[[str, str, int, float, int], None]
 """Told of every answer: route pattern, method, status, seconds, bytes of its content."""
@@ -44,14 +49,17 @@ class Site(server.Site):
         answered: Answered = _ignore,
         max_connections: int = MAX_CONNECTIONS,
         http2: bool = False,
+        shared: bool = False,
     ) -> None:
         """
         @param http2: whether to offer HTTP/2 over TLS.
+        @param shared: several accounts share the connections, and none may have all of them.
         """
         super().__init__(kernel, reactor=clock, timeout=IDLE_SECONDS, parsePOSTFormSubmission=False)
         self.kernel = kernel
         self._answered = answered
         self._http2 = http2
+        self._shared = shared
         self._max_connections = max_connections
         self._open: dict[Negotiated, str] = {}
         self._held = 0
@@ -69,23 +77,42 @@ class Site(server.Site):
         self._open[connection] = str(getattr(addr, "host", ""))
         return connection
 
-    def _make_room(self, weigh: Callable[[Negotiated], int] = lambda connection: 1) -> bool:
-        """Drop a silent connection: the oldest of the address that weighs most.
+    def share(self, request: Request, account: str, *, admin: bool = False) -> None:
+        """Count the answer to C{request} as one of C{account}'s.
 
+        @param admin: it may have as many as it wants.
+        @raise Refusal: bare 429: it has so many under way that others would find no connection.
+        """
+        request.own(account or None)
+        if admin or not (self._shared and account) or 2 * len(self._open) <= self._max_connections:
+            return
+        # What strangers have makes room anyway.
+        used = [each.owner for each in self._open if each.answering and each.owner is not None]
+        if not has_share(used.count(account), len(used), self._max_connections):
+            raise OVER_SHARE
+
+    def _make_room(self, weigh: Weigh | None = None) -> bool:
+        """Drop a connection: a silent one, else one that answers nobody who is known.
+
+        Of those the oldest of the address that weighs most.
+
+        @param weigh: only silent ones, by this; C{None}: each weighs the same.
         @return: whether there was one of any weight.
         """
-        silent = {
-            each: (place, weight)
-            for each, place in self._open.items()
-            if not each.answering and (weight := weigh(each))
-        }
-        if not silent:
-            return False
+        silent = [each for each in self._open if not each.answering]
+        if weigh is None:
+            strangers = [each for each in self._open if each.answering and each.owner is None]
+            return self._drop(silent) or self._drop(strangers)
+        return self._drop([each for each in silent if weigh(each)], weigh)
+
+    def _drop(self, these: list[Negotiated], weigh: Weigh = lambda connection: 1) -> bool:
         weights: Counter[str] = Counter()
-        for place, weight in silent.values():
-            weights[place] += weight
+        for each in these:
+            weights[self._open[each]] += weigh(each)
+        if not these:
+            return False
         [(most, _)] = weights.most_common(1)
-        oldest = next(each for each, (place, _) in silent.items() if place == most)
+        oldest = next(each for each in these if self._open[each] == most)
         del self._open[oldest]
         oldest.drop()
         return True

@@ -249,6 +249,7 @@ class StreamedChunkTests(SynchronousTestCase):
         self.assertLessEqual(len(chunks), 2)
         self.assertIn(b"HTTP/1.1 400 ", self.connection.value())
         self.assertIn(b"tiny pieces", self.connection.value())
+        self.assertFalse(self.connection.channel.answering, "it makes room for others")
         self.assertLessEqual(self.size, CRUMBS + CRUMBS // CRUMB_BYTES + BITE_BYTES)
 
     def test_what_comes_behind_them_in_other_reads(self) -> None:

@@ -42,9 +42,11 @@ class Channel(HTTPChannel):
     """An HTTP/1.1 server connection with bounded patience.
 
     @ivar site: set by the factory.
+    @ivar owner: the account that asks; C{None}: nobody who is known.
     """
 
     site: ConnectionServer
+    owner: str | None = None
     transport: Any
     maxHeaders = 100
     _started: float | None = None
@@ -170,6 +172,7 @@ class Channel(HTTPChannel):
         """
         unread = self._streaming is not None and not self._handlingRequest
         if unread:
+            self._streaming = None
             self._linger_on()
             self.go_on()
         if self.persistent and (self._buffer or self._dataBuffer):

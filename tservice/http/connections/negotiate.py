@@ -102,9 +102,12 @@ class Patient(H2Connection):
     twisted.web would end it after so much silence, with a long poll in the middle.  A stream
     whose request still arrives is no reason to stay, nor is an answer that the client does not
     take.  A client that breaks the protocol or goes over a bound hears why, and is cut.
+
+    @ivar owner: the account that asked last; C{None}: nobody who is known.
     """
 
     transport: Any
+    owner: str | None = None
     _resetTokenBurst = RESETS
     _over: IDelayedCall | None = None
 
@@ -317,6 +320,12 @@ class Negotiated(Protocol):
         """Whether an answer, a stream or a WebSocket is under way."""
         answering: bool = self._channel.answering
         return answering
+
+    @property
+    def owner(self) -> str | None:
+        """The account whose answers it has; C{None}: nobody's who is known."""
+        owner: str | None = self._channel.owner
+        return owner
 
     @property
     def arrived(self) -> int:

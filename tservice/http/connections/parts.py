@@ -69,5 +69,8 @@ class RequestServer(ConnectionServer, Protocol):
     def hold(self, size: int) -> bool:
         """Take C{size} bytes of request body into account; whether they may be kept."""
 
+    def share(self, request: Any, account: str, *, admin: bool = False) -> None:
+        """Count the answer to C{request} as one of C{account}'s."""
+
     def log(self, request: Any) -> None:
         """Count an answer."""

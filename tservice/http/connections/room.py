@@ -9,8 +9,9 @@ from twisted.logger import Logger
 MAX_CONNECTIONS = 1024
 """Connections at a time, streams and WebSockets included.
 
-For one more, one on which no answer is under way is dropped: who opens connections and says
-nothing, or says it slowly, locks nobody out.  Where there is none, the new one is closed at once.
+For one more, one on which no answer is under way is dropped, else one whose answer is nobody's:
+who opens connections and says nothing, says it slowly, or takes slowly what anybody may have, locks
+nobody out.  Where there is none, the new one is closed at once; L{has_share} sees to that.
 """
 
 FEW = 256
@@ -32,6 +33,19 @@ def room_for_connections(files: int, sessions: int) -> int:
     @param sessions: how many sessions there may be.
     """
     return max(1, min(MAX_CONNECTIONS, files - _kept_back(sessions)))
+
+
+def has_share(held: int, used: int, most: int) -> bool:
+    """Whether an account may have as many answers under way as it has.
+
+    No more than are left for everybody else, so that one of them leaves half of all, and two a
+    quarter; and a sixteenth is left whatever they do, for who looks after the service.
+
+    @param held: connections on which the account's answers are under way, with the new one.
+    @param used: the same of all accounts.
+    @param most: how many connections there may be.
+    """
+    return used <= 1 or held <= most - most // 16 - used
 
 
 def claim_room(sessions: int) -> int:

@@ -88,6 +88,7 @@ class Entrance:
         # Signed out, or the tab leads elsewhere: what is open goes in that moment.
         over = self._doorway.words.hold(found, request.abort)
         try:
+            request.site.share(request, found.username)
             passage = await self._passage(request.visit, word, found, resource)
             if (call.header("service-worker") or "").lower() == "script":
                 raise bare(403, "Forbidden: no service worker from a web tab")

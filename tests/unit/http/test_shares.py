@@ -1,0 +1,121 @@
+"""Whose answers take connections, and who makes room for others."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api, Connection, OpenGate, head, parse
+from tests.unit.http.sample import Handlers, operation
+from tservice.core.authentication import Pass, Visit
+from tservice.core.identity import Identity
+from tservice.http.connections.room import has_share
+from tservice.http.operations import Access, Call, Operation
+
+MOST = 16
+
+
+class NamedGate(OpenGate):
+    """Whoever is named in a header; nobody without one."""
+
+    async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
+        name = visit.header("x-name") or ""
+        return Pass(identity=Identity(username=name, admin=name == "root"))
+
+
+class ShareTests(SynchronousTestCase):
+    shared = True
+
+    def setUp(self) -> None:
+        handlers = Handlers()
+        self.held: list[Deferred[object]] = []
+        table = [
+            *handlers.table(),
+            operation("GET", "/api/public", self.hold, access=Access.PUBLIC),
+        ]
+        self.api = Api(table, NamedGate(), max_connections=MOST, shared=self.shared)
+        self.addCleanup(self.api.close)
+
+    async def hold(self, call: Call) -> object:
+        self.held.append(Deferred())
+        return await self.held[-1]
+
+    def ask(self, name: str, path: str = "/api/park", host: str = "127.0.0.1") -> Connection:
+        connection = self.api.connect(host)
+        headers = {"X-Name": name} if name else {}
+        connection.send(head("GET", path, headers))
+        return connection
+
+    def status(self, connection: Connection) -> int | None:
+        """C{None}: it waits for its answer."""
+        return parse(connection.value()).status if connection.value() else None
+
+    def test_one_account_leaves_half(self) -> None:
+        held = [self.ask("ann") for _ in range(MOST)]
+        self.assertEqual([None] * 8 + [429] * 8, [self.status(each) for each in held])
+        refused = parse(held[-1].value())
+        self.assertEqual(b"Too Many Requests: of this account at a time", refused.content)
+        self.assertEqual("1", refused.headers["retry-after"])
+        self.assertEqual(200, self.status(self.ask("bob", "/api/things/1")))
+        for each in held[:2]:
+            each.lose()
+        self.assertIsNone(self.status(self.ask("ann")))
+
+    def test_accounts_that_act_together_leave_some(self) -> None:
+        got: dict[str, int] = {}
+        for name in ("ann", "bob", "cat", "dan", "eve"):
+            asked = [self.ask(name) for _ in range(MOST)]
+            got[name] = sum(self.status(each) is None for each in asked)
+        self.assertEqual({"ann": 8, "bob": 3, "cat": 2, "dan": 1, "eve": 0}, got)
+        self.assertIsNone(self.status(self.ask("root")))
+        self.assertEqual(200, self.status(self.ask("root", "/api/things/1")))
+
+    def test_what_nobody_known_asked_makes_room(self) -> None:
+        """As of who takes a file slowly that anybody may have: the oldest of whoever has most."""
+        first = self.ask("", "/api/public", "10.0.0.1")
+        strangers = [self.ask("", "/api/public", "10.0.0.2") for _ in range(MOST - 2)]
+        mine = self.ask("ann")
+        self.assertEqual(MOST, self.api.site.connections)
+        self.assertEqual(200, self.status(self.ask("bob", "/api/things/1")))
+        self.assertEqual(
+            [False, True, False, False],
+            [each.transport.aborted for each in (first, *strangers[:2], mine)],
+        )
+
+    def test_a_connection_is_whose_request_is_on_it(self) -> None:
+        """Once known is not known for ever: what is asked next may be nobody's."""
+        for _ in range(MOST):
+            connection = self.ask("ann", "/api/things/1")
+            connection.send(head("GET", "/api/public", {}))
+        self.assertEqual(MOST, len(self.held))
+        self.assertEqual(200, self.status(self.ask("bob", "/api/things/1")))
+
+
+class AloneTests(ShareTests):
+    """Where there is one account, all connections are its own."""
+
+    shared = False
+
+    def test_one_account_leaves_half(self) -> None:
+        held = [self.ask("ann") for _ in range(MOST)]
+        self.assertEqual([None] * MOST, [self.status(each) for each in held])
+        self.assertIsNone(self.api.site.buildProtocol(None))
+
+    test_accounts_that_act_together_leave_some = test_one_account_leaves_half
+
+
+class RuleTests(SynchronousTestCase):
+    @given(st.lists(st.integers(0, 9), max_size=200), st.integers(1, 1024))
+    def test_some_are_always_left(self, asked: list[int], most: int) -> None:
+        """Whatever accounts ask, in whatever order; and the first that asks has something."""
+        held: Counter[int] = Counter()
+        for account in asked:
+            if has_share(held[account] + 1, held.total() + 1, most):
+                held[account] += 1
+        self.assertLessEqual(held.total(), max(1, most - most // 16))
+        self.assertLessEqual(max(held.values(), default=0), max(1, most // 2))
+        self.assertEqual(bool(asked), held.total() > 0)
