@@ -64,7 +64,7 @@ def build_git(
 
 def build_case_git(ground: Ground, *, git: GitReaders, cases: ICases) -> Feature[CaseWorkspaces]:
     """The status of cases; what runs for it ends with C{git}."""
-    workspaces = CaseWorkspaces(cases, ground.bounds)
+    workspaces = CaseWorkspaces(cases, ground.bounds, ground.places)
     operations = CaseGitRoutes(git, workspaces.of).operations()
     return Feature(name="git of cases", service=workspaces, operations=operations)
 

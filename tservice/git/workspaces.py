@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tservice.cases.interfaces import ICases
 from tservice.core.identity import Identity
 from tservice.core.places.bounds import WorkspaceBounds
+from tservice.core.places.places import Places
 from tservice.git.service import GitWorkspace
 from tservice.sessions.interfaces import ISessions, Location, Session
 
@@ -41,18 +42,21 @@ class SessionWorkspaces:
 class CaseWorkspaces:
     """Finds them by their names."""
 
-    def __init__(self, cases: ICases, bounds: WorkspaceBounds) -> None:
-        self._cases, self._bounds = cases, bounds
+    def __init__(self, cases: ICases, bounds: WorkspaceBounds, places: Places) -> None:
+        self._cases, self._bounds, self._places = cases, bounds, places
 
     async def of(self, name: str, caller: Identity) -> GitWorkspace:
         """Where that case of C{caller} is.
 
         @raise ServiceError: 404 for an unknown one, and for one that is not shown to a token that
-            is bound to sessions; 422: its folder does not answer.
+            is bound to sessions; 422: its folder does not answer, or its account's OS user is gone.
         """
         if caller.sessions is not None:
             await self._cases.reached(name, caller)
         case = await self._cases.case(name, caller)
-        owner, place = caller.username or None, case.place or caller.place
+        owner, place = caller.username or None, case.place
+        if place is None:
+            await self._places.ask(caller.place)
+            place = self._places.of(caller).id
         inside = self._bounds.inside(owner, place)
         return GitWorkspace(folder=case.path, place=place, owner=owner, inside=inside)

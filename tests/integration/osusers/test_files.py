@@ -71,6 +71,14 @@ class FilesTests(SynchronousTestCase):
         self.assertEqual(403, self.files.send("PUT", "file-content", new).status)
         self.assertEqual(["x"], os.listdir(self.home / "folder-of-root"))
 
+    def test_the_status_of_a_case(self) -> None:
+        """No session needs to be in it, so none says whose the place is."""
+        made = self.service.good("ann", "POST", "/api/cases", {"name": "mine"})
+        folder = made["case"]["path"]
+        self.assertEqual("", run_as(self.ann, "git", "-C", folder, "init", "-q").stderr)
+        status = self.service.good("ann", "GET", "/api/cases/mine/git-status?fresh=1")
+        self.assertEqual(["."], [each["path"] for each in status["repos"]], status)
+
     def test_what_the_service_holds_open_for_another_stays_closed(self) -> None:
         """The kernel's links to it lead past the rights of the folders above."""
         theirs = self.held_open_for_ben()

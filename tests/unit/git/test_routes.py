@@ -221,7 +221,15 @@ class CaseTests(SynchronousTestCase):
                 asked.append((name, caller))
                 return CasePlace(name=name, path=f"/cases/{name}")
 
-        workspaces = CaseWorkspaces(cast(Any, Cases()), bounds_of(Path("/cases")))
+        class Places:
+            async def ask(self, known: PlaceId) -> None:
+                asked.append(known)
+
+            def of(self, caller: Identity) -> Any:
+                return SimpleNamespace(id=evolve(caller.place, uid=1000))
+
+        bounds = bounds_of(Path("/cases"))
+        workspaces = CaseWorkspaces(cast(Any, Cases()), bounds, cast(Any, Places()))
         status = CaseGitRoutes(cast(Any, Git()), workspaces.of)
         (operation,) = status.operations()
         call = SimpleNamespace(path={"name": "shop"}, identity=ann, query=StatusQuery(fresh=True))
@@ -229,6 +237,9 @@ class CaseTests(SynchronousTestCase):
         assert isinstance(answer, GitStatusAnswer)
         self.assertEqual("not-a-repo", answer.state)
         workspace = GitWorkspace(
-            inside=ANYWHERE, folder="/cases/shop", place=ann.place, owner="ann"
+            inside=ANYWHERE,
+            folder="/cases/shop",
+            place=evolve(ann.place, uid=1000),
+            owner="ann",
         )
-        self.assertEqual([("shop", ann), (workspace, True)], asked)
+        self.assertEqual([("shop", ann), ann.place, (workspace, True)], asked)
