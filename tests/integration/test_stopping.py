@@ -6,6 +6,7 @@ import http.client
 import signal
 import socket
 import sqlite3
+import time
 from urllib.parse import urlsplit
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -91,6 +92,28 @@ class StoppingTests(SynchronousTestCase):
         self.assertIn("Server Shut Down", self.daemon.log)
         for word in ("Traceback", "Unhandled", "did not stop"):
             self.assertNotIn(word, self.daemon.log)
+
+    def test_a_stop_is_clean_with_uploads(self) -> None:
+        """What breaks off is noted while there is something to note it in."""
+        where = urlsplit(self.daemon.url)
+        session = self.shell()
+        head = (
+            f"POST /api/sessions/{session}/uploads HTTP/1.1\r\nHost: {where.netloc}\r\n"
+            "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 900000\r\n\r\n"
+            '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nsome of it'
+        )
+        with socket.create_connection((where.hostname, where.port), PATIENCE) as client:
+            client.sendall(head.encode())
+            deadline = time.monotonic() + PATIENCE
+            while not any((self.daemon.home / ".service-uploads").glob("*")):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.05)
+            self.assertEqual(-signal.SIGTERM, self.daemon.stop())
+        for word in ("Traceback", "Unhandled", "did not stop"):
+            self.assertNotIn(word, self.daemon.log)
+        with sqlite3.connect(self.daemon.data / "tservice.db") as database:
+            noted = database.execute("SELECT action FROM audit_log").fetchall()
+        self.assertIn("uploads", str(noted))
 
     def test_a_store_of_another_program_is_refused(self) -> None:
         self.daemon.stop()

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress, IReactorTime
+from twisted.internet.task import deferLater
 from twisted.web import server
 
 from tservice.http.connections.negotiate import Negotiated
@@ -120,6 +122,12 @@ class Site(server.Site):
     def connection_ended(self, connection: Negotiated) -> None:
         """A connection that L{buildProtocol} made is over; also of one that was dropped."""
         self._open.pop(connection, None)
+
+    def close(self) -> Deferred[None]:
+        """Drop all connections; fires when every handler has heard of it."""
+        for each in tuple(self._open):
+            each.drop()
+        return deferLater(self.reactor, 0)
 
     @property
     def connections(self) -> int:

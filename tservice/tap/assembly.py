@@ -39,6 +39,7 @@ from tservice.http.build import (
     build_sockets,
 )
 from tservice.http.parked import ParkedCalls
+from tservice.http.site import Site
 from tservice.http.static import Pages
 from tservice.legacy.build import build_timed_runs
 from tservice.mcp.build import build_mcp
@@ -77,11 +78,15 @@ class Trunk:
         add = contents.add
         listener: Late[Listener] = Late("the listener")
         late: Late[SessionService] = Late("the sessions")
+        site: Late[Site] = Late("the server")
         models: Late[ModelService] = Late("the custom models")
 
         add(build_faults())
         add(build_settings(settings))
-        audit, clis = add(build_audit(ground)), add(build_clis(ground))
+        audit = add(build_audit(ground))
+        # What breaks off with the last connections is noted in the audit log.
+        Closing("connections", lambda: site().close()).setServiceParent(stack)
+        clis = add(build_clis(ground))
         hosts = add(build_hosts(ground, sessions=late))
         boxes = add(build_containers(ground, sessions=late))
         mux = add(build_mux(ground, {**hosts.setups, **boxes.setups}))
@@ -115,7 +120,7 @@ class Trunk:
         self.audit, self.clis, self.cases, self.sessions = audit, clis, cases, sessions
         self.agents, self.inside, self.inbox, self.said = agents, inside, inbox, said
         self.before, self.listener, self.sockets, self.streams = before, listener, sockets, streams
-        self.pages, self.parked, self.boxes = pages, parked, boxes
+        self.pages, self.parked, self.boxes, self.site = pages, parked, boxes, site
 
     def add_leaves(self) -> None:
         """Features that nothing but each other leans on."""
@@ -157,10 +162,10 @@ class Trunk:
         ground, contents = self.ground, self.contents
         failures = self.access.failures
         contents.add(build_bridge(ground, self.boxes, contents.operations, failures))
-        site = build_site(
+        site = self.site.set(build_site(
             ground, contents, gate=self.access.gate, pages=self.pages, sockets=self.sockets,
             parked=self.parked, heard=self.audit.heard,
-        )  # fmt: skip
+        ))  # fmt: skip
         doors = self.listener.set(Listener(ground.reactor, self.program.addresses, site))
         startup = Startup(self.program, contents.start, doors, lambda: give_up(ground.reactor))
         for part in (self.sockets, last_words(ground.reactor), self.streams, doors, startup):
