@@ -18,13 +18,17 @@ def kept_text(path: Path, make: Callable[[], str]) -> str:
         return read_text(path, private=True).strip()
     except FileNotFoundError:
         return _written(path, make())
-    except FileError as error:
-        raise StartError(str(error)) from None
+    except (FileError, OSError) as error:
+        raise _told(path, error) from None
 
 
 def _written(path: Path, text: str) -> str:
     try:
         write_private(path, text + "\n")
-    except OSError as error:
-        raise StartError(f"{path}: {error.strerror}") from None
+    except (FileError, OSError) as error:
+        raise _told(path, error) from None
     return text
+
+
+def _told(path: Path, error: FileError | OSError) -> StartError:
+    return StartError(str(error) if isinstance(error, FileError) else f"{path}: {error.strerror}")
