@@ -14,6 +14,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
+from tservice.core.clock import unix_seconds
 from tservice.core.errors import ServiceError
 from tservice.core.files import FileError, read_json, write_private
 from tservice.core.places.place import PlaceId, PlaceKind
@@ -93,7 +94,7 @@ class Sweeper:
 
     async def sweep(self) -> int:
         """Sweep everywhere; how many files went."""
-        now, gone = self._clock.seconds(), 0
+        now, gone = unix_seconds(self._clock), 0
         present = {_Spot.of(each): each for each in self._workspaces()}
         remembered = {
             each: Workspace(session_id="sweep", folder=each.folder, place=each.place, owner=SHARED)

@@ -69,7 +69,8 @@ class WebhookDelivery:
             if row is None:
                 return
             wait = row.due_at - now_ms(self._clock)
-            if wait > 0:
+            # None waits longer by itself: then the clock was set back.
+            if 0 < wait <= RETRY_SECONDS[-1] * 1000:
                 self._timer = self._clock.callLater(wait / 1000, self._due)
                 return
             self._begin(row)

@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred, DeferredList
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import now_ms, unix_seconds
 from tservice.core.doors.threads import IThreads
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundReply, OutboundRequest
@@ -192,7 +192,7 @@ class PushService(Service):
         task.addCallback(ended)
 
     async def _deliver(self, job: _Job) -> None:
-        seal = partial(self._key.seal, job.subscription, job.note, self._clock.seconds())
+        seal = partial(self._key.seal, job.subscription, job.note, unix_seconds(self._clock))
         try:
             sealed = await self._threads.run(seal)
         except ValueError:

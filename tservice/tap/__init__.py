@@ -11,6 +11,7 @@ from typing import Any
 
 from twisted.application.service import IService
 
+from tservice.core.clock import steady
 from tservice.core.doors.programs import silent_folders
 from tservice.core.logs.redact import Redactor
 from tservice.core.logs.twistd import LogService, target_of
@@ -31,6 +32,7 @@ def makeService(options: Options) -> IService:
     """
     from twisted.internet import reactor
 
+    steady(reactor)
     silent = _leave_out_silent_folders()
     # Half a second of imports, which a wrong option or --help need not wait for.
     with uncollected():

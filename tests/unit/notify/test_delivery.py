@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from twisted.internet.defer import maybeDeferred
 
@@ -58,6 +59,15 @@ class AttemptTests(DeliveryCase):
         result = self.service.last_result()
         assert result is not None
         self.assertEqual((False, None, "Timed out"), (result.ok, result.status, result.error))
+
+    def test_a_clock_set_back_between_them(self) -> None:
+        """It was to be in a second, and is not in an hour."""
+        self.tell("hook:stop")
+        self.post.answer(503)
+        clock: Any = self.clock
+        clock.time_of_day = lambda: self.clock.seconds() - 3600
+        self.clock.advance(1)
+        self.assertEqual(2, len(self.post.requests))
 
     def test_every_text(self) -> None:
         for answer, text, status in (

@@ -26,6 +26,7 @@ from twisted.internet.interfaces import (
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from tservice.core.clock import seconds_until
 from tservice.core.timers import cancel
 
 LONGEST = 3600.0
@@ -70,8 +71,8 @@ class TimerAlarm:
         """See L{Alarm}."""
         self.close()
         if at is not None:
-            left = max(0.0, at / 1000 - self._clock.seconds())
-            self._call = self._clock.callLater(min(left, LONGEST), self._ring)
+            left = seconds_until(self._clock, at, LONGEST)
+            self._call = self._clock.callLater(left, self._ring)
 
     def close(self) -> None:
         """See L{Alarm}."""

@@ -1,0 +1,63 @@
+"""Spans and times of the day, from one clock or from two."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from twisted.internet.base import ReactorBase
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core import clock as module
+from tservice.core.clock import now_ms, seconds_until, steady, unix_seconds
+
+
+class Reactor(ReactorBase):
+    """One that watches nothing, and is never run."""
+
+    def installWaker(self) -> None:
+        """Nobody wakes it."""
+
+    def removeAll(self) -> list[Any]:
+        return []
+
+
+class SteadyTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.day, self.boot = 1_000_000.0, 500.0
+        self.patch(time, "time", lambda: self.day)
+        self.patch(module, "_since_boot", lambda: self.boot)
+        self.reactor: Any = Reactor()
+        self.addCleanup(self.reactor.disconnectAll)
+        steady(self.reactor)
+
+    def test_a_timer_waits_as_long_as_it_was_told_to(self) -> None:
+        """Whatever the day's time does meanwhile."""
+        rung: list[float] = []
+        self.reactor.callLater(10, lambda: rung.append(self.boot))
+        for step in (-3600, 7200, 0):
+            self.day += step
+            self.boot += 3
+            self.reactor.runUntilCurrent()
+            self.assertEqual([], rung)
+            self.assertEqual(510 - self.boot, self.reactor.timeout())
+        self.boot += 1
+        self.reactor.runUntilCurrent()
+        self.assertEqual([510], rung)
+
+    def test_the_time_of_the_day_is_that_of_the_day(self) -> None:
+        self.day += 3600
+        self.assertEqual(1_003_600_000, now_ms(self.reactor))
+        self.assertEqual(1_003_600, unix_seconds(self.reactor))
+        self.assertEqual(5, seconds_until(self.reactor, 1_003_605_000, 60))
+
+    def test_after_the_first_timer_it_is_too_late(self) -> None:
+        reactor: Any = Reactor()
+        reactor.callLater(1, int)
+        self.assertRaises(RuntimeError, steady, reactor)
+
+    def test_one_clock_is_both(self) -> None:
+        clock = Clock()
+        clock.advance(7)
+        self.assertEqual((7000, 7), (now_ms(clock), unix_seconds(clock)))
