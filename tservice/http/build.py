@@ -11,7 +11,7 @@ from tservice.client.mcp.build import build_mcp_server
 from tservice.core.logs.lines import FaultCount
 from tservice.ground.feature import Contents, Feature
 from tservice.ground.ground import Ground
-from tservice.http.connections.room import claim_room
+from tservice.http.connections.room import claim_room, kept_back
 from tservice.http.docs.page import ApiDocs
 from tservice.http.inner import InnerCalls
 from tservice.http.kernel import Heard, IGate, Kernel
@@ -80,7 +80,8 @@ def build_site(
     kernel = Kernel(table, gate, pages, sockets, base, heard, parked, contents.strays, large)
     inner.table.set(kernel.table)
     config = ground.config
-    room = claim_room(config.max_sessions)
+    kept = kept_back(config.max_sessions, tabs_listener=bool(config.webview_listen))
+    room = claim_room(kept)
     return Site(
         kernel, ground.reactor, metrics.answered, room, config.http2, shared=config.multiuser
     )

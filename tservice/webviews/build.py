@@ -15,6 +15,7 @@ from tservice.core.net.listening import Listener
 from tservice.core.net.outbound import Outbound
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
+from tservice.http.connections.room import TABS_CONNECTIONS
 from tservice.http.hosts import parse_host
 from tservice.http.kernel import Kernel
 from tservice.http.site import Site
@@ -23,6 +24,7 @@ from tservice.webviews.jar import Jars
 from tservice.webviews.routes.entrance import Doorway, Entrance
 from tservice.webviews.routes.listener import NoFiles, OpenOrigin
 from tservice.webviews.routes.relay import Relay
+from tservice.webviews.routes.relayed import Relayed
 from tservice.webviews.routes.upstream import Upstream
 from tservice.webviews.routes.views import WebViewRoutes, entrance_operation
 from tservice.webviews.service import Guard, WebViewParts, WebViews
@@ -69,8 +71,7 @@ def build_webviews(
             isolated=partial(_isolated, second),
         )
     )
-    upstream = Upstream(reactor=ground.reactor, guard=guard)
-    relay = Relay(upstream=upstream, guard=guard, cookies=OURS, jars=Jars(ground.reactor))
+    relay = _relay(ground, guard)
     doorway = Doorway(
         words=access.capabilities,
         url_of=views.url_of,
@@ -106,6 +107,16 @@ def _outbound(ground: Ground, policy: EgressPolicy) -> Outbound:
     return Outbound(ground.reactor, policy)
 
 
+def _relay(ground: Ground, guard: Guard) -> Relay:
+    return Relay(
+        upstream=Upstream(reactor=ground.reactor, guard=guard),
+        guard=guard,
+        cookies=OURS,
+        jars=Jars(ground.reactor),
+        relayed=Relayed(shared=ground.config.multiuser),
+    )
+
+
 def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Relay) -> Listener:
     """The listener that serves web tabs and nothing else."""
     addresses = parse_listen(evolve(ground.config, listen=ground.config.webview_listen))
@@ -114,7 +125,13 @@ def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Rela
     sockets = WebSockets(ground.reactor)
     operations = [entrance_operation(entrance)]
     kernel = Kernel(operations, gate, NoFiles(), sockets, strays=entrance.strayed)
-    return Listener(ground.reactor, addresses, Site(kernel, ground.reactor))
+    site = Site(
+        kernel,
+        ground.reactor,
+        max_connections=TABS_CONNECTIONS,
+        shared=ground.config.multiuser,
+    )
+    return Listener(ground.reactor, addresses, site)
 
 
 def _pages_of(host: str) -> list[str]:

@@ -7,7 +7,7 @@ import resource
 from twisted.logger import ILogObserver, formatEvent, globalLogPublisher
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.http.connections.room import FEW, claim_room, room_for_connections
+from tservice.http.connections.room import FEW, claim_room, kept_back, room_for_connections
 
 
 class RoomTests(SynchronousTestCase):
@@ -21,25 +21,28 @@ class RoomTests(SynchronousTestCase):
         self.addCleanup(globalLogPublisher.removeObserver, noted)
 
     def test_what_is_left(self) -> None:
-        self.assertEqual(1024, room_for_connections(65536, 500))
-        self.assertEqual(624, room_for_connections(1024, 50))
-        self.assertEqual(1, room_for_connections(256, 50))
+        """Beside 200 for the rest, 256 for targets of web tabs, and four for each session."""
+        self.assertEqual(656, kept_back(50))
+        self.assertEqual(976, kept_back(50, tabs_listener=True))
+        self.assertEqual(1024, room_for_connections(65536, kept_back(500)))
+        self.assertEqual(368, room_for_connections(1024, kept_back(50)))
+        self.assertEqual(1, room_for_connections(256, kept_back(50)))
 
     def test_where_it_is_enough(self) -> None:
         """Nothing is changed: programs in panes inherit the limit."""
-        self.assertEqual(624, claim_room(50))
+        self.assertEqual(368, claim_room(656))
         self.assertEqual((1024, 1 << 20), self.limits)
         self.assertEqual([], self.logged)
 
     def test_where_more_may_be_had(self) -> None:
-        self.assertEqual(FEW, claim_room(500))
-        self.assertEqual((200 + 4 * 500 + FEW, 1 << 20), self.limits)
+        self.assertEqual(FEW, claim_room(2456))
+        self.assertEqual((2456 + FEW, 1 << 20), self.limits)
         self.assertEqual([], self.logged)
 
     def test_where_no_more_may_be_had(self) -> None:
         self.limits = (256, 300)
-        self.assertEqual(1, claim_room(50))
+        self.assertEqual(1, claim_room(656))
         self.assertEqual((300, 300), self.limits)
         [line] = self.logged
-        self.assertIn("only 1 connections at a time: 300 descriptors (ulimit -n)", line)
-        self.assertIn("allow 656, or set max-sessions lower", line)
+        self.assertIn("only 1 connections at a time: of 300 descriptors (ulimit -n) 656 are", line)
+        self.assertIn("allow 912, or set max-sessions lower", line)

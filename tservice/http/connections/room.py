@@ -23,16 +23,36 @@ OTHER_FILES = 200
 FILES_OF_A_SESSION = 4
 """Its client's three pipes, and its process while it is being ended."""
 
+RELAYED = 256
+"""Requests and sockets of web tabs at a time: each is a connection to its target as well."""
+
+TABS_CONNECTIONS = 320
+"""The same as L{MAX_CONNECTIONS}, of a listener of web tabs, where there is one."""
+
 _log = Logger()
 
 
-def room_for_connections(files: int, sessions: int) -> int:
+def kept_back(sessions: int, *, tabs_listener: bool = False) -> int:
+    """How many descriptors are for something else.
+
+    @param sessions: how many sessions there may be.
+    @param tabs_listener: whether web tabs have a listener of their own.
+    """
+    return (
+        OTHER_FILES
+        + FILES_OF_A_SESSION * sessions
+        + RELAYED
+        + (TABS_CONNECTIONS if tabs_listener else 0)
+    )
+
+
+def room_for_connections(files: int, kept: int) -> int:
     """How many connections there may be, so that none of them takes a pane's descriptors.
 
     @param files: how many descriptors this process may have (C{ulimit -n}).
-    @param sessions: how many sessions there may be.
+    @param kept: how many of them are L{kept_back}.
     """
-    return max(1, min(MAX_CONNECTIONS, files - _kept_back(sessions)))
+    return max(1, min(MAX_CONNECTIONS, files - kept))
 
 
 def has_share(held: int, used: int, most: int) -> bool:
@@ -48,28 +68,24 @@ def has_share(held: int, used: int, most: int) -> bool:
     return used <= 1 or held <= most - most // 16 - used
 
 
-def claim_room(sessions: int) -> int:
+def claim_room(kept: int) -> int:
     """The same for this process, which takes more descriptors where that would be L{FEW}.
 
     Those that its limits withhold are told of in the log: nobody would know why they are let in no
     more.
     """
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if room_for_connections(files, sessions) < FEW:
-        files = min(most, _kept_back(sessions) + FEW)
+    if room_for_connections(files, kept) < FEW:
+        files = min(most, kept + FEW)
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
-    room = room_for_connections(files, sessions)
+    room = room_for_connections(files, kept)
     if room < FEW:
         _log.warn(
-            "only {room} connections at a time: {files} descriptors (ulimit -n) are few for"
-            " {sessions} sessions; allow {wanted}, or set max-sessions lower",
+            "only {room} connections at a time: of {files} descriptors (ulimit -n) {kept} are kept"
+            " for sessions and the rest; allow {wanted}, or set max-sessions lower",
             room=room,
             files=files,
-            sessions=sessions,
-            wanted=_kept_back(sessions) + FEW,
+            kept=kept,
+            wanted=kept + FEW,
         )
     return room
-
-
-def _kept_back(sessions: int) -> int:
-    return OTHER_FILES + FILES_OF_A_SESSION * sessions

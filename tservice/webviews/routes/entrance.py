@@ -98,11 +98,12 @@ class Entrance:
 
     async def _pass(self, call: Call, word: str, passage: Passage) -> None:
         request: Any = call.request
-        if request.visit.upgrade:
-            with _counted(self._sockets, word, SOCKETS):
+        upgrade = request.visit.upgrade
+        counts, most = (self._sockets, SOCKETS) if upgrade else (self._requests, REQUESTS)
+        with _counted(counts, word, most), self._relay.relayed.hold(passage.owner):
+            if upgrade:
                 await splice(call, passage, self._relay.upstream, self._relay.cookies)
-        else:
-            with _counted(self._requests, word, REQUESTS):
+            else:
                 await self._relay.pass_on(call, passage)
 
     def strayed(self, request: Request) -> Response | None:

@@ -24,6 +24,7 @@ from tservice.webviews.pinning import Pin, Pins
 from tservice.webviews.rewriting import REWRITTEN, Pairs
 from tservice.webviews.routes.bodies import Download, Upload
 from tservice.webviews.routes.pacing import Paced
+from tservice.webviews.routes.relayed import Relayed
 from tservice.webviews.routes.upstream import Upstream, host_of
 from tservice.webviews.service import Guard
 
@@ -76,6 +77,7 @@ class Relay:
 
     @ivar cookies: names of the service's own.
     @ivar jars: the targets' cookies.
+    @ivar relayed: what is under way.
     @ivar pins: how far in their names may lead.
     """
 
@@ -83,6 +85,7 @@ class Relay:
     guard: Guard
     cookies: frozenset[str]
     jars: Jars
+    relayed: Relayed
     pins: Pins = field(factory=Pins)
 
     async def pass_on(self, call: Call, passage: Passage) -> None:

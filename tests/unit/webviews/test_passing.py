@@ -1,0 +1,226 @@
+"""What targets of web tabs answer, passed on: within bounds, and without a fault of ours."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from twisted.internet.error import ConnectionAborted, ConnectionDone
+from twisted.logger import ILogObserver, globalLogPublisher
+from twisted.python.failure import Failure
+from twisted.web.http import _ChunkedTransferDecoder
+
+from tests.unit.http.driver import Connection, MemoryTransport, head, turn
+from tests.unit.webviews.case import TabCase
+from tservice.core.net.asking import INTERIM
+from tservice.http.connections.turns import SHARE, TURN
+from tservice.webviews.jar import TOLD
+from tservice.webviews.routes.bodies import Download
+from tservice.webviews.routes.pacing import CHUNKS
+
+MANY = 10_000
+"""Chunks of a byte that a read holds, about."""
+
+
+class PassingTests(TabCase):
+    def test_a_head_without_an_end(self) -> None:
+        """A target is hung up on; what it said before is held no more and logged but a little."""
+        for first, again in (
+            (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+            (b"HTTP/1.1 200 OK\r\nX: y\r\n", b" more\r\n"),
+            (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+            (b"", b"HTTP/1.1 103 Early Hints\n\n"),
+        ):
+            answer = self.opened()
+            target = self.targets[-1]
+            lines: list[Any] = []
+            noted: ILogObserver = lines.append  # type: ignore[assignment]
+            globalLogPublisher.addObserver(noted)
+            self.addCleanup(globalLogPublisher.removeObserver, noted)
+            target.dataReceived(first)
+            for _ in range(64):
+                if not target.transport.aborted:
+                    target.dataReceived(again * (4096 // len(again)))
+            self.assertTrue(target.transport.aborted, again)
+            self.assertLessEqual(len(lines), INTERIM + 1, again)
+            target.connectionLost(Failure(ConnectionAborted()))
+            self.assertIn(b"HTTP/1.1 502 ", answer.value())
+
+    def test_what_comes_before_an_answer(self) -> None:
+        """Byte by byte and all at once."""
+        said = b"HTTP/1.1 103 Early\r\nLink: </x>\r\n\r\n" * INTERIM
+        said += b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\n\n"
+        for pieces in ([said], [said[at : at + 1] for at in range(len(said))]):
+            answer = self.opened()
+            for piece in pieces:
+                self.targets[-1].dataReceived(piece)
+            self.assertTrue(answer.value().startswith(b"HTTP/1.1 200 OK\r\n"), answer.value())
+            self.assertTrue(answer.value().endswith(b"\r\n\r\n\n\n"))
+            self.assertNotIn(b"Link", answer.value())
+
+    def chunked(self) -> tuple[Connection, Any]:
+        """An answer in chunks that has begun, and its target."""
+        answer = self.opened()
+        target = self.targets[-1]
+        target.dataReceived(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        return answer, target
+
+    def test_an_answer_in_crumbs(self) -> None:
+        """A read of ten thousand chunks is others' turn in between; nothing more is read then."""
+        answer, target = self.chunked()
+        sizes: list[int] = []
+        real = Download.dataReceived
+
+        def counted(body: Download, data: bytes) -> None:
+            sizes.append(len(data))
+            real(body, data)
+
+        self.patch(Download, "dataReceived", counted)
+        target.dataReceived(b"1\r\nx\r\n" * MANY)
+        turns = 0
+        while sum(sizes) < MANY:
+            self.assertEqual("paused", target.transport.producerState)
+            turn(self.world.clock)
+            turns += 1
+        self.assertGreaterEqual(turns, MANY // (CHUNKS * TURN))
+        self.assertLessEqual(max(sizes), CHUNKS * SHARE)
+        self.assertLessEqual(len(sizes), MANY // (CHUNKS * SHARE) + 1)
+        self.assertEqual("producing", target.transport.producerState)
+        target.dataReceived(b"0\r\n\r\n")
+        self.assertEqual(b"x" * MANY, unchunked(answer.value()))
+        self.assertFalse(answer.transport.aborted)
+
+    def test_many_answers_in_crumbs(self) -> None:
+        """Together they take no more of a turn than one."""
+        begun = [self.chunked() for _ in range(9)]
+        turn(self.world.clock)
+        before = sum(len(unchunked(answer.value())) for answer, _ in begun)
+        for _, target in begun:
+            target.dataReceived(b"1\r\nx\r\n" * MANY)
+        most = CHUNKS * (TURN + SHARE)
+        while before < len(begun) * MANY:
+            after = sum(len(unchunked(answer.value())) for answer, _ in begun)
+            self.assertLessEqual(after - before, most)
+            before = after
+            turn(self.world.clock)
+
+    def test_crumbs_whose_reader_is_slow(self) -> None:
+        """The two reasons to wait do not undo each other."""
+        answer, target = self.chunked()
+        reader: Any = answer.transport.producer
+        reader.pauseProducing()
+        for _ in range(40):
+            if target.transport.producerState == "producing":
+                target.dataReceived(b"1\r\nx\r\n" * MANY)
+            for _ in range(40):
+                turn(self.world.clock)
+        self.assertEqual("paused", target.transport.producerState)
+        held = len(unchunked(answer.value()))
+        reader.resumeProducing()
+        for _ in range(10):
+            turn(self.world.clock)
+        self.assertGreater(len(unchunked(answer.value())), held)
+        self.assertEqual("producing", target.transport.producerState)
+
+    def test_crumbs_of_a_target_that_hangs_up(self) -> None:
+        """What came before is all told, and of a whole answer the end as well."""
+        for end, whole in ((b"0\r\n\r\n", True), (b"", False), (b"z\r\n", False)):
+            answer, target = self.chunked()
+            target.dataReceived(b"1\r\nx\r\n" * MANY + end)
+            target.dataReceived(b"")
+            target.connectionLost(Failure(ConnectionDone()))
+            self.assertEqual(b"x" * MANY, unchunked(answer.value()))
+            self.assertEqual(whole, not answer.transport.aborted)
+            for _ in range(40):
+                turn(self.world.clock)
+        self.assertEqual([], self.flushLoggedErrors())
+
+    def test_what_comes_while_it_waits(self) -> None:
+        """As over TLS, which has some in hand."""
+        answer, target = self.chunked()
+        for _ in range(3):
+            target.dataReceived(b"1\r\nx\r\n" * 1000)
+        target.dataReceived(b"2\r\nyz\r\n0\r\n\r\n")
+        for _ in range(10):
+            turn(self.world.clock)
+        self.assertEqual(b"x" * 3000 + b"yz", unchunked(answer.value()))
+
+    def test_a_status_that_is_none(self) -> None:
+        for status in (b"-5", b"000", b"0", b"1000", b"99999999999"):
+            answer = self.opened()
+            self.targets[-1].dataReceived(b"HTTP/1.1 %b X\r\nContent-Length: 0\r\n\r\n" % status)
+            self.assertIn(b"HTTP/1.1 502 ", answer.value(), status)
+
+    def test_a_target_that_breaks_off(self) -> None:
+        """Its reader sees that there was more to come; it is no fault of the service's."""
+        answer = self.opened()
+        self.targets[-1].dataReceived(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
+        self.targets[-1].connectionLost(Failure(ConnectionDone()))
+        self.assertTrue(answer.value().endswith(b"\r\n\r\nsome"))
+        self.assertTrue(answer.transport.aborted)
+        self.assertEqual([], self.flushLoggedErrors())
+
+    def test_a_target_that_answers_before_the_body_s_end(self) -> None:
+        """It has what it wants; what still comes goes nowhere, and is no fault either."""
+        self.connected()
+        path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
+        crumbs = b"1\r\nx\r\n" * MANY
+        for kind, body, more in (
+            ({"Transfer-Encoding": "chunked"}, b"4\r\nsome\r\n", crumbs),
+            ({"Content-Length": "90"}, b"some", b"some"),
+        ):
+            for how in ("the browser", "the target", "the body"):
+                answer = Connection(self.world.site, MemoryTransport())
+                answer.send(head("POST", path, kind) + body)
+                target = self.targets[-1]
+                self.assertIn(b"some", target.transport.value())
+                target.dataReceived(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwell")
+                self.assertTrue(answer.value().endswith(b"\r\n\r\nwell"), answer.value())
+                if how == "the target":
+                    target.transport.producer.stopProducing()
+                if how == "the body":
+                    answer.send(more)
+                answer.lose()
+                target.connectionLost(Failure(ConnectionDone()))
+                self.assertEqual([], self.flushLoggedErrors(), how)
+
+    def test_a_body_that_is_refused_on_its_way(self) -> None:
+        """The target never sees its end, and its sender hears of it."""
+        self.connected()
+        path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
+        answer = Connection(self.world.site, MemoryTransport())
+        answer.send(head("POST", path, {"Transfer-Encoding": "chunked"}) + b"1\r\nx\r\n" * MANY)
+        self.assertIn(b"HTTP/1.1 400 ", answer.value())
+        self.assertIn(b"body: must not come in more than", answer.value())
+        target = self.targets[-1]
+        self.assertTrue(target.transport.aborted)
+        self.assertNotIn(b"0\r\n\r\n", target.transport.value())
+        target.connectionLost(Failure(ConnectionAborted()))
+        answer.lose()
+        self.assertEqual([], self.flushLoggedErrors())
+
+    def test_cookies_do_not_drive_out_the_service_s(self) -> None:
+        """A browser keeps 180 of a host, whatever their port."""
+        self.connected()
+        path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
+        told: set[bytes] = set()
+        for again in range(5):
+            answer = self.request(path)
+            cookies = b"".join(b"Set-Cookie: c%dx%d=1\r\n" % (again, n) for n in range(90))
+            say = (
+                b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
+                + cookies
+                + b"Set-Cookie: c0x0=2\r\n\r\n"
+            )
+            self.targets[-1].dataReceived(say)
+            told.update(re.findall(rb"Set-Cookie: (\w+)=", answer.value()))
+            self.assertIn(b"Set-Cookie: c0x0=2;", answer.value(), "those that it has change")
+        self.assertEqual(TOLD, len(told))
+
+
+def unchunked(said: bytes) -> bytes:
+    """The body of an answer in chunks, so far."""
+    parts: list[bytes] = []
+    decoder = _ChunkedTransferDecoder(parts.append, lambda behind: None)
+    decoder.dataReceived(said.partition(b"\r\n\r\n")[2])
+    return b"".join(parts)
