@@ -20,6 +20,7 @@ from tservice.audit.summing import Summing
 from tservice.core.clock import now_ms
 from tservice.core.disk import NotKept
 from tservice.core.errors import StartError
+from tservice.core.files import remove_leftovers
 from tservice.core.keyfile import kept_text
 from tservice.store.chain import Chain
 from tservice.store.database import Database
@@ -177,4 +178,6 @@ def open_audit_log(
 
     @raise StartError: see L{audit_key}.
     """
-    return AuditLog(database, clock, audit_key(data_dir, random), data_dir / HEAD_FILE)
+    head = data_dir / HEAD_FILE
+    remove_leftovers(head)
+    return AuditLog(database, clock, audit_key(data_dir, random), head)

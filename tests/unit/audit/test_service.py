@@ -50,6 +50,12 @@ class AuditCase(SynchronousTestCase):
 
 
 class LogTests(AuditCase):
+    def test_what_a_kill_left_of_its_head(self) -> None:
+        left = self.folder / f".{HEAD_FILE}.abcdefgh.tmp"
+        left.write_text("half")
+        self.start().close()
+        self.assertFalse(left.exists())
+
     def test_kept(self) -> None:
         self.clock.advance(7)
         self.log.record(AuditEntry(action="login", actor="ann", address="::1", detail={"a": 1}))
