@@ -84,6 +84,23 @@ def remove_leftovers(target: Path) -> None:
             Path(entry.path).unlink(missing_ok=True)
 
 
+def close_to_others(path: Path) -> bool:
+    """Take from group and others what they may do with a file of ours; links are left alone.
+
+    @return: whether there was anything to take.
+    @raise OSError: it cannot be opened or changed.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        status = os.fstat(descriptor)
+        open_to_others = stat.S_ISREG(status.st_mode) and bool(status.st_mode & 0o077)
+        if open_to_others:
+            os.fchmod(descriptor, PRIVATE)
+        return open_to_others
+    finally:
+        os.close(descriptor)
+
+
 def sync(path: Path) -> None:
     """Flush a file, or the entries of a folder, to stable storage."""
     descriptor = os.open(path, os.O_RDONLY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import (
     FileError,
     UnparsableFile,
+    close_to_others,
     read_json,
     remove_leftovers,
     write_private,
@@ -49,6 +51,10 @@ class SettingsService:
     def load(self) -> None:
         """Read the file; never raises for what is in it."""
         remove_leftovers(self._path)
+        # A key of a third party may be in it.
+        with suppress(OSError):
+            if close_to_others(self._path):
+                self._log.warn("{name} was open to other users", name=self._path.name)
         try:
             self._settings = self._read_settings(self._read())
         except (FileError, OSError) as error:

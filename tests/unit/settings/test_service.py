@@ -126,6 +126,20 @@ class TunnelTests(ServiceCase):
 class BrokenFileTests(ServiceCase):
     """Files that are left alone."""
 
+    def test_a_file_that_is_open_to_others_is_closed(self) -> None:
+        """It may hold a key; what somebody wrote into it by hand counts all the same."""
+        self.path.write_text('{"readMyMindEnabled": true}')
+        for mode in (0o644, 0o666, 0o640):
+            self.path.chmod(mode)
+            self.assertTrue(self.make().get().read_my_mind_enabled)
+            self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
+        link = self.path.with_name("elsewhere")
+        self.path.rename(link)
+        link.chmod(0o644)
+        self.path.symlink_to(link)
+        self.make()
+        self.assertEqual(0o644, stat.S_IMODE(link.stat().st_mode), "not ours to change")
+
     def test_broken_json(self) -> None:
         self.path.write_text('{"historyLimit": 2000,')
         service = self.make()
