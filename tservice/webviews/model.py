@@ -15,8 +15,6 @@ MOST = 50
 NAME_LENGTH, URL_LENGTH, ICON_LENGTH = 60, 2000, 64
 SOCKETS, REQUESTS = 8, 64
 """Under way at a time with one capability."""
-HTML_BYTES = 8 * 1024 * 1024
-"""Of a page that is held, to rewrite its addresses; a longer one passes as it is."""
 
 _WORD = re.compile(r"[A-Za-z0-9_-]{32}")
 _BAD = re.compile(rb"[\x00-\x20\x7f\\]")

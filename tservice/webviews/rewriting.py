@@ -8,7 +8,7 @@ there, is dropped or confined to the capability's own path.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from urllib.parse import urljoin, urlsplit
 
 Pairs = list[tuple[str, str]]
@@ -33,7 +33,7 @@ HOP = frozenset(
 """Headers of one connection (RFC 9110, 7.6.1)."""
 
 REWRITTEN = frozenset({"text/html", "text/css", "text/javascript", "application/javascript"})
-"""Types that are held, to rewrite the addresses from the root in them."""
+"""Types in which the addresses from the root are rewritten."""
 
 _UP = HOP | {
     "host",
@@ -73,6 +73,9 @@ _DOWN = HOP | {
     "refresh",
     "report-to",
     "reporting-endpoints",
+    "secure-session-challenge",
+    "secure-session-registration",
+    "secure-session-skipped",
     "service-worker-allowed",
     "set-cookie",
     "set-cookie2",
@@ -87,7 +90,8 @@ _DOWN = HOP | {
 _DOWN_BEGINS = ("access-control-", "attribution-reporting-", "x-service-", "sec-")
 
 PIECE = 64 * 1024
-"""Bytes that are rewritten in one turn of the reactor: the worst of them take some milliseconds."""
+"""Bytes that are held, and rewritten in one turn of the reactor: the worst of them take some
+milliseconds and become ten times as many."""
 
 _ENDS = {"text/html": (b"<",), "text/css": (b"}", b";"), "text/javascript": (b"\n", b";")}
 """Before which signs no address is cut in two; of scripts of either name the same."""
@@ -241,21 +245,18 @@ def text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
     return sheet(content, prefix) if kind == "text/css" else script(content, prefix)
 
 
-def pieces(kind: str, content: bytes) -> Iterator[bytes]:
-    """C{content} in parts of at most L{PIECE} that L{text} can take one by one.
+def piece(kind: str, content: bytes | bytearray) -> int:
+    """How much of C{content} L{text} can take by itself: at most L{PIECE}.
 
-    They end where no address is, if there is such a place.
+    It ends where no address is, if there is such a place.
 
     @param kind: one of L{REWRITTEN}.
     """
-    ends, at = _ENDS.get(kind, _ENDS["text/javascript"]), 0
-    while at < len(content):
-        end = at + PIECE
-        if end < len(content):
-            end = max(content.rfind(sign, at + 1, end) for sign in ends)
-            end = end if end > at else at + PIECE
-        yield content[at:end]
-        at = end
+    if len(content) <= PIECE:
+        return len(content)
+    ends = _ENDS.get(kind, _ENDS["text/javascript"])
+    end = max(content.rfind(sign, 1, PIECE) for sign in ends)
+    return end if end > 0 else PIECE
 
 
 def script(content: bytes, prefix: str) -> bytes:

@@ -24,6 +24,7 @@ _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 _BRACKETED = re.compile(r"\[[^\[\]]*\](:[0-9]*)?")
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
+_HERE = IPv4Address("127.0.0.1")
 _PATH_SAFE = "/%:@!$&'()*+,;=-._~?[]"
 
 
@@ -49,9 +50,12 @@ class EgressPolicy:
     def check_name(self, host: str) -> None:
         """Refuse a canonical host name.
 
-        @raise EgressRefused: it is one of C{names}, or below one of them.
+        @raise EgressRefused: it is one of C{names}, or below one of them; or it is this machine's
+            (RFC 6761, 6.3), which is refused.
         """
         labels = host.rstrip(".").split(".")
+        if labels[-1] == "localhost":
+            self.check_address(_HERE)
         if any(".".join(labels[start:]) in self.names for start in range(len(labels))):
             raise EgressRefused("must not be a cloud metadata service")
 

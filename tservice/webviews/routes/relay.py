@@ -19,9 +19,8 @@ from tservice.http.operations import Call
 from tservice.http.transfer.outgoing import Outgoing
 from tservice.webviews import inside, rewriting
 from tservice.webviews.jar import Jar, Jars
-from tservice.webviews.model import HTML_BYTES
 from tservice.webviews.pinning import Pin, Pins
-from tservice.webviews.rewriting import REWRITTEN, Pairs
+from tservice.webviews.rewriting import PIECE, REWRITTEN, Pairs
 from tservice.webviews.routes.bodies import Download, Upload
 from tservice.webviews.routes.pacing import Paced
 from tservice.webviews.routes.relayed import Relayed
@@ -177,36 +176,35 @@ class Relay:
         passage: Passage,
         fence: dict[str, str],
     ) -> None:
-        empty = answer.head_only or response.code in BODILESS
-        told = response.length
-        length = {} if told == UNKNOWN_LENGTH else {"Content-Length": str(told)}
-        if empty:
+        if answer.head_only or response.code in BODILESS:
             answer.begin(response.code, fence)
             return
+        kind, told = rewritable(response), response.length
+        unknown = told == UNKNOWN_LENGTH or kind is not None
+        answer.begin(response.code, fence if unknown else {**fence, "Content-Length": str(told)})
         response.deliverBody(body)
-        first = b""
-        if kind := rewritable(response):
-            first = await held(body)
-            if not body.broken and len(first) <= HTML_BYTES:
-                first = await self._rewritten(kind, first, passage)
-                length = {"Content-Length": str(len(first))}
-        answer.begin(response.code, {**fence, **length})
-        while first or (first := await body.read()):
-            await answer.write(first)
-            first = b""
+        if kind is None:
+            while data := await body.read():
+                await answer.write(data)
+        else:
+            await self._rewrite(kind, answer, body, passage)
         if body.broken:
             # A clean end would tell the browser that it has all of it.
             answer.cut()
 
-    async def _rewritten(self, kind: str, content: bytes, passage: Passage) -> bytes:
+    async def _rewrite(self, kind: str, answer: Outgoing, body: Download, passage: Passage) -> None:
         """Piece by piece, with everybody else's turns between them."""
-        done: list[bytes] = []
-        for piece in rewriting.pieces(kind, content):
-            if done:
+        waiting, top = bytearray(), kind == "text/html"
+        while data := await body.read():
+            waiting += data
+            while len(waiting) > PIECE:
+                end = rewriting.piece(kind, waiting)
+                await answer.write(rewritten(kind, bytes(waiting[:end]), passage, top=top))
+                top = False
+                del waiting[:end]
                 await sleep(self.upstream.reactor, 0)
-            done.append(rewriting.text(kind, piece, passage.target.origin, passage.prefix))
-        whole = b"".join(done)
-        return helped(whole, passage) if kind == "text/html" else whole
+        if waiting:
+            await answer.write(rewritten(kind, bytes(waiting), passage, top=top))
 
     def _judge_redirect(self, status: int, given: Pairs, passage: Passage) -> None:
         if not 300 <= status < 400:
@@ -269,16 +267,10 @@ def rewritable(response: Any) -> str | None:
     return kind if kind in REWRITTEN and not coded and response.code != 206 else None
 
 
-def helped(page: bytes, passage: Passage) -> bytes:
-    """A page with what its scripts are given."""
+def rewritten(kind: str, piece: bytes, passage: Passage, *, top: bool) -> bytes:
+    """@param top: it begins a page, whose scripts are given something before."""
+    found = rewriting.text(kind, piece, passage.target.origin, passage.prefix)
+    if not top:
+        return found
     readable = passage.jar.readable(passage.path)
-    return inside.given(page, passage.prefix, passage.target.origin, passage.wanted, readable)
-
-
-async def held(body: Download) -> bytes:
-    """All of a page, or a little more than L{HTML_BYTES} of it."""
-    parts, size = [], 0
-    while size <= HTML_BYTES and (data := await body.read()):
-        parts.append(data)
-        size += len(data)
-    return b"".join(parts)
+    return inside.given(found, passage.prefix, passage.target.origin, passage.wanted, readable)
