@@ -46,6 +46,15 @@ TITLES = (
 )
 """A window's title and two links of a terminal, for printf."""
 
+LOADED = """([tag, field, url]) => new Promise((done) => {
+  const one = document.createElement(tag);
+  Object.assign(one, { rel: "stylesheet", type: tag === "script" ? "module" : "", [field]: url });
+  one.onload = () => done("loaded");
+  one.onerror = () => done("refused");
+  document.head.append(one);
+})"""
+OWN = "document.querySelector('script[src]').src"
+
 BAD = (
     "[...document.querySelectorAll("
     f"'{BORN}, [onerror], [onload], [onfocus], [srcdoc], base, meta[http-equiv=refresh],"
@@ -59,7 +68,8 @@ class InjectionTests(BrowserCase):
 
     service: ClassVar[Daemon]
     root: ClassVar[Path]
-    expected = (r"the server responded with a status of 4\d\d", r"ERR_CONNECTION_REFUSED")
+    expected = (r"the server responded with a status of 4\d\d", r"ERR_CONNECTION_REFUSED",
+                r"MIME.*/api/file-link/|/api/file-link/.*MIME")  # fmt: skip
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -93,6 +103,8 @@ class InjectionTests(BrowserCase):
         (root / "a.html").write_text(f"{MARKUP}{LINKS}")
         (root / "a.svg").write_text(DRAWING)
         (root / "a.pdf").write_bytes(hostile())
+        (root / "a.mjs").write_text("document.title = 'ran'")
+        (root / "a.css").write_text("* { display: none }")
         return root
 
     def plant(self) -> str:
@@ -150,6 +162,17 @@ class InjectionTests(BrowserCase):
         """What is shown there holds the payload as text, and nothing that was born of it."""
         until(page, f"the payload at {where}", lambda: BORN in page.content())
         self.faults += [f"{where}: {each}" for frame in page.frames for each in frame.evaluate(BAD)]
+
+    def test_files_are_no_scripts_of_the_page(self) -> None:
+        """Their addresses are of its own origin, from which it takes scripts and style sheets."""
+        page, shell = self.open(), self.session(self.service, "files", workingDir=str(self.root))
+        page.goto(self.service.url)
+        for tag, name, field in (("script", "a.mjs", "src"), ("link", "a.css", "href")):
+            link = f"/api/sessions/{shell}/file-link"
+            url = self.service.request("POST", link, {"path": name}).data()["url"]
+            self.assertEqual("refused", page.evaluate(LOADED, [tag, field, url]), name)
+        self.assertEqual("loaded", page.evaluate(LOADED, ["script", "src", page.evaluate(OWN)]))
+        self.assertNotEqual("ran", page.title())
 
     def test_texts_stay_texts(self) -> None:
         shell, page = self.plant(), self.open()

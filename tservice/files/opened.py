@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 
@@ -16,6 +17,8 @@ from tservice.files.text import check_open
 from tservice.files.workers import Handle
 
 _UNKNOWN = "application/octet-stream"
+_RUN = re.compile(r".*/.*(javascript|ecmascript|jscript|livescript).*|text/css")
+"""What the page itself would run, or be dressed in, at an address of its own origin."""
 
 
 @frozen(kw_only=True)
@@ -33,8 +36,9 @@ class FileInfo:
 
     @property
     def media_type(self) -> str:
-        """By its name."""
+        """By its name; scripts and style sheets are plain text."""
         kind = mimetypes.guess_type(self.name)[0] or _UNKNOWN
+        kind = "text/plain" if _RUN.fullmatch(kind) else kind
         return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
 

@@ -9,13 +9,14 @@ import threading
 from contextlib import ExitStack
 from typing import Any
 
+from attrs import evolve
 from twisted.internet.defer import CancelledError, Deferred
 
 from tests.unit.core.doors.held import PATIENCE
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError, failed
 from tservice.files.archive import PIECE, pack
-from tservice.files.opened import Opened, OpenFile, OpenFolder, open_path
+from tservice.files.opened import FileInfo, Opened, OpenFile, OpenFolder, open_path
 from tservice.files.workers import Handle
 
 
@@ -100,6 +101,13 @@ class OpenTests(WorkspaceCase):
         self.assertEqual("text/html; charset=utf-8", file.about.media_type)
         self.assertEqual(b"2345", self.wait(file.read(2, 4)))
         self.assertEqual(b"89", self.wait(file.read(8, 100)))
+
+    def test_what_a_page_could_run_is_plain_text(self) -> None:
+        """An address of a file is of the page's own origin, whose scripts and sheets it takes."""
+        for name in ("a.js", "a.mjs", "a.css", "a.es", "a.JS", "a.txt"):
+            info = FileInfo(name=name, size=0, tag="", modified=0.0)
+            self.assertEqual("text/plain; charset=utf-8", info.media_type, name)
+        self.assertEqual("image/svg+xml", evolve(info, name="a.svg").media_type)
 
     def test_the_tag_changes_with_the_content(self) -> None:
         path = self.put("a", "1")
