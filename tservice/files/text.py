@@ -23,6 +23,7 @@ from tservice.files.model import (
 
 _PIECE = 1024 * 1024
 _SAMPLE = 64 * 1024
+_STRIDE = 64 * 1024
 
 _MEDIA = {"image": "image", "audio": "audio", "video": "video"}
 
@@ -146,12 +147,18 @@ def excerpt(text: str, start: int, lines: int) -> dict[str, Any]:
 
 
 def _line(text: str, at: int, count: int) -> int:
-    """Where the line begins that is C{count} lines behind C{at}, or the end."""
-    for _ in range(count):
-        at = text.find("\n", at) + 1
-        if not at:
-            return len(text)
-    return at
+    """Where the line begins that is C{count} lines behind C{at}, or the end.
+
+    In strides that are halved: ten million lines one by one take a second of everybody's time.
+    """
+    stride = _STRIDE
+    while count and at < len(text):
+        passed = text.count("\n", at, at + stride)
+        if passed < count or stride == 1:
+            at, count = at + stride, count - passed
+        else:
+            stride //= 2
+    return min(at, len(text))
 
 
 def line_ends(content: bytes) -> str:

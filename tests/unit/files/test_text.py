@@ -6,10 +6,13 @@ import hashlib
 import os
 from typing import Any
 
+from hypothesis import given, settings
+from hypothesis.strategies import integers, lists
+
 from tests.unit.files.workspacecase import WorkspaceCase
 from tservice.core.errors import ServiceError
 from tservice.files.model import CONTENT_BYTES, CONTENT_LINES, EDIT_BYTES, TEXT_BYTES
-from tservice.files.text import TextWanted, excerpt, line_ends, show
+from tservice.files.text import _STRIDE, TextWanted, excerpt, line_ends, show
 
 
 class ShowTests(WorkspaceCase):
@@ -119,6 +122,22 @@ class LineTests(WorkspaceCase):
             found = excerpt(text, start, lines)
             self.assertEqual((content, truncated), (found["content"], found["truncated"]))
             self.assertEqual(4, found["totalLines"])
+
+    @given(lists(integers(0, 3 * _STRIDE), max_size=9), integers(-1, 12), integers(1, 12))
+    @settings(max_examples=60)
+    def test_lines_far_apart(self, lengths: list[int], start: int, lines: int) -> None:
+        text = "\n".join("x" * length for length in lengths)
+        found = excerpt(text, start, lines)["content"]
+        begin = max(start, 1) - 1
+        wanted = "".join(text.splitlines(keepends=True)[begin : begin + lines])
+        self.assertTrue(wanted.startswith(found))
+        self.assertTrue(found or not wanted)
+
+    def test_the_last_of_very_many_lines(self) -> None:
+        """One by one they took a second, in which nobody else came to their turn."""
+        text = "\n" * 9_999_998 + "y\n"
+        self.assertEqual("y\n", excerpt(text, 9_999_999, 5)["content"])
+        self.assertEqual("", excerpt(text, 10_000_001, 5)["content"])
 
     def test_lines_are_clamped(self) -> None:
         found = excerpt("\n" * (CONTENT_LINES + 5), 1, 10**9)
