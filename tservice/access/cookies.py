@@ -108,6 +108,7 @@ class CookieSessions:
 
         @param keyed: as for L{open}; nobody is told the key.
         """
+        self._forget_expired()
         agent = user_agent[:MAX_AGENT]
         wanted = (username, address, agent, keyed)
         for session in reversed(self._live()):

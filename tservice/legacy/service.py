@@ -189,8 +189,11 @@ class TimedRuns:
     def _due(self) -> None:
         now = now_ms(self._parts.clock)
         for run in self._under_way():
+            longest = now + run.duration_minutes * 60_000
             if run.end_at <= now:
                 self._finish(run, RunState.COMPLETED, "its time is over")
+            elif run.end_at > longest:
+                self._change(evolve(run, end_at=longest), "the clock was set back")
         self._arm()
 
     def _arm(self) -> None:

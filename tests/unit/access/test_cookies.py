@@ -262,6 +262,14 @@ class CookieTests(SynchronousTestCase):
         self.cookies.revoke()
         self.assertNotEqual(first, self.cookies.reuse("ann", "::1", "curl"))
 
+    def test_reuse_is_of_none_that_a_jump_of_the_clock_has_ended(self) -> None:
+        """The right password was refused until somebody looked at what had expired."""
+        first = self.cookies.reuse("ann", "::1", "curl")
+        self.clock.time_of_day = lambda: self.clock.seconds() + LIFETIME_SECONDS  # type: ignore[attr-defined]
+        again = self.cookies.reuse("ann", "::1", "curl")
+        self.assertNotEqual(first, again)
+        self.assertIsNotNone(self.cookies.find(again.token))
+
     def test_reuse_never_gives_out_a_browser_s_cookie(self) -> None:
         for keyed in (True, False):
             token = self.cookies.open("ann", "login", "::1", "curl").token

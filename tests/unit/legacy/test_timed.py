@@ -169,6 +169,18 @@ class TimedRunTests(AgentCase):
         self.spend(600)
         self.assertEqual(RunState.COMPLETED, self.as_now(made).status)
 
+    def test_a_clock_that_was_ahead(self) -> None:
+        """What began then has its time from when the clock is right, and no more."""
+        made = self.make()
+        clock: Any = self.clock
+        clock.time_of_day = lambda: clock.seconds() - 400 * 86400
+        self.restart()
+        found = self.as_now(made)
+        self.assertEqual(made.end_at - 400 * 86400_000, found.end_at)
+        self.assertIn("the clock was set back", self.said(made))
+        self.spend(601)
+        self.assertEqual(RunState.COMPLETED, self.as_now(made).status)
+
     def test_its_end_comes_while_the_service_is_away(self) -> None:
         made = self.make(1)
         self.machine.crash()
