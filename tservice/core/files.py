@@ -116,11 +116,18 @@ def read_text(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> 
     @param private: refuse a file that its group or others may read or write.
     @param limit: bytes; a larger file is refused.
     @raise FileNotFoundError: there is none.
-    @raise UnsafeFile: not a regular file, or open to others although C{private}.
+    @raise UnsafeFile: not a regular file, a link that leads nowhere, or open to others although
+        C{private}.
     @raise UnparsableFile: too large, or not UTF-8.
     """
     # O_NONBLOCK: a named pipe put in the file's place must not stop the service.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        if path.is_symlink():
+            # Where it led is not there now, as what is not mounted: that is no new beginning.
+            raise UnsafeFile(f"{path.name}: is a symbolic link that leads nowhere") from None
+        raise
     try:
         _check_open(path, os.fstat(descriptor), private)
     except UnsafeFile:

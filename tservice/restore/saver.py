@@ -134,7 +134,10 @@ class ScrollbackSaver:
 
     def _in_thread(self, work: Callable[[], None]) -> Deferred[None]:
         async def run() -> None:
-            await self._threads.run(work)
+            try:
+                await self._threads.run(work)
+            except OSError as error:
+                self._log.warn("scrollbacks are not forgotten: {why}", why=str(error))
 
         return spawn(run(), self._log, "forgetting scrollbacks")
 

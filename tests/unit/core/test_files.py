@@ -100,6 +100,8 @@ class WriteTests(FilesCase):
         for path in (self.path, loop):
             for follow in (False, True):
                 self.assertRaises(UnsafeFile, write_private, path, "x", follow=follow)
+        self.assertRaises(UnsafeFile, read_text, self.path)
+        self.assertRaises(FileNotFoundError, read_text, self.folder / "none")
         self.assertEqual({"a.json", "loop"}, self.names())
 
     def test_only_regular_files_are_replaced(self) -> None:

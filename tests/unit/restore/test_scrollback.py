@@ -208,6 +208,18 @@ class SavedTests(RestoreCase):
         self.run_now(self.sessions.delete(shell.id))
         self.assertIsNone(self.kept(shell))
 
+    def test_a_disk_that_lets_nothing_go(self) -> None:
+        """It is said in one line; the session is deleted all the same."""
+        shell = self.shell()
+        self.spend(60)
+
+        def refuse(folder: ScrollbackFolder, session_id: str) -> None:
+            raise OSError(30, "Read-only file system")
+
+        self.patch(ScrollbackFolder, "remove", refuse)
+        self.run_now(self.sessions.delete(shell.id))
+        self.assertEqual([], self.flushLoggedErrors())
+
     def test_deleted_while_it_is_written(self) -> None:
         shell = self.shell()
         pane = self.pane(shell)
