@@ -64,6 +64,7 @@ class Sweeper:
         self._clock, self._workers, self._file = clock, workers, file
         self._workspaces, self._more = workspaces, more
         self._known: dict[_Spot, None] = {}
+        self._damaged = False
         self._saving = DeferredLock()
         self._loop = LoopingCall(self._hour)
         self._loop.clock = clock
@@ -137,10 +138,14 @@ class Sweeper:
         except FileNotFoundError:
             return []
         except (FileError, OSError, KeyError, TypeError, ValueError) as error:
-            self._log.warn("folders of uploads are not known any more: {why}", why=str(error))
+            # Whoever mends it finds all that was there.
+            self._damaged = True
+            self._log.warn("folders of uploads are not known, nor kept: {why}", why=str(error))
             return []
 
     def _write(self) -> None:
+        if self._damaged:
+            return
         kept = [{"folder": spot.folder, "place": asdict(spot.place)} for spot in self._known]
         spawn(self._save(json.dumps(kept)), self._log, "keeping folders of uploads")
 

@@ -127,3 +127,5 @@ class SweeperTests(SweepTests):
             sweeper.start()
             sweeper.stop()
             self.assertEqual({}, sweeper._known, text)
+            sweeper.remember(self.workspace)
+            self.assertEqual(text, self.file.read_text(), "to be mended")
