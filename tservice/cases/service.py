@@ -421,6 +421,7 @@ class CaseService:
         if row is not None and row.path is not None:
             path = await desk.folder(row.path, caller, "caseName")
             return CasePlace(name=row.name, path=path, place=self._contained(caller, row.name))
+        await desk.ready(caller)
         there = await desk.local_name(name, caller)
         if there is None:
             return None

@@ -80,6 +80,25 @@ class AccountTests(SynchronousTestCase):
         self.service.good("ann", "POST", start)
         self.assertIn(self.service.pid("ann", resting), processes_of(self.ann.uid))
 
+    def test_the_name_service_is_asked_behind_its_door(self) -> None:
+        """First of all by a case's name: while it was silent, so was the service to everybody."""
+        self.service.account("ann", self.ann.name)
+        job = {"name": "j", "agentType": "shell", "caseName": "api", "promptMode": "inline_text",
+               "promptText": "x", "inputMode": "paste", "scheduleType": "interval",
+               "intervalMinutes": 60, "enabled": False,
+               "concurrencyPolicy": "warn_only"}  # fmt: skip
+        for path, body in (
+            ("/api/quick-start", {"caseName": "api", "mode": "shell"}),
+            ("/api/sessions", {"caseName": "api", "mode": "shell"}),
+            ("/api/cron/jobs", job),
+            ("/api/cases", {"name": "web"}),
+        ):
+            self.service.daemon.restart()
+            self.service.good("ann", "POST", path, body)
+            self.assertNotIn("in the reactor's thread", self.service.daemon.log, path)
+            for session in self.service.good("ann", "GET", "/api/sessions"):
+                self.service.good("ann", "DELETE", f"/api/sessions/{session['id']}")
+
     def test_sessions_of_the_service_are_not_handed_over(self) -> None:
         """One that was root's is not started for an account that has become an OS user's."""
         self.service.account("ann", "")
