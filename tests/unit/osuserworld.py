@@ -26,6 +26,7 @@ class OsUserWorld:
     @ivar secrets: in whose file a hook secret was put.
     @ivar accounts: the OS user that each account names.
     @ivar demoted: accounts that have neither role nor grant any more.
+    @ivar disabled: those that nothing is done for.
     """
 
     def __init__(self, folder: Path, obstacle: str | None = None) -> None:
@@ -35,6 +36,7 @@ class OsUserWorld:
         self.secrets: list[str] = []
         self.accounts: dict[str | None, str] = {}
         self.demoted: set[str] = set()
+        self.disabled: set[str] = set()
         self.refuse: OSError | None = None
         self._entries: dict[str, SimpleNamespace] = {}
         self.users = OsUsers(
@@ -89,6 +91,7 @@ class OsUserWorld:
         """What is known of an account; whoever names no OS user is an admin, all have the grant."""
         rights = name not in self.demoted
         return Standing(
+            enabled=name not in self.disabled,
             admin=rights and name not in self.accounts,
             os_user=self.accounts.get(name),
             granted=rights,

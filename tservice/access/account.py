@@ -70,7 +70,10 @@ class Account:
         """What is known of it, whoever calls."""
         known = self.identity()
         return Standing(
-            admin=known.admin, os_user=known.os_user, granted=known.can_bypass_permissions
+            enabled=self.enabled,
+            admin=known.admin,
+            os_user=known.os_user,
+            granted=known.can_bypass_permissions,
         )
 
     def identity(self) -> Identity:

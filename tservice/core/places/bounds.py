@@ -22,11 +22,13 @@ class Standing:
     """What the record of an account says, whoever calls.
 
     @ivar os_user: the OS user that its panes run as, if any.
+    @ivar enabled: it may sign in, and things are done in its name.
     @ivar granted: it may bypass permissions; admins may, others only where it is said.
     """
 
     admin: bool
     os_user: str | None = None
+    enabled: bool = True
     granted: bool = field(default=Factory(lambda account: account.admin, takes_self=True))
 
 
