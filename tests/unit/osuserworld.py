@@ -26,7 +26,7 @@ class OsUserWorld:
     @ivar secrets: in whose file a hook secret was put.
     @ivar accounts: the OS user that each account names.
     @ivar demoted: accounts that have neither role nor grant any more.
-    @ivar disabled: those that nothing is done for.
+    @ivar disabled: those that nothing is done for; C{removed}: those that are gone.
     """
 
     def __init__(self, folder: Path, obstacle: str | None = None) -> None:
@@ -37,6 +37,7 @@ class OsUserWorld:
         self.accounts: dict[str | None, str] = {}
         self.demoted: set[str] = set()
         self.disabled: set[str] = set()
+        self.removed: set[str] = set()
         self.refuse: OSError | None = None
         self._entries: dict[str, SimpleNamespace] = {}
         self.users = OsUsers(
@@ -87,8 +88,10 @@ class OsUserWorld:
     def setups(self, tmux: str) -> None:
         """No pane of this world has a process."""
 
-    def account(self, name: str) -> Standing:
+    def account(self, name: str) -> Standing | None:
         """What is known of an account; whoever names no OS user is an admin, all have the grant."""
+        if name in self.removed:
+            return None
         rights = name not in self.demoted
         return Standing(
             enabled=name not in self.disabled,

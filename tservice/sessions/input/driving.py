@@ -26,7 +26,7 @@ class Driving:
 
         @param sender: C{None}: the service itself, in the owner's name.
         @raise ServiceError: 403: it takes a right that the account has no more, or the service
-            would type for one that is disabled; 422 naming
+            would type for one that is gone or disabled; 422 naming
             C{osUser}: it is another one than the session's.
         """
         if sender is not None and sender.parent is not None:
@@ -35,8 +35,8 @@ class Driving:
         if not self.bounds.multiuser or name is None:
             return
         account = self.bounds.account(name)
-        if sender is None and account is not None and not account.enabled:
-            raise ServiceError(ErrorCode.FORBIDDEN, "the account of the session is disabled")
+        if sender is None and (account is None or not account.enabled):
+            raise ServiceError(ErrorCode.FORBIDDEN, "the session's account is gone or disabled")
         if not session.owned and (account is None or not account.admin):
             # Nothing is known of what runs there, as when it was attached to (protocol-remote).
             raise _attached()

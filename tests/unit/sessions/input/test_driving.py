@@ -88,10 +88,13 @@ class DemotedTests(DrivingCase):
         self.demote()
         self.forbidden(self.shell_session, sender=None)
 
-    def test_the_service_for_an_account_that_is_disabled(self) -> None:
+    def test_the_service_for_an_account_that_is_gone_or_disabled(self) -> None:
         """Automatic commands typed on; admins still drive what is there."""
         self.machine.os_users.disabled.add(ADMIN.username)
         self.assertIn("disabled", self.forbidden(self.agent_session, sender=None))
+        self.machine.os_users.disabled.clear()
+        self.machine.os_users.removed.add(ADMIN.username)
+        self.assertIn("gone", self.forbidden(self.agent_session, sender=None))
         self.untouched(self.agent_session)
         done = self.type(self.shell_session, "ls\r", use_mux=False, sender=ROOT)
         self.assertEqual(DONE, self.successResultOf(done))
