@@ -76,6 +76,8 @@ _BARE: Mapping[int, str] = {
 }
 """Answers of the gate, which are never envelopes (protocol-errors)."""
 
+TARGET_TOO_LONG: Schema = {"414": {"description": "A request line beyond 16 KiB: no body"}}
+"""What anything may answer whose address holds words of the caller's (protocol-errors)."""
 
 _KEYWORDS = {
     "ge": "minimum",
@@ -335,10 +337,12 @@ def _failures(operation: Operation) -> Schema:
         bare |= {400, 429, 502}
     if operation.style is Style.WEBSOCKET:
         codes.setdefault(426, []).append(ErrorCode.INVALID_INPUT.value)
-    return {
+    found = {
         str(status): _failure(codes.get(status, []), status in bare, status)
         for status in sorted({*codes, *bare})
     }
+    of_the_caller = operation.query is not None or "{" in operation.path
+    return {**found, **TARGET_TOO_LONG} if of_the_caller else found
 
 
 def _failure(codes: Sequence[str], bare: bool, status: int) -> Schema:
