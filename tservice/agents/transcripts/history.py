@@ -32,6 +32,7 @@ from tservice.agents.transcripts.stores import StoredConversation
 from tservice.core.doors.inthread import InOwnThread
 from tservice.core.errors import invalid, not_found
 from tservice.core.identity import Identity
+from tservice.core.places.bounds import Inside
 from tservice.sessions.interfaces import ISessions
 
 OWN_HEADS = 500
@@ -47,10 +48,12 @@ class _View:
     """What one caller may look at.
 
     @ivar own: the folders whose conversations the caller may see; C{None} for all.
+    @ivar inside: where these must be now.
     """
 
     files: tuple[TranscriptFiles, ...]
     own: frozenset[str] | None
+    inside: Inside
 
     def all(self) -> list[StoredConversation]:
         """Every conversation, newest first; whether each may be seen tells its beginning."""
@@ -58,14 +61,17 @@ class _View:
 
     def shows(self, begins: Tally) -> bool:
         """Whether the caller may see a conversation."""
-        return self.own is None or begins.cwd in self.own
+        if self.own is None:
+            return True
+        # A session may have been made with more rights than its owner has now.
+        return begins.cwd in self.own and self.inside.holds(begins.cwd)
 
 
 class History:
     """What the agents have left on disk, of all sessions and of none.
 
-    Somebody who is no admin sees what is in the folders of their own sessions; an account that
-    names an OS user, what is in that user's home.
+    Somebody who is no admin sees what is in the folders of their own sessions, as far as they may
+    work there now; an account that names an OS user, what is in that user's home.
 
     @param seconds: a clock that threads may ask.
     """
@@ -117,9 +123,10 @@ class History:
         """C{look} in a thread, with the rights that the caller's sessions have."""
         await self._homes.places.ask(caller.place)
         place = self._homes.places.of(caller)
-        sessions = self._sessions.list(caller)
+        sessions = [each for each in self._sessions.list(caller) if each.place == place.id]
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
-        view = _View(files=tuple(self._homes.every(place, sessions)), own=own)
+        inside = self._homes.inside(caller.username or None, place.id)
+        view = _View(files=tuple(self._homes.every(place, sessions)), own=own, inside=inside)
         kept = kept_open(partial(look, view))
         return await self._in_thread(
             lambda: place.act(kept), str(place.home), caller.username or None

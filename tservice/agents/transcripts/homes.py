@@ -42,13 +42,9 @@ class Homes:
         return self.inside(session.owner, session.place) != ANYWHERE
 
     def every(self, place: Place, sessions: Iterable[Session]) -> list[TranscriptFiles]:
-        """Where the agents in C{place} write that were told nothing, and those of C{sessions}.
-
-        Sessions that are in other places are passed over.
-        """
+        """Where agents in C{place} write that were told nothing, and those of its C{sessions}."""
         base = self._below(place)
-        theirs = [session for session in sessions if session.place == place.id]
-        return [base, *(base.moved(each.mode, each.env_overrides) for each in theirs)]
+        return [base, *(base.moved(each.mode, each.env_overrides) for each in sessions)]
 
     def as_owner(self, session: Session, work: Callable[[], _T]) -> Callable[[], _T]:
         """C{work} with the rights of a session's place; for a thread.

@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.ground import anywhere, here, places_of
+from attrs import evolve
+
+from tests.ground import here, places_of
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.rig import at_once
 from tests.unit.agents.transcripts.samples import RECORDED, database
@@ -22,6 +24,8 @@ from tservice.agents.transcripts.model import LINE_VALUES, NAME_CHARS, ReadPosit
 from tservice.agents.transcripts.sources import read_on
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
+from tservice.core.places.bounds import ANYWHERE, Inside
+from tservice.core.users.osuser import OsUserId
 
 EVE = Identity(username="eve", admin=False)
 
@@ -30,7 +34,10 @@ class HistoryTests(ApprovalCase):
     def setUp(self) -> None:
         super().setUp()
         self.files = TranscriptFiles.of_home(self.machine.home)
-        homes = Homes(own=self.files, places=places_of(here()), inside=anywhere)
+        self.inside = ANYWHERE
+        homes = Homes(
+            own=self.files, places=places_of(here()), inside=lambda owner, place: self.inside
+        )
         self.history = History(self.sessions, homes, at_once, self.clock.seconds)
 
     def claude(self, name: str, *entries: Any, at: int = 1000) -> Path:
@@ -147,6 +154,28 @@ class HistoryTests(ApprovalCase):
         # What was said is not looked into either: the time that takes would tell of it.
         self.patch(searching, "spoken", lambda *asked: self.fail("looked into"))
         self.assertEqual([], self.found("needle", EVE))
+
+    def test_a_session_s_record_is_no_right_to_its_folder(self) -> None:
+        """Its owner was an admin, or had an OS user, when it was made."""
+        session = self.create(ADMIN, working_dir=str(self.work))
+        self.sessions.update(session.id, owner=ADMIN.username)
+        self.claude(ID, {**prompt("secret needle"), "cwd": str(self.work)})
+        demoted = evolve(ADMIN, admin=False)
+        self.assertEqual(["secret needle"], self.found("needle", demoted))
+        read = self.history.transcript(demoted, "primary", ID)
+        self.assertEqual(1, len(self.run_now(read).messages))
+
+        def assert_unseen() -> None:
+            self.assertEqual(0, self.run_now(self.history.list(demoted, 10, 0)).total)
+            self.assertEqual([], self.found("needle", demoted))
+            again = self.history.transcript(demoted, "primary", ID)
+            self.assert_refused(ErrorCode.NOT_FOUND, again)
+
+        self.inside = Inside(self.machine.config.cases_dir / "admin")
+        assert_unseen()
+        self.inside = ANYWHERE
+        self.sessions.update(session.id, os_user=OsUserId(name="ann", uid=1234))
+        assert_unseen()
 
     def test_a_line_that_is_a_crowd_of_values_is_passed_over(self) -> None:
         """To parse eight MiB of them would hold up everybody for a second, in a thread too."""
