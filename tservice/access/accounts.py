@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from hmac import compare_digest
 from typing import Any
 
@@ -25,7 +24,7 @@ from tservice.access.accountstore import AccountStore
 from tservice.access.hashing import Hasher
 from tservice.access.interfaces import IAccounts
 from tservice.core.clock import now_ms
-from tservice.core.disk import NotKept
+from tservice.core.disk import holding
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -232,7 +231,7 @@ class Accounts:
         self._judge_last_admin(account, None)
         del self._accounts[username]
         try:
-            with _holding():
+            with holding():
                 self._store.delete(username)
         finally:
             self._end(username)
@@ -332,7 +331,7 @@ class Accounts:
         """A right ends at once, also where the disk does not take that."""
         self._accounts[account.username] = account
         try:
-            with _holding():
+            with holding():
                 self._store.save_or_owe(account)
         finally:
             self._changed(account.username)
@@ -350,15 +349,6 @@ class Accounts:
             self._deps.revoke(username)
         finally:
             self._deps.hub.publish(Event(name=EventName.ADMIN_USERS_CHANGED))
-
-
-@contextmanager
-def _holding() -> Iterator[None]:
-    """Says of a change that it holds, when the disk does not keep it."""
-    try:
-        yield
-    except NotKept as error:
-        raise error.though() from error
 
 
 def _fields(wanted: Change, hashed: str | None) -> dict[str, Any]:

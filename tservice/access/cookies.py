@@ -27,7 +27,7 @@ from tservice.access.model import (
 )
 from tservice.core.authentication import Visit
 from tservice.core.clock import now_ms, seconds_until
-from tservice.core.disk import NotKept
+from tservice.core.disk import NotKept, holding
 from tservice.core.timers import cancel
 
 SLACK_SECONDS = 300
@@ -164,10 +164,8 @@ class CookieSessions:
         """
         self._forget_expired()
         ended = [session for session in self._live() if which(session)]
-        try:
+        with holding("signed out"):
             self._end(ended)
-        except NotKept as error:
-            raise error.though("signed out") from error
         return len(ended)
 
     def _live(self) -> list[CookieSession]:

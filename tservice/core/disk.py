@@ -67,6 +67,18 @@ def trouble(error: BaseException) -> str | None:
 
 
 @contextmanager
+def holding(done: str = "done", again: str = "undo it") -> Iterator[None]:
+    """Says of what the disk does not keep in the block that it holds at once all the same.
+
+    @param done: as for L{NotKept.though}, as is C{again}.
+    """
+    try:
+        yield
+    except NotKept as error:
+        raise error.though(done, again) from error
+
+
+@contextmanager
 def keeping() -> Iterator[None]:
     """Turns what a disk says in the block into L{NotKept}; all other errors pass."""
     try:

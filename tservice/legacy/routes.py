@@ -92,7 +92,7 @@ class TimedRunRoutes:
                 summary="End a timed run; its session and its record stay",
                 tag="Timed runs",
                 answer=Nothing,
-                errors=(ErrorCode.NOT_FOUND,),
+                errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
             ),
         ]
 

@@ -9,6 +9,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
+from tservice.core.disk import holding
 from tservice.core.errors import failed, not_found
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.flight import Flight
@@ -139,11 +140,13 @@ class TimedRuns:
     def end(self, run_id: str, caller: Identity) -> None:
         """Type nothing more; the session stays.  Nothing happens to a run that is over.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404; 422: it is over, but the disk does not keep that yet.
         """
         run = self.run(run_id, caller)
         if run.running:
             self._finish(run, RunState.STOPPED, f"stopped by {caller.username or 'a person'}")
+        with holding("stopped", "go on with it"):
+            self._parts.store.check_kept(run.id)
 
     # -- inside
 

@@ -11,6 +11,7 @@ import attrs
 from tservice.core.disk import NotKept
 from tservice.legacy.model import RunState, TimedRun
 from tservice.store.database import Database
+from tservice.store.debts import Key
 
 _FIELDS = tuple(attrs.fields_dict(TimedRun))
 _CHANGES = ", ".join(f"{name} = excluded.{name}" for name in _FIELDS if name != "id")
@@ -43,13 +44,20 @@ class TimedRunStore:
         try:
             self.save(run)
         except NotKept:
-            self._database.later(("timed run", run.id), _SAVE, _row(run))
+            self._database.later(_key(run.id), _SAVE, _row(run))
+
+    def check_kept(self, run_id: str) -> None:
+        """@raise NotKept: the disk did not take the last L{note} of that run yet."""
+        self._database.debts.check(_key(run_id))
 
     def drop(self, run_id: str) -> None:
         """Forget one; a full disk does so later, for no start and no run must need room for it."""
-        self._database.later(
-            ("timed run", run_id), "DELETE FROM timed_runs WHERE id = ?", (run_id,)
-        )
+        sql = "DELETE FROM timed_runs WHERE id = ?"
+        self._database.later(_key(run_id), sql, (run_id,))
+
+
+def _key(run_id: str) -> Key:
+    return ("timed run", run_id)
 
 
 def _row(run: TimedRun) -> dict[str, Any]:

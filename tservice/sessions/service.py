@@ -12,7 +12,7 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
-from tservice.core.disk import NotKept
+from tservice.core.disk import NotKept, holding
 from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
 from tservice.core.places.place import Outage
@@ -318,10 +318,8 @@ class SessionService:
 
     async def delete(self, session_id: str, *, kill: bool = True) -> None:
         live = self._roster.get(session_id)
-        try:
+        with holding("ended", "list it again"):
             await (self._processes.kill(live) if kill else self._processes.let_go(live))
-        except NotKept as error:
-            raise error.though("ended", "list it again") from error
 
     async def delete_own(self, caller: Identity) -> int:
         """End and remove every session of the caller; how many there were.

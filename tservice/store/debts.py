@@ -114,6 +114,14 @@ class Debts:
         self._owed.pop(key, None)
         self._owed[key] = (sql, params)
 
+    def check(self, key: Key) -> None:
+        """Make sure that nothing of C{key} is owed.
+
+        @raise NotKept: it is.
+        """
+        if key in self._owed:
+            raise NotKept(self.reason)
+
     def pay(self) -> None:
         """Write what is owed, all or none.
 

@@ -11,7 +11,7 @@ from zope.interface import implementer
 
 from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
 from tservice.core.clock import now_ms, seconds_until
-from tservice.core.disk import NotKept
+from tservice.core.disk import NotKept, holding
 from tservice.core.errors import failed, invalid, not_found
 from tservice.core.identity import Identity
 from tservice.core.timers import cancel
@@ -130,10 +130,8 @@ class TokenService:
         self._timer = None
 
     def _end_on_demand(self, tokens: Iterable[Token]) -> None:
-        try:
+        with holding("ended"):
             self._end(tokens)
-        except NotKept as error:
-            raise error.though("ended") from error
 
     def _end(self, tokens: Iterable[Token]) -> None:
         gone = list(tokens)

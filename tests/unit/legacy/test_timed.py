@@ -257,6 +257,20 @@ class TimedRunTests(AgentCase):
         database.debts.pay()
         self.assertEqual([], TimedRunStore(database).load())
 
+    def test_a_stop_on_a_full_disk_says_what_a_restart_undoes(self) -> None:
+        run = self.make()
+        database = self.machine.database
+        with mock.patch.object(database, "execute", side_effect=NotKept(FULL)):
+            for _ in range(2):
+                told = self.assertRaises(ServiceError, self.runs.end, run.id, ADMIN)
+                self.assertEqual(ErrorCode.OPERATION_FAILED, told.code)
+                self.assertIn("stopped, but a restart now would go on with it", told.message)
+        self.assertFalse(self.runs.run(run.id, ADMIN).running)
+        database.debts.pay()
+        self.runs.end(run.id, ADMIN)
+        (kept,) = TimedRunStore(database).load()
+        self.assertFalse(kept.running)
+
     def test_one_account_leaves_room_for_others(self) -> None:
         self.successResultOf(begin(self.runs.stop()))
         self.boot(multiuser=True)

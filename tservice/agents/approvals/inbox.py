@@ -164,6 +164,10 @@ class Inbox:
         self._arm()
         self._tell_resolved(now, resolution)
 
+    def check_kept(self, session_id: str) -> None:
+        """@raise NotKept: the disk did not take what happened last to the session's item."""
+        self._store.check_kept(session_id)
+
     # -- inside
 
     def _is_about(self, before: Item, dialog: Dialog, data: Mapping[str, Any]) -> bool:

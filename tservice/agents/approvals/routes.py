@@ -96,7 +96,7 @@ class ApprovalRoutes:
                 summary="Take an item out of the inbox",
                 tag=TAG,
                 answer=DismissedAnswer,
-                errors=gone,
+                errors=(*gone, ErrorCode.OPERATION_FAILED),
             ),
             Operation(
                 method="POST",
@@ -107,7 +107,7 @@ class ApprovalRoutes:
                 summary="Acknowledge a session's idle prompt",
                 tag=TAG,
                 answer=ViewedAnswer,
-                errors=(ErrorCode.FORBIDDEN,),
+                errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
             ),
         ]
 

@@ -23,6 +23,7 @@ from tservice.agents.approvals.shown import ItemAnswer, item_answer
 from tservice.agents.approvals.watch import ApprovalWatch
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import AnswerKeys, ICliRegistry
+from tservice.core.disk import holding
 from tservice.core.errors import ErrorCode, ServiceError, conflict, invalid
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
@@ -134,17 +135,29 @@ class Approvals:
         return item
 
     def dismiss(self, item_id: str, caller: Identity) -> Item:
-        """Take the item away; the dialog stays as it is."""
+        """Take the item away; the dialog stays as it is.
+
+        @raise ServiceError: 422: it is away, but the disk does not keep that yet.
+        """
         item = self._pending(item_id, caller)
         self._inbox.resolve(item, Resolution.DISMISSED)
+        with holding("dismissed", "bring it back"):
+            self._inbox.check_kept(item.session_id)
         return item
 
     def viewed(self, session_id: str, caller: Identity) -> str | None:
-        """Somebody looked at the session; the id of its idle item, if it has one."""
+        """Somebody looked at the session; the id of its idle item, if it has one.
+
+        @raise ServiceError: 422: it is seen, but the disk does not keep that yet.
+        """
         self._check_enabled()
         self._sessions.get(session_id, caller)
         item = self._inbox.acknowledge(session_id)
-        return None if item is None else item.id
+        if item is None:
+            return None
+        with holding("viewed"):
+            self._inbox.check_kept(session_id)
+        return item.id
 
     # -- inside
 

@@ -10,6 +10,7 @@ import attrs
 from tservice.agents.approvals.model import Item, ItemKind, ItemOption
 from tservice.core.disk import NotKept
 from tservice.store.database import Database
+from tservice.store.debts import Key
 
 _SET = (
     "INSERT INTO approvals (session_id, number, item) SELECT id, ?, ? FROM sessions WHERE id = ? "
@@ -50,15 +51,23 @@ class ApprovalStore:
         """The session has no item any more; its last number stays known."""
         self._set(session_id, self.next_number(session_id) - 1, None)
 
+    def check_kept(self, session_id: str) -> None:
+        """@raise NotKept: the disk did not take what was said last of that session's item."""
+        self._database.debts.check(_key(session_id))
+
     def _set(self, session_id: str, number: int, item: str | None) -> None:
         row = (number, item, session_id)
         try:
             self._database.execute(_SET, row)
         except NotKept:
-            self._database.later(("approval", session_id), _SET, row)
+            self._database.later(_key(session_id), _SET, row)
             self._numbers[session_id] = number
         else:
             self._numbers.clear()
+
+
+def _key(session_id: str) -> Key:
+    return ("approval", session_id)
 
 
 def number_of(item_id: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC
 from typing import Any
+from unittest import mock
 
 from twisted.internet.defer import Deferred
 
@@ -22,6 +23,7 @@ from tservice.agents.approvals.shown import item_answer
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.transcripts.build import build_transcripts
 from tservice.agents.upkeep.build import build_upkeep
+from tservice.core.disk import FULL, NotKept
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.zone import local_zone
@@ -319,6 +321,24 @@ class EndTests(ApprovalCase):
         with self.assertRaises(ServiceError) as caught:
             self.approvals.dismiss(item.id, ADMIN)
         self.assertEqual(ErrorCode.CONFLICT, caught.exception.code)
+
+    def test_on_a_full_disk_a_person_hears_what_a_restart_undoes(self) -> None:
+        seen, asked = self.ready(), self.asked(permission())
+        self.hook(seen, "idle_prompt")
+        database = self.machine.database
+        with mock.patch.object(database, "execute", side_effect=NotKept(FULL)):
+            dismissed = self.assertRaises(
+                ServiceError, self.approvals.dismiss, self.item(asked).id, ADMIN
+            )
+            viewed = self.assertRaises(ServiceError, self.approvals.viewed, seen.id, ADMIN)
+        self.assertEqual(ErrorCode.OPERATION_FAILED, dismissed.code)
+        self.assertIn("dismissed, but a restart now would bring it back", dismissed.message)
+        self.assertIn("viewed, but a restart now would undo it", viewed.message)
+        self.assertIsNone(self.inbox.of_session(asked.id))
+        self.assertIsNotNone(self.item(seen).acknowledged_at)
+        database.debts.pay()
+        self.approvals.viewed(seen.id, ADMIN)
+        self.assertEqual([self.item(seen)], ApprovalStore(database).load())
 
     def test_twelve_hours(self) -> None:
         session = self.ready()
