@@ -233,6 +233,14 @@ class FilesTests(SynchronousTestCase):
             self.assertEqual({"type": "truncated"}, next(told))
         until("the stream ended", lambda: "tservice_file_tails 0.0" in self.metrics())
 
+    def test_following_ends_with_the_session(self) -> None:
+        self.put("log", "last\n")
+        with self.files.connection() as connection:
+            told = self.messages(connection)
+            self.assertEqual(["connected", "data"], [next(told)["type"] for _ in range(2)])
+            self.daemon.request("DELETE", f"/api/sessions/{self.files.session}").data()
+            self.assertEqual([{"type": "end"}], list(told))
+
     def test_a_sixth_stream(self) -> None:
         self.put("log", "x\n")
         with self.files.connection() as a, self.files.connection() as b, \

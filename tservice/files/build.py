@@ -58,7 +58,7 @@ def build_files(
             number("file_tails", "Files that are followed.", lambda: files.followed),
         ],
         forget=screenshots.forget,
-        start=files.start,
+        start=lambda: files.start(ground.hub),
         close=files.stop,
     )
 

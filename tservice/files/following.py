@@ -45,7 +45,7 @@ class Followers:
         self._clock, self._workers, self._watches = clock, workers, watches
         self._closed, self._new_id = closed, new_id
         self._open: Counter[str] = Counter()
-        self._streams: dict[_Stream, None] = {}
+        self._streams: dict[_Stream, str] = {}
 
     @property
     def count(self) -> int:
@@ -53,7 +53,8 @@ class Followers:
         return len(self._streams)
 
     async def follow(self, workspace: Workspace, path: str, lines: int) -> AsyncIterator[Message]:
-        """The messages of one stream, which ends after L{IDLE_SECONDS} without news.
+        """The messages of one stream, which ends after L{IDLE_SECONDS} without news, and with its
+        session.
 
         @raise ServiceError: 429: the session has L{STREAMS}; else as L{Tail.begin}.
         """
@@ -63,15 +64,14 @@ class Followers:
                 ErrorCode.RATE_LIMITED, f"{STREAMS} files of the session are followed already"
             )
         self._open[place] += 1
-        stream: _Stream | None = None
+        stream = _Stream(self._clock)
+        self._streams[stream] = place
         handle: Handle | None = None
         try:
             handle = Handle(await self._workers.of(workspace))
             tail = Tail(workspace.folder, path, self._closed(workspace))
             wanted = min(max(lines, 0), LINES)
             news = await handle.use(lambda held: tail.begin(held, wanted))
-            stream = _Stream(self._clock)
-            self._streams[stream] = None
             stream.stop = self._watches.watch(tail.folder, stream.changed)
             yield {"type": "connected", "streamId": self._new_id()}
             async for message in stream.messages(handle, tail, news):
@@ -80,16 +80,16 @@ class Followers:
             self._open[place] -= 1
             if not self._open[place]:
                 del self._open[place]
-            if stream is not None:
-                self._streams.pop(stream, None)
-                stream.close()
+            del self._streams[stream]
+            stream.close()
             if handle is not None:
                 await handle.close()
 
-    def end(self) -> None:
-        """End every stream."""
-        for stream in tuple(self._streams):
-            stream.end()
+    def end(self, session_id: str | None = None) -> None:
+        """End the streams of one session, or all."""
+        for stream, of in tuple(self._streams.items()):
+            if session_id in (None, of):
+                stream.end()
 
 
 class _Stream:
@@ -110,7 +110,7 @@ class _Stream:
 
     async def messages(self, handle: Handle, tail: Tail, news: News) -> AsyncIterator[Message]:
         """What is told, C{news} first, until L{end}."""
-        while True:
+        while not self._is_over():
             if news.truncated:
                 yield {"type": "truncated"}
             if news.text:

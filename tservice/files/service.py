@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.doors.underway import UnderWay
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.places.bounds import WorkspaceBounds
 from tservice.files import text, tree, writing
 from tservice.files.beneath import Beneath, Closed, FolderId, identity
@@ -84,6 +85,7 @@ class FilesService:
 
     def __init__(self, deps: FilesDependencies) -> None:
         self._deps = deps
+        self._deaf: Callable[[], None] = lambda: None
         self._images = Rate(deps.clock, IMAGES_A_MINUTE, "images")
 
     @property
@@ -175,15 +177,21 @@ class FilesService:
             receiver = Receiver.of(boundary, rules, lambda: now_ms(self._deps.clock))
             return await take_in(Handle(worker), receiver, place, read)
 
-    def start(self) -> None:
-        """Sweep uploads from now on."""
+    def start(self, hub: EventHub) -> None:
+        """Sweep uploads, and hear of sessions that are gone, from now on."""
         self._deps.sweeper.start()
+        self._deaf = hub.subscribe(self._heard)
 
     def stop(self) -> None:
         """End what lasts."""
+        self._deaf()
         self._deps.sweeper.stop()
         self._deps.followers.end()
         self._deps.watches.close()
+
+    def _heard(self, event: Event) -> None:
+        if event.name is EventName.SESSION_DELETED:
+            self._deps.followers.end(event.session_id)
 
 
 async def take_in(

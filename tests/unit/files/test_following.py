@@ -8,7 +8,7 @@ from contextlib import ExitStack, aclosing
 from typing import Any, cast
 
 from attrs import evolve
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.task import Clock
 
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
@@ -209,6 +209,25 @@ class FollowersTests(WorkspaceCase):
         file.write_text("from another machine")
         self.clock.advance(BEAT_SECONDS)
         self.assertEqual({"type": "data", "data": "from another machine"}, told[-1])
+
+    def test_it_ends_with_its_session(self) -> None:
+        """Also while the first look is under way."""
+        self.put("log", "a\n")
+        (told, ended), (_, others) = self.follow(), self.follow("another")
+        self.followers.end(self.workspace.session_id)
+        self.successResultOf(ended)
+        self.assertEqual({"type": "end"}, told[-1])
+        self.assertEqual(1, self.followers.count)
+        self.assertNoResult(others)
+
+        def gone_meanwhile(work: Callable[[], Any], *_: Any, **__: Any) -> Deferred[Any]:
+            self.followers.end(self.workspace.session_id)
+            return maybeDeferred(work)
+
+        self.patch(self.door, "run", gone_meanwhile)
+        told, ended = self.follow()
+        self.successResultOf(ended)
+        self.assertEqual(["connected", "end"], [each["type"] for each in told])
 
     def test_so_many_of_a_session(self) -> None:
         self.put("log", "")
