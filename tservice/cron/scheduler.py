@@ -139,16 +139,31 @@ class Scheduler:
         return fired
 
     def _fire(self, job: Job, at: int, now: int, starting: list[Job]) -> Fired:
-        key = due_key(job.id, at)
-        moved = self._moved_on(job, at, now, key)
-        if self._book.store.has(key):
-            # The clock was set back beyond what is remembered as covered.
+        fresh = self._fresh(job, at, now)
+        moment = at if fresh is None else fresh
+        key = due_key(job.id, moment)
+        moved = self._moved_on(job, moment, now, key)
+        if fresh is None:
             return Fired(job=moved, run=None)
         if self._is_held(job, starting):
             return self._skip(moved, now, key)
         run = self._run(job, RunStatus.CREATED, now, key)
         moved = evolve(moved, last_run_at=now, last_status=run.status, skipping=False)
         return Fired(job=moved, run=run)
+
+    def _fresh(self, job: Job, at: int, now: int) -> int | None:
+        """The first moment that is due and that no run was made for.
+
+        There are runs for moments ahead where the clock was set back beyond what is remembered as
+        covered; as many as are kept of a job at most.
+        """
+        schedule = job.definition.schedule
+        moment: int | None = at
+        while moment is not None and moment <= now:
+            if not self._book.store.has(due_key(job.id, moment)):
+                return moment
+            moment = following(schedule, moment, moment, self._zone)
+        return None
 
     def _is_held(self, job: Job, starting: list[Job]) -> bool:
         if job.definition.concurrency_policy is not Concurrency.SKIP:

@@ -288,6 +288,23 @@ class ClockTests(CronCase):
         self.spend(3 * DAY)
         self.assertEqual(3, len(self.runs(job)))
 
+    def test_ahead_and_back_and_further_ahead(self) -> None:
+        """What the first jump caught up with is done; what came after it is not."""
+        for schedule in (
+            {"schedule_type": ScheduleType.DAILY, "daily_time": "09:00"},
+            {"schedule_type": ScheduleType.CRON, "cron_expression": "*/30 * * * *"},
+            {"schedule_type": ScheduleType.INTERVAL, "interval_minutes": 60},
+        ):
+            job = self.make(**schedule)
+            for days, count in ((3, 1), (-3, 1), (5, 2)):
+                self.jump(days * DAY)
+                self.spend(5)
+                self.assertEqual(count, len(self.runs(job)), (schedule, days))
+            self.assertGreater(self.job(job).next_run_at or 0, now_ms(self.clock))
+            keys = [run.due_key for run in self.runs(job)]
+            self.assertEqual(len(keys), len(set(keys)))
+            self.cron.delete(job.id, ADMIN)
+
     def test_the_same_due_key_is_never_used_twice(self) -> None:
         at = now_ms(self.clock) + 60_000
         # Hourly, so that the runs of two days are few enough to be kept all of them.
