@@ -146,6 +146,18 @@ class StoppingTests(SynchronousTestCase):
         self.daemon.start()
         self.assertIsNotNone(self.pid(session))
 
+    def test_a_row_that_cannot_be_read_is_named(self) -> None:
+        session = self.shell()
+        self.daemon.stop()
+        with sqlite3.connect(self.daemon.data / "tservice.db") as database:
+            database.execute("UPDATE sessions SET params = '{'")
+        database.close()
+        status, stdout, stderr = self.daemon.run()
+        self.assertEqual(1, status)
+        self.assertIn(f"sessions: the row whose id is '{session}' cannot be read", stderr)
+        self.assertEqual(1, len(stderr.splitlines()), stderr)
+        self.assertNotIn("ready at", stdout)
+
     def test_no_tmux_is_one_line(self) -> None:
         self.daemon.stop()
         empty = self.daemon.folder / "empty"

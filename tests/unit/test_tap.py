@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import json
 import sqlite3
 import sys
 from pathlib import Path
@@ -17,6 +19,8 @@ from tservice.core.disk import FULL, NotKept
 from tservice.core.errors import StartError
 from tservice.core.logs.redact import Redactor
 from tservice.ground.program import Program
+from tservice.store.database import Database
+from tservice.store.errors import StoreError
 from tservice.tap import Options
 from tservice.tap.root import Root
 
@@ -108,6 +112,30 @@ class RootTests(SynchronousTestCase):
         want = "tservice: cannot start: database DATA/tservice.db: no such table: x"
         self.assertEqual(f"{want}; the log has more", said)
         self.assertEqual(1, len(self.flushLoggedErrors(sqlite3.OperationalError)))
+
+    def test_a_row_that_cannot_be_read(self) -> None:
+        database = Database.in_memory()
+        self.addCleanup(database.close)
+        sql = "SELECT 'j1' AS id, '{' AS definition"
+        error = self.assertRaises(
+            StoreError,
+            database.read,
+            lambda row: json.loads(row["definition"]),
+            sql,
+            named="jobs.id",
+        )
+        want = "jobs: the row whose id is 'j1' cannot be read (JSONDecodeError)"
+        self.assertEqual(
+            f"tservice: cannot start: database DATA/tservice.db: {want}; the log has more",
+            self.said(error),
+        )
+        self.assertEqual(1, len(self.flushLoggedErrors(StoreError)))
+
+    def test_a_file_in_the_place_of_a_folder(self) -> None:
+        error = FileExistsError(errno.EEXIST, "File exists", "/srv/ssh")
+        want = "tservice: cannot start: /srv/ssh: File exists; the log has more"
+        self.assertEqual(want, self.said(error))
+        self.assertEqual(1, len(self.flushLoggedErrors(FileExistsError)))
 
     def test_anything_else_is_not_quoted(self) -> None:
         said = self.said(ValueError("hunter2"))

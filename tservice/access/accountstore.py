@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from sqlite3 import Row
 from typing import Any
 
 from attrs import asdict
@@ -34,8 +35,8 @@ class AccountStore:
 
     def load(self) -> Sequence[Account]:
         """Every account, the oldest first."""
-        rows = self._database.query("SELECT * FROM accounts ORDER BY created_at, username")
-        return [_account(dict(row)) for row in rows]
+        sql = "SELECT * FROM accounts ORDER BY created_at, username"
+        return self._database.read(_account, sql, named="accounts.username")
 
     def save(self, account: Account) -> None:
         """Add it, or keep its new state; on the disk when this returns.
@@ -67,6 +68,7 @@ class AccountStore:
             raise
 
 
-def _account(row: dict[str, Any]) -> Account:
+def _account(found: Row) -> Account:
+    row: dict[str, Any] = dict(found)
     truths = {name: bool(row[name]) for name in _TRUTHS}
     return Account(**{**row, **truths, "role": Role(row["role"])})

@@ -58,8 +58,8 @@ class CronStore:
 
     def jobs(self) -> list[Job]:
         """Every job, in the order in which they were made."""
-        rows = self._database.query("SELECT * FROM cron_jobs ORDER BY created_at, rowid")
-        return [_job(row) for row in rows]
+        sql = "SELECT * FROM cron_jobs ORDER BY created_at, rowid"
+        return self._database.read(_job, sql, named="cron_jobs.id")
 
     def save(self, jobs: Iterable[Job] = (), runs: Iterable[Run] = ()) -> None:
         """Keep jobs and runs, all or none; the oldest finished runs beyond L{MAX_RUNS} go.

@@ -30,7 +30,8 @@ class TimedRunStore:
 
     def load(self) -> list[TimedRun]:
         """All of them, oldest first."""
-        return [_run(row) for row in self._database.query("SELECT * FROM timed_runs ORDER BY seq")]
+        sql = "SELECT * FROM timed_runs ORDER BY seq"
+        return self._database.read(_run, sql, named="timed_runs.id")
 
     def save(self, run: TimedRun) -> None:
         """Insert or replace.

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
@@ -38,6 +39,8 @@ BUSY_SECONDS = 1.0
 """How long a statement waits for another process's lock before it fails."""
 WAL_LIMIT = 16 * 1024 * 1024
 """Bytes to which the write-ahead log is cut after a checkpoint."""
+
+_T = TypeVar("_T")
 
 
 class Database:
@@ -98,6 +101,24 @@ class Database:
     def query(self, sql: str, params: Params = ()) -> list[sqlite3.Row]:
         """Every row of the answer.  For reading alone: what it wrote might not be durable."""
         return self._connection.execute(sql, params).fetchall()
+
+    def read(
+        self, decode: Callable[[sqlite3.Row], _T], sql: str, params: Params = (), *, named: str
+    ) -> list[_T]:
+        """Every row of the answer, decoded.
+
+        @param named: the table and the column that names a row: C{"jobs.id"}.
+        @raise StoreError: a row cannot be decoded; the text names it.
+        """
+        table, _, column = named.partition(".")
+        found = []
+        for row in self.query(sql, params):
+            try:
+                found.append(decode(row))
+            except (ValueError, KeyError, TypeError) as error:
+                which = f"{table}: the row whose {column} is {row[column]!r}"
+                raise StoreError(f"{which} cannot be read ({type(error).__name__})") from error
+        return found
 
     def query_one(self, sql: str, params: Params = ()) -> sqlite3.Row | None:
         """The first row of the answer, if there is one."""

@@ -22,6 +22,7 @@ from tservice.core.process.memory import settle
 from tservice.core.stack import ServiceStack
 from tservice.core.tasks import spawn
 from tservice.ground.program import Program
+from tservice.store.errors import StoreError
 
 Assembler = Callable[[Program, ServiceStack], None]
 """Adds everything that needs the data folder to the stack."""
@@ -123,8 +124,10 @@ def _told(error: Exception, config: Config) -> StartError:
 def _reason(error: Exception, config: Config) -> str:
     if (found := trouble(error)) is not None:
         return f"cannot start: {found}: mend that for {config.data_dir}, and start it again"
-    if isinstance(error, sqlite3.Error):
+    if isinstance(error, sqlite3.Error | StoreError):
         path = config.data_dir / "tservice.db"
         return f"cannot start: database {path}: {error}; the log has more"
+    if isinstance(error, OSError) and isinstance(error.filename, str):
+        return f"cannot start: {error.filename}: {error.strerror}; the log has more"
     # Its text might hold a secret.
     return f"cannot start: {type(error).__name__}; the log has more"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from sqlite3 import Row
 
 from tservice.core.disk import NotKept
 from tservice.core.scopes import Scope
@@ -37,17 +38,7 @@ class TokenStore:
 
     def load(self) -> Sequence[Token]:
         """Every token, the oldest first."""
-        rows = self._database.query(_LOAD, (self._multiuser,))
-        return [
-            Token(
-                **{
-                    **dict(row),
-                    "scopes": tuple(Scope(scope) for scope in json.loads(row["scopes"])),
-                    "sessions": row["sessions"] and tuple(json.loads(row["sessions"])),
-                }
-            )
-            for row in rows
-        ]
+        return self._database.read(_token, _LOAD, (self._multiuser,), named="api_tokens.id")
 
     def save(self, token: Token) -> None:
         """Add it.
@@ -87,3 +78,9 @@ class TokenStore:
             token.last_used_at,
             self._multiuser,
         )
+
+
+def _token(row: Row) -> Token:
+    scopes = tuple(Scope(scope) for scope in json.loads(row["scopes"]))
+    sessions = row["sessions"] and tuple(json.loads(row["sessions"]))
+    return Token(**{**dict(row), "scopes": scopes, "sessions": sessions})

@@ -195,6 +195,11 @@ class TransportTests(SynchronousTestCase):
         (self.folder / "mux").symlink_to("/tmp")
         self.refused(SocketFolder(self.folder).prepare())
 
+    def test_a_file_in_its_place_is_refused(self) -> None:
+        (self.folder / "mux").write_text("somebody's")
+        self.refused(SocketFolder(self.folder).prepare())
+        self.assertEqual("somebody's", (self.folder / "mux").read_text())
+
     def test_a_path_that_is_too_long_everywhere(self) -> None:
         long = self.folder / ("x" * 100)
         self.refused(SocketFolder(long, long).prepare())

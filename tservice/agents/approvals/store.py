@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from sqlite3 import Row
 from typing import Any
 
 import attrs
@@ -31,8 +32,8 @@ class ApprovalStore:
 
     def load(self) -> list[Item]:
         """Every pending item, oldest first."""
-        rows = self._database.query("SELECT item FROM approvals WHERE item IS NOT NULL")
-        items = [_decode(json.loads(row["item"])) for row in rows]
+        sql = "SELECT session_id, item FROM approvals WHERE item IS NOT NULL"
+        items = self._database.read(_decode, sql, named="approvals.session_id")
         return sorted(items, key=lambda item: item.created_at)
 
     def next_number(self, session_id: str) -> int:
@@ -75,6 +76,7 @@ def number_of(item_id: str) -> int:
     return int(item_id.rpartition(":")[2])
 
 
-def _decode(fields: dict[str, Any]) -> Item:
+def _decode(row: Row) -> Item:
+    fields: dict[str, Any] = json.loads(row["item"])
     options = tuple(ItemOption(**option) for option in fields.pop("options"))
     return Item(**{**fields, "kind": ItemKind(fields["kind"]), "options": options})

@@ -76,11 +76,15 @@ class SocketFolder:
     async def prepare(self) -> None:
         """Make the folder, mode 0700.
 
-        @raise MuxError: it belongs to somebody else, or is no folder, or its path is too long.
+        @raise MuxError: it belongs to somebody else, is no folder, or cannot be made; its path is
+            too long.
         """
         if len(os.fsencode(self.path)) + 1 + _LONGEST_NAME > MAX_PATH:
             raise MuxError(f"the path of {self.path} is too long for a socket")
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise MuxError(f"{self.path} cannot be made: {error.strerror}") from error
         found = self.path.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
             raise MuxError(f"{self.path} is not this user's folder")

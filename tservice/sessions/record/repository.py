@@ -28,7 +28,7 @@ class SessionRepository:
 
     def load(self) -> list[Session]:
         """Every record, in the order of the list."""
-        return [from_row(row) for row in self._database.query(_LOAD)]
+        return self._database.read(from_row, _LOAD, named="sessions.id")
 
     def save(self, session: Session, *, durable: bool = True) -> None:
         """Insert or replace.
