@@ -73,6 +73,17 @@ class Heard:
         self.titles.append(title)
 
 
+def command_lines(pid: str = "[0-9]*") -> list[bytes]:
+    """The command line of every process, or of one."""
+    found = []
+    for folder in Path("/proc").glob(pid):
+        try:
+            found.append((folder / "cmdline").read_bytes())
+        except OSError:
+            continue
+    return found
+
+
 class TmuxTestCase(TestCase):
     """C{self.mux} on sockets of its own.
 

@@ -16,7 +16,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 from tests.ground import HERE
-from tests.integration.mux.harness import TMUX, Heard, TmuxTestCase, printed
+from tests.integration.mux.harness import TMUX, Heard, TmuxTestCase, command_lines, printed
 from tests.waiting import PATIENCE
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, Mark, MuxError, MuxTimeout, PaneGone
 from tservice.mux.machine import PidFd
@@ -192,18 +192,28 @@ class FaultTests(TmuxTestCase):
         folder = self.folder / "mux"
         folder.mkdir()
         path = folder / f"{spec.session_id}.sock"
+        pane = None
+        while pane is None:
+            await self.half_start(path)
+            pane = await self.adopted(spec.session_id, path)
+        server = await self.server_pid(pane)
+        await self.killed_late(pane, 0.5)
+        self.assertEqual((b"", frozenset()), (command_line(server), await self.mux.found()))
+
+    async def half_start(self, path: Path) -> None:
+        """Have a client begin to start a server, and leave it there."""
         argv = [TMUX, "-u", "-S", str(path), "-C", "new-session", "-x", "80", "--", "cat"]
         client = reactor.spawnProcess(RawClient(), TMUX, argv, {"TERM": "screen"}, "/")
         for pipe in (0, 1, 2):
             client.closeChildFD(pipe)
         await self.until(path.exists, "the socket")
-        pane = await self.adopted(spec.session_id)
-        server = await self.server_pid(pane)
-        await self.killed_late(pane, 0.5)
-        self.assertEqual((b"", frozenset()), (command_line(server), await self.mux.found()))
 
-    async def adopted(self, session_id: str) -> TmuxPane:
-        """Take up a server that comes up: it may not answer yet, or have no session yet."""
+    async def adopted(self, session_id: str, path: Path) -> TmuxPane | None:
+        """Take up a server that comes up: it may not answer yet, or have no session yet.
+
+        @return: C{None}: it saw the end of its client's input before it was told of a session, and
+            is over indeed.
+        """
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
@@ -211,7 +221,11 @@ class FaultTests(TmuxTestCase):
             except MuxError:
                 await self.pause(0.05)
                 continue
-            assert pane is not None, "a server that was coming up was taken for gone"
+            if pane is None:
+                await self.until(
+                    lambda: not any(bytes(path) in line for line in command_lines()),
+                    "the end of a server that was taken for gone",
+                )
             return pane
         raise AssertionError("it never came up")
 

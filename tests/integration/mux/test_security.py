@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from tests.integration.mux.harness import TmuxTestCase, printed
+from tests.integration.mux.harness import TmuxTestCase, command_lines, printed
 from tservice.mux.interface import Mark
 from tservice.mux.tmux.sockets import SocketFolder
 
@@ -23,17 +23,6 @@ def open_files(pid: int | None) -> list[str]:
             found.append(os.readlink(entry))
         except FileNotFoundError:
             continue  # a program that starts opens and closes its libraries
-    return found
-
-
-def command_lines(pid: str = "[0-9]*") -> list[bytes]:
-    """The command line of every process, or of one."""
-    found = []
-    for folder in Path("/proc").glob(pid):
-        try:
-            found.append((folder / "cmdline").read_bytes())
-        except OSError:
-            continue
     return found
 
 
