@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
-from typing import Any
 
 from attrs import define
 from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from tservice.core.errors import ServiceError, conflict
 from tservice.core.events import Event, EventHub, EventName
@@ -201,15 +201,20 @@ class RestoreService:
         for owner in owners:
             who = self._identity(owner)
             if who is not None and self._key(who) not in self._runs:
-                again = partial(self._still_there, owner)
+                again = partial(self._may_still, owner, who)
                 self._begin(who, None, again).addErrback(self._refused, owner)
 
-    def _still_there(self, owner: Owner) -> None:
-        if self._identity(owner) is None:
-            raise conflict(f"the account {owner} is gone or disabled")
+    def _may_still(self, owner: Owner, who: Identity) -> None:
+        now = self._identity(owner)
+        if now is None or not now.covers(who):
+            raise conflict("the account is gone, is disabled, or may do less than before")
 
-    def _refused(self, why: Any, owner: Owner) -> None:
-        self._log.failure("what {owner} had running is not restored", why, owner=owner)
+    def _refused(self, why: Failure, owner: Owner) -> None:
+        if why.check(ServiceError) is None:
+            self._log.failure("what {owner} had running is not restored", why, owner=owner)
+            return
+        text = "the rest of what {owner} had running is not restored: {error}"
+        self._log.warn(text, owner=owner, error=str(why.value))
 
     # -- what is offered
 

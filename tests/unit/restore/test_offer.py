@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
+from attrs import evolve
+
 from tests.told import wire
 from tests.unit.restore.rig import RestoreCase
 from tests.unit.sessions.rig import ADMIN, begin
@@ -192,7 +194,7 @@ class ManyUsersTests(RestoreCase):
     def setUp(self) -> None:
         super().setUp()
         self.ann = Identity(username="ann", admin=False, can_bypass_permissions=True)
-        self.bob = Identity(username="bob", admin=True)
+        self.bob = Identity(username="bob", admin=True, can_bypass_permissions=True)
         self.machine.accounts.update(ann=self.ann, bob=self.bob)
         cases = self.machine.config.cases_dir
         self.hers = cases / "ann" / "case"
@@ -231,6 +233,34 @@ class ManyUsersTests(RestoreCase):
         self.failureResultOf(working, ServiceError)
         self.assertIsNotNone(self.sessions.get(first.id).pid)
         self.assertEqual([second.id], self.offered(self.ann))
+
+    def test_rights_that_end_while_it_goes_on_by_itself(self) -> None:
+        """What is started by itself for an account is started with the rights that it has then."""
+        for now in (
+            evolve(self.bob, admin=False),
+            evolve(self.bob, can_bypass_permissions=False),
+            evolve(self.bob, os_user="bob"),
+            None,
+        ):
+            first, second = (
+                self.create(self.bob, mode="primary", working_dir=str(self.work), start=True)
+                for _ in range(2)
+            )
+            self.change_settings(auto_restore_enabled=True)
+            self.reboot()
+            self.spend(2)
+            self.assertIsNotNone(self.sessions.get(first.id).pid)
+            if now is None:
+                del self.machine.accounts["bob"]
+            else:
+                self.machine.accounts["bob"] = now
+            self.spend(60)
+            self.assertIsNone(self.sessions.get(second.id).pid, now)
+            self.assertIn(second.id, self.offered(self.bob))
+            self.assertFalse(self.flushLoggedErrors())
+            for each in (first, second):
+                self.run_now(self.sessions.delete(each.id))
+            self.machine.accounts["bob"] = self.bob
 
     def test_rights_that_end_while_a_place_is_made_ready(self) -> None:
         """A container may take minutes until something can be started in it."""
