@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import resource
@@ -38,8 +39,9 @@ class TransportTests(SynchronousTestCase):
         found: _T = self.successResultOf(Deferred.fromCoroutine(work))
         return found
 
-    def refused(self, work: Coroutine[Any, Any, None]) -> None:
-        self.failureResultOf(Deferred.fromCoroutine(work), MuxError)
+    def refused(self, work: Coroutine[Any, Any, None], why: str = "") -> None:
+        failure = self.failureResultOf(Deferred.fromCoroutine(work), MuxError)
+        self.assertIn(why, str(failure.value))
 
     def reach(self) -> Reachability:
         return self.now(self.transport.reach(self.path))
@@ -199,6 +201,13 @@ class TransportTests(SynchronousTestCase):
         (self.folder / "mux").write_text("somebody's")
         self.refused(SocketFolder(self.folder).prepare())
         self.assertEqual("somebody's", (self.folder / "mux").read_text())
+
+    def test_a_full_disk_is_named(self) -> None:
+        def full(*_: object, **__: object) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        self.patch(Path, "mkdir", full)
+        self.refused(SocketFolder(self.folder).prepare(), "the disk is full")
 
     def test_a_path_that_is_too_long_everywhere(self) -> None:
         long = self.folder / ("x" * 100)

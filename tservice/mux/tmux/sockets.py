@@ -84,7 +84,8 @@ class SocketFolder:
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise MuxError(f"{self.path} cannot be made: {error.strerror}") from error
+            why = trouble(error) or error.strerror
+            raise MuxError(f"{self.path} cannot be made: {why}") from error
         found = self.path.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
             raise MuxError(f"{self.path} is not this user's folder")
