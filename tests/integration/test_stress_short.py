@@ -7,6 +7,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.stress import (
     blast_radius,
+    canaries,
     client_cuts,
     cron_kill,
     file_races,
@@ -45,6 +46,11 @@ class ShortProofs(SynchronousTestCase):
 
     def test_a_fault_costs_one_session(self) -> None:
         self.assertEqual(4, len(blast_radius.run(rounds=1, seed=11)))
+
+    def test_nobody_is_told_what_is_anothers(self) -> None:
+        figures = canaries.run(requests=3000, seed=11)
+        for seen in ("told an admin", "bytes of events", "by tokens", "turns"):
+            self.assertGreater(int(str(figures[seen])), 0, seen)
 
     def test_a_flood_arrives_to_the_byte(self) -> None:
         self.assertLess(5_000_000, int(str(flood_exact.run(megabytes=5)["bytes"])))
