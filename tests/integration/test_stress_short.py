@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from twisted.trial.unittest import SynchronousTestCase
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
+from tests.figures import tell
+from tests.integration.mountnamespace import obstacle
+from tests.integration.smalldisk import TRIAL
 from tests.stress import (
     blast_radius,
     canaries,
     client_cuts,
     cron_kill,
+    disk_kill,
     file_races,
     flood_exact,
     input_kill,
@@ -50,6 +54,16 @@ class ShortProofs(SynchronousTestCase):
     def test_nobody_is_told_what_is_anothers(self) -> None:
         figures = canaries.run(requests=3000, seed=11)
         for seen in ("told an admin", "bytes of events", "by tokens", "turns"):
+            self.assertGreater(int(str(figures[seen])), 0, seen)
+
+    def test_what_a_full_disk_took_outlives_kills(self) -> None:
+        why = obstacle(*TRIAL)
+        if why is not None:
+            tell(f"kills on a full disk: not shown, {why}")
+            raise SkipTest(why)
+        figures = disk_kill.run(kills=6, seed=11)
+        self.assertEqual(6, figures["kills"])
+        for seen in ("changes", "refused", "held"):
             self.assertGreater(int(str(figures[seen])), 0, seen)
 
     def test_a_flood_arrives_to_the_byte(self) -> None:
