@@ -32,6 +32,7 @@ from tests.integration.harness import Answer, job_in
 from tests.openapi.fuzzing import TameDaemon
 from tests.stress.command import report
 from tests.stress.dice import Dice, Throw
+from tests.unit.agents.transcripts.written import prompt, said, write
 from tests.unit.http.gatecase import basic
 from tests.waiting import PATIENCE
 
@@ -45,6 +46,7 @@ TOKENS = 20
 ASKING = 6
 NOWHERE = "http://127.0.0.1:9/"
 """A port that nobody listens on."""
+HISTORY = "/api/history/sessions"
 SLACK = 0.5
 """Seconds within which what was on its way when a right ended may still arrive."""
 OPEN = 4.0
@@ -183,15 +185,15 @@ def _settle(place: Place) -> None:
 
 def _leave(place: Place, name: str) -> None:
     """One of all that an account can have, and words of it in the session that it begins with."""
-    said, session = mark(name), f"/api/sessions/{place.sessions[name][0]}"
+    own, session = mark(name), f"/api/sessions/{place.sessions[name][0]}"
     made = {
-        "/api/cron/jobs": job_in(f"plain-{name}", said) | {"name": said, "notes": said},
-        "/api/webviews": {"name": said, "url": f"{NOWHERE}{said}"},
-        "/api/scheduled": {"prompt": said, "durationMinutes": 60},
+        "/api/cron/jobs": job_in(f"plain-{name}", own) | {"name": own, "notes": own},
+        "/api/webviews": {"name": own, "url": f"{NOWHERE}{own}"},
+        "/api/scheduled": {"prompt": own, "durationMinutes": 60},
     }
     put = {
-        f"{session}/intent": {"goals": said},
-        f"{session}/file-content": {"path": "own.txt", "content": said, "baseHash": None},
+        f"{session}/intent": {"goals": own},
+        f"{session}/file-content": {"path": "own.txt", "content": own, "baseHash": None},
     }
     who = basic(name, WORD)
     place.records[name] = {
@@ -200,6 +202,17 @@ def _leave(place: Place, name: str) -> None:
     }
     for path, body in put.items():
         place.daemon.request("PUT", path, body, who).data()
+    place.records[name][HISTORY] = _conversation(place, name)
+
+
+def _conversation(place: Place, name: str) -> str:
+    """What Claude Code leaves behind of one; accounts without an OS user share the home."""
+    conversation = f"{NAMES.index(name)}1111111-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
+    folder = place.daemon.folder / "cases" / name / f"plain-{name}"
+    kept = place.daemon.home / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", str(folder))
+    first = {**prompt(mark(name)), "sessionId": conversation, "cwd": str(folder)}
+    write(kept / f"{conversation}.jsonl", first, said(mark(name)))
+    return conversation
 
 
 def _id(made: Mapping[str, Any]) -> str:
@@ -228,7 +241,7 @@ def _all_at_once(place: Place, document: Mapping[str, Any]) -> None:
         Asker(place, document, random.Random(place.seed * 100 + number)) for number in range(ASKING)
     ]
     work: list[Callable[[], None]] = [asker.run for asker in askers]
-    work += [partial(each, place) for each in (_turn, _deal, _watch)]
+    work += [partial(each, place) for each in (_turn, _deal, _watch, _follow)]
     work += [partial(_hear, place, name) for name in NAMES]
     threads = [threading.Thread(target=_noted, args=(place, each)) for each in work]
     for thread in threads:
@@ -271,6 +284,8 @@ class Asker:
     def _word(self, name: str, field: str) -> str:
         """An id of anybody's, a folder, or a text with the mark."""
         owner = name if self.source.random() < 0.6 else self.source.choice(NAMES)
+        if field == "resumeSessionId":
+            return self.place.records[owner][HISTORY]
         if field.startswith("/api/sessions") or field.lower().endswith("sessionid"):
             return self.source.choice(self.place.sessions[owner])
         if "/session/" in field:
@@ -285,7 +300,7 @@ class Asker:
         if field == "path":
             return "own.txt"
         if field in ("mode", "agentType"):
-            return "shell"
+            return self.source.choice(["shell", "primary"])
         return f"{mark(name)}-{self.source.randint(0, 99)}"
 
     def _ask(self, throw: Throw, name: str, token: Token | None) -> None:
@@ -433,6 +448,21 @@ def _watch(place: Place) -> None:
             ) as socket,
         ):
             _judge_frames(place, socket)
+
+
+def _follow(place: Place) -> None:
+    """The turning account follows files of others, as far as it may."""
+    source = random.Random(place.seed + 3)
+    where = urlsplit(place.daemon.url)
+    while not place.over:
+        _rest(place, 0.05)
+        session = place.sessions[source.choice(["al", "bo", "de"])][0]
+        connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=1)
+        path = f"/api/sessions/{session}/tail-file?path=own.txt"
+        with suppress(OSError, http.client.HTTPException):
+            connection.request("GET", path, headers=basic(TURNING, WORD))
+            _judge_lines(place, TURNING, connection.getresponse())
+        connection.close()
 
 
 def _judge_frames(place: Place, socket: Any) -> None:
