@@ -32,6 +32,7 @@ from tests.integration.harness import Answer, job_in
 from tests.openapi.fuzzing import TameDaemon
 from tests.stress.command import report
 from tests.stress.dice import Dice, Throw
+from tests.stress.turns import BEAT, TURNING, Turns
 from tests.unit.agents.transcripts.written import prompt, said, write
 from tests.unit.http.gatecase import basic
 from tests.waiting import PATIENCE
@@ -39,16 +40,12 @@ from tests.waiting import PATIENCE
 WORD = "long enough"
 BOSS = basic("admin", WORD)
 NAMES = ("al", "bo", "cy", "de")
-TURNING = "cy"
-"""The one who is an admin now and then; what it leaves with others then is theirs to see."""
 SESSIONS = 3
 TOKENS = 20
 ASKING = 6
 NOWHERE = "http://127.0.0.1:9/"
 """A port that nobody listens on."""
 HISTORY = "/api/history/sessions"
-SLACK = 0.5
-"""Seconds within which what was on its way when a right ended may still arrive."""
 OPEN = 4.0
 """Seconds after which a stream is opened anew, by then perhaps with another right."""
 SCOPES = (
@@ -62,19 +59,6 @@ LEFT_OUT = re.compile(
     # Tokens and a restore of everybody's are made apart; a clone needs somebody to clone from.
     r"|POST /api/tokens|clone|/api/hook-event|/api/status-telemetry|voice"
 )
-
-
-@define
-class Turns:
-    """When the turning account may have been an admin: from the asking to the answer of the end."""
-
-    spans: list[list[float]] = field(factory=list)
-
-    def may_be_admin(self, name: str, since: float, until: float) -> bool:
-        """Whether C{name} may have been one at some moment in between."""
-        return name == TURNING and any(
-            begun <= until and since <= ended for begun, ended in list(self.spans)
-        )
 
 
 @define(eq=False)
@@ -117,12 +101,12 @@ class Place:
         """Whether one more is to be asked."""
         with self._lock:
             self.left -= 1
-            return self.left >= 0 and not self.broken
+            return not self.over
 
     @property
     def over(self) -> bool:
-        """Whether all was asked, or something is broken."""
-        return self.left < 0 or bool(self.broken)
+        """Whether all was asked and a right has ended meanwhile, or something is broken."""
+        return (self.left < 0 and self.figures["turns"] > 0) or bool(self.broken)
 
     def others(self, name: str, text: str, said: str = "") -> list[str]:
         """Whose marks are in C{text}, but C{name}'s and those that were said by the asker."""
@@ -130,10 +114,10 @@ class Place:
         marks = [other for other in NAMES if other not in (name, TURNING)]
         return [other for other in marks if mark(other) in text and mark(other) not in said]
 
-    def told(self, name: str, text: str, since: float, what: str, said: str = "") -> None:
+    def told(self, name: str, text: str, what: str, said: str = "") -> None:
         """Judge what C{name} was told by now."""
         found = self.others(name, text, said)
-        if found and self.turns.may_be_admin(name, since, time.monotonic()):
+        if found and self.turns.may_be_told(name):
             self.figures["told an admin"] += 1
         elif found:
             self.broken.append(f"{name} was told of {found} by {what}: {text[:500]}")
@@ -241,7 +225,7 @@ def _all_at_once(place: Place, document: Mapping[str, Any]) -> None:
         Asker(place, document, random.Random(place.seed * 100 + number)) for number in range(ASKING)
     ]
     work: list[Callable[[], None]] = [asker.run for asker in askers]
-    work += [partial(each, place) for each in (_turn, _deal, _watch, _follow)]
+    work += [partial(each, place) for each in (_beat, _turn, _deal, _watch, _follow)]
     work += [partial(_hear, place, name) for name in NAMES]
     threads = [threading.Thread(target=_noted, args=(place, each)) for each in work]
     for thread in threads:
@@ -321,7 +305,7 @@ class Asker:
         if answer.status >= 500:
             self.place.broken.append(what)
         text = answer.body.decode("utf-8", "replace")
-        self.place.told(name, text, time.monotonic() - SLACK, what, throw.said)
+        self.place.told(name, text, what, throw.said)
         self._judge_done(throw, name, answer, begun, what)
         if token is not None:
             self._judge_token(throw, token, answer, begun, what)
@@ -363,6 +347,12 @@ class Asker:
                 session in text and session not in throw.said
             ):
                 self.place.broken.append(f"for {token.session} alone: {what}")
+
+
+def _beat(place: Place) -> None:
+    while not place.over:
+        place.turns.beat()
+        time.sleep(BEAT)
 
 
 def _turn(place: Place) -> None:
@@ -426,7 +416,7 @@ def _judge_lines(place: Place, name: str, answer: Iterable[bytes]) -> None:
     for line in answer:
         place.figures["bytes of events"] += len(line)
         text = line.decode("utf-8", "replace")
-        place.told(name, text, time.monotonic() - SLACK, "an event")
+        place.told(name, text, "an event")
         if place.over or time.monotonic() > end:
             return
 
@@ -472,7 +462,7 @@ def _judge_frames(place: Place, socket: Any) -> None:
             frame = socket.recv(0.2)
             text = frame if isinstance(frame, str) else frame.decode("utf-8", "replace")
             place.figures["frames of terminals"] += 1
-            place.told(TURNING, text, time.monotonic() - SLACK, "a terminal")
+            place.told(TURNING, text, "a terminal")
 
 
 def _rest(place: Place, seconds: float) -> None:

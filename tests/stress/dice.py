@@ -130,9 +130,16 @@ class Dice:
                 return self._value(self._source.choice(schema[several]), field, word)
         if "properties" in schema:
             return self._object(schema, word)
-        kind = schema.get("type", "string")
-        kind = self._source.choice(kind) if isinstance(kind, list) else kind
-        return self._plain(kind, schema, field, word)
+        return self._plain(self._kind(schema, field), schema, field, word)
+
+    def _kind(self, schema: Schema, field: str) -> str:
+        found = schema.get("type", "string")
+        # A bound that is null is one that was left out.
+        never = "null" if field in BOUNDS else None
+        kinds: list[str] = (
+            [found] if isinstance(found, str) else [kind for kind in found if kind != never]
+        )
+        return self._source.choice(kinds)
 
     def _object(self, schema: Schema, word: Word) -> dict[str, Any]:
         required = set(schema.get("required", ()))

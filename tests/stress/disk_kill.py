@@ -1,8 +1,8 @@
 """Changes of all kinds while the disk is full, and kill -9: what was acknowledged is there.
 
-In each round the disk of the data folder is full, has some KB left, takes no more files, or has
-room.  What is refused has changed nothing, unless the answer says that it holds until a restart;
-what was not refused is there after the kill.
+In turns the rounds find the disk of the data folder full, with room, without files to be had, and
+with some KB left.  What is refused has changed nothing, unless the answer says that it holds until
+a restart; what was not refused is there after the kill.
 
 C{python -m tests.stress.disk_kill --kills 40 --seed 1}
 """
@@ -97,11 +97,13 @@ def run(kills: int, seed: int) -> dict[str, object]:
 
 def _round(scene: Scene) -> None:
     daemon, held = scene.daemon, set()
-    tight = scene.dice.choice([_with_room, _full, _almost_full, _without_files])
+    tight = TIGHT[scene.figures["kills"] % len(TIGHT)]
+    _do(scene, *_makings(scene)[0])
+    first = ("DELETE", f"/api/sessions/{scene.made['/api/sessions'][-1]}", None)
     tight(scene)
-    for _ in range(CHANGES):
+    for number in range(CHANGES):
         before = scene.state()
-        path, answer = _change(scene)
+        path, answer = _do(scene, *first) if number == 0 else _change(scene)
         if answer.status == 422:
             held |= _judge_refused(scene, path, answer, before)
     before = scene.state()
@@ -159,6 +161,10 @@ def _without_files(scene: Scene) -> None:
     scene.daemon.use_up_inodes()
 
 
+TIGHT = (_full, _with_room, _without_files, _almost_full)
+"""What the rounds find, in turns: an end on a full disk holds until a restart."""
+
+
 def _make_room(scene: Scene) -> None:
     scene.daemon.inside("rm", "-f", str(scene.daemon.filler))
     scene.daemon.give_inodes()
@@ -169,9 +175,11 @@ def _make_room(scene: Scene) -> None:
 
 def _change(scene: Scene) -> tuple[str, Answer]:
     """Make one of all changes: where, and what came of it."""
-    method, path, body = scene.dice.choice(
-        [*_makings(scene), *_makings(scene), *_settings(scene), *_removals(scene)]
-    )
+    changes = [*_makings(scene), *_makings(scene), *_settings(scene), *_removals(scene)]
+    return _do(scene, *scene.dice.choice(changes))
+
+
+def _do(scene: Scene, method: str, path: str, body: Any) -> tuple[str, Answer]:
     answer = scene.ask(method, path, body() if callable(body) else body)
     if answer.status >= 500:
         raise AssertionError(f"{method} {path}: {answer.status} {answer.body!r}")
