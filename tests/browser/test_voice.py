@@ -107,14 +107,14 @@ class DictationTests(VoiceCase):
         # Of the one before nothing counts, also until the next line is opened.
         self.speech.sound.clear()
         page.get_by_test_id("mic").click()
-        until(page, "sound", lambda: len(self.speech.sound) > 2 * RATE * 2.2)
+        until(page, "sound", lambda: len(self.speech.heard) > 2 * RATE * 2.2)
         expect(page.get_by_test_id("prompt-field")).to_have_value(re.compile(r"heard \d+"))
 
     def is_same(self, label: str) -> bool:
         """Whether what arrived is what the microphone's file holds, sample by sample."""
         # Chromium fades in.
         begin = round(0.3 * RATE)
-        heard = bytes(self.speech.sound)[2 * begin : 2 * (begin + round(1.7 * RATE))]
+        heard = self.speech.heard[2 * begin : 2 * (begin + round(1.7 * RATE))]
         worst, quieter = difference(heard)
         tell(f"{label}: worst sample {worst:.5f} of full scale, noise {quieter:.1f} dB below")
         return worst < 0.01 and quieter > 50
