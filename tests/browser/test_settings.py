@@ -69,6 +69,29 @@ class SettingsTests(BrowserCase):
         expect(page.get_by_test_id("mark-showPlanUsageLimits")).to_contain_text("Saved")
         self.assertNotEqual(before, self.kept("showPlanUsageLimits"))
 
+    def test_what_is_being_typed_stays_when_all_is_shown_anew(self) -> None:
+        page = self.page(f"{self.service.url}/?page=settings")
+        name = page.get_by_test_id("setting-displayName")
+        lines = page.get_by_test_id("setting-historyLimit")
+        for number, (field, typed) in enumerate(((name, "half a na"), (lines, "5432"))):
+            field.fill(typed)
+            # Another device, while somebody types here.
+            folder = f"/tmp/{number}"
+            self.service.request("PUT", "/api/settings", {"defaultWorkingDir": folder}).data()
+            expect(page.get_by_test_id("setting-defaultWorkingDir")).to_have_value(folder)
+            expect(field).to_have_value(typed)
+            field.press("Enter")
+        expect(page.get_by_test_id("mark-displayName")).to_contain_text("Saved")
+        expect(page.get_by_test_id("mark-historyLimit")).to_contain_text("Saved")
+        self.assertEqual(("half a na", 5432), (self.kept("displayName"), self.kept("historyLimit")))
+
+        # What is left as it was found follows what others make of it.
+        name.fill("other")
+        name.fill("half a na")
+        name.blur()
+        self.service.request("PUT", "/api/settings", {"displayName": "elsewhere"}).data()
+        expect(name).to_have_value("elsewhere")
+
     def test_its_parts_are_one_press_away(self) -> None:
         ways: tuple[dict[str, Any], ...] = ({}, PHONE)
         for options in ways:

@@ -64,6 +64,7 @@ export function Service() {
         least={1_000}
         most={1_000_000}
         onChange={(lines) => void saveSetting("historyLimit", lines)}
+        testid="setting-historyLimit"
       />
     </section>
   );

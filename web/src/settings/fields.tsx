@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { Icon } from "../ui/Icon.tsx";
+import { useTyped } from "../ui/useTyped.ts";
 import { type Mark, marks, type SettingName, shownText, undo } from "./saving.ts";
 
 const markId = (name: SettingName): string => `mark-${name}`;
@@ -104,12 +105,14 @@ interface NumberProps {
 /** Out-of-range values are put back into the range when the field is left. */
 export function NumberField({ label, hint, name, unit, value, onChange, ...rest }: NumberProps) {
   const { least, most, step, testid } = rest;
+  const { settle, ...typed } = useTyped(String(value));
   const commit = (event: Event) => {
     const field = event.currentTarget as HTMLInputElement;
     const wanted = Math.round(Number(field.value));
     const next =
       Number.isFinite(wanted) && field.value !== "" ? Math.max(least, Math.min(most, wanted)) : value;
     field.value = String(next);
+    settle();
     if (next !== value) onChange(next);
   };
   return (
@@ -119,11 +122,12 @@ export function NumberField({ label, hint, name, unit, value, onChange, ...rest 
           class="field"
           type="number"
           inputMode="numeric"
-          value={value}
+          {...typed}
           min={least}
           max={most}
           step={step}
           onChange={commit}
+          onBlur={settle}
           data-testid={testid}
           {...marked(name)}
         />
@@ -149,13 +153,18 @@ interface TextProps {
 /** Saved when the field is left or Enter is pressed. */
 export function TextField({ label, hint, name, value, onChange, testid, ...rest }: TextProps) {
   const shown = name === undefined ? value : shownText(marks.value.get(name), value);
+  const { settle, ...typed } = useTyped(shown);
   const commit = (event: Event) => {
     const field = event.currentTarget as HTMLInputElement;
     const wanted = field.value.trim();
     const problem = rest.problemOf?.(wanted) ?? "";
     field.setCustomValidity(problem);
-    if (problem !== "") field.reportValidity();
-    else if (wanted !== value || wanted !== shown) onChange(wanted);
+    if (problem !== "") {
+      field.reportValidity();
+      return;
+    }
+    settle();
+    if (wanted !== value || wanted !== shown) onChange(wanted);
   };
   return (
     <Field label={label} hint={hint} name={name}>
@@ -163,10 +172,11 @@ export function TextField({ label, hint, name, value, onChange, testid, ...rest 
         class="field"
         autocomplete="off"
         spellcheck={false}
-        value={shown}
+        {...typed}
         placeholder={rest.placeholder}
         list={rest.list}
         onChange={commit}
+        onBlur={(event) => event.currentTarget.checkValidity() && settle()}
         data-testid={testid}
         {...marked(name)}
       />

@@ -1,6 +1,6 @@
 /** Whether there is dictation, and who understands it. */
 import type { VoiceSettingsPatch } from "../api/types.ts";
-import { Field, SaveMark, Switch } from "../settings/fields.tsx";
+import { Field, SaveMark, Switch, TextField } from "../settings/fields.tsx";
 import { saveSetting, saveSome } from "../settings/saving.ts";
 import { settings } from "../store/state.ts";
 
@@ -66,26 +66,20 @@ export function VoiceSettings() {
               />
             </Field>
           )}
-          <Field label="Language" hint="such as en or de-CH">
-            <input
-              class="field"
-              value={voice.language}
-              onChange={(event) =>
-                set({ language: event.currentTarget.value.trim() }, { language: voice.language })
-              }
-              data-testid="voice-language"
-            />
-          </Field>
-          <Field label="Words of yours" hint="names of projects and programs, with commas">
-            <input
-              class="field"
-              value={voice.keyterms.join(", ")}
-              onChange={(event) =>
-                set({ keyterms: wordsOf(event.currentTarget.value) }, { keyterms: voice.keyterms })
-              }
-              data-testid="voice-words"
-            />
-          </Field>
+          <TextField
+            label="Language"
+            hint="such as en or de-CH"
+            value={voice.language}
+            onChange={(language) => set({ language }, { language: voice.language })}
+            testid="voice-language"
+          />
+          <TextField
+            label="Words of yours"
+            hint="names of projects and programs, with commas"
+            value={voice.keyterms.join(", ")}
+            onChange={(text) => set({ keyterms: wordsOf(text) }, { keyterms: voice.keyterms })}
+            testid="voice-words"
+          />
           <SaveMark name="voiceSettings" />
         </>
       )}

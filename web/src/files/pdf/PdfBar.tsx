@@ -1,5 +1,6 @@
 /** Where one is in a document, and how large it is shown. */
 import { IconButton } from "../../ui/IconButton.tsx";
+import { useTyped } from "../../ui/useTyped.ts";
 import { pageOf } from "./layout.ts";
 
 interface Props {
@@ -12,9 +13,11 @@ interface Props {
 }
 
 export function PdfBar({ current, pages, percent, go, zoom, fit }: Props) {
+  const { settle, ...typed } = useTyped(String(current));
   const ask = (field: HTMLInputElement): void => {
     go(pageOf(field.value, pages) ?? current);
     field.value = String(pageOf(field.value, pages) ?? current);
+    settle();
   };
   return (
     <div class="pdf-bar">
@@ -25,8 +28,9 @@ export function PdfBar({ current, pages, percent, go, zoom, fit }: Props) {
           class="field"
           aria-label="Page"
           inputMode="numeric"
-          value={current}
+          {...typed}
           onChange={(event) => ask(event.currentTarget)}
+          onBlur={settle}
           data-testid="pdf-page"
         />
         <span data-testid="pdf-pages">of {pages}</span>
