@@ -20,11 +20,13 @@ from bench import (
     footprint,
     gitecho,
     gitstatus,
+    hostile,
     osusers,
     page,
     requests,
     stages,
     starting,
+    statuslag,
     tsctl,
     waits,
 )
@@ -50,6 +52,8 @@ BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
     "starting": starting.run,
     "tsctl": tsctl.run,
     "waits": waits.run,
+    "statuslag": statuslag.run,
+    "hostile": hostile.run,
     "osusers": osusers.run,
     "requests": requests.run,
 }

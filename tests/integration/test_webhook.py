@@ -30,7 +30,7 @@ from tests.integration.harness import PATIENCE, ROOT
 from tests.integration.inbox import Inbox
 from tests.integration.receivers import MESSAGE, Receiver, floods, says
 from tests.waiting import until
-from tservice.core.net.outbound import TIME_LIMIT, Outbound
+from tservice.core.net.outbound import Outbound
 from tservice.notify.model import ReceiverKind, Result, Webhook
 from tservice.notify.sender import Sender
 
@@ -46,7 +46,6 @@ HEADS = {
     ReceiverKind.GENERIC: [b"Content-Type: application/json"],
 }
 LOOPBACK = IPv4Address("127.0.0.1")
-SLACK = PATIENCE / 2
 """Seconds by which a busy machine may be late: who knows no limit goes on for ever."""
 BODIES = {
     ReceiverKind.TOPIC: "Tool: Bash",
@@ -78,11 +77,8 @@ class ReceiverCase(TestCase):
         loop: Any = reactor
         sender = Sender(loop, Outbound(loop))
         webhook = Webhook(kind=kind, url=f"{scheme}://127.0.0.1:{port}/hook/s3cr3t?x=1")
-        begun = loop.seconds()
         try:
-            result = await sender.attempt(webhook, MESSAGE)
-            self.took = loop.seconds() - begun
-            return result
+            return await sender.attempt(webhook, MESSAGE)
         finally:
             for peer in receiver.connections:
                 transport: Any = peer.transport
@@ -133,7 +129,6 @@ class BadFaithTests(ReceiverCase):
     async def test_it_says_nothing(self) -> None:
         result = await self.attempt(Receiver(says(b"")))
         self.assertEqual("Timed out", result.error)
-        self.assertLess(self.took, TIME_LIMIT + SLACK)
 
     async def test_endless_heads(self) -> None:
         memory = psutil.Process().memory_info().rss
@@ -141,14 +136,12 @@ class BadFaithTests(ReceiverCase):
             receiver = Receiver(says(b""), floods(b"HTTP/1.1 200 OK\r\n", piece))
             result = await self.attempt(receiver)
             self.assertFalse(result.ok)
-            self.assertLess(self.took, TIME_LIMIT + SLACK)
-        self.assertLess(psutil.Process().memory_info().rss - memory, 32 * 1024 * 1024)
+            self.assertLess(psutil.Process().memory_info().rss - memory, 32 * 1024 * 1024)
 
     async def test_a_huge_body_is_not_read(self) -> None:
         head = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"
         result = await self.attempt(Receiver(floods(head, b"a" * 65536)))
         self.assertEqual((True, 200), (result.ok, result.status))
-        self.assertLess(self.took, TIME_LIMIT)
 
     async def test_no_tls_behind_https(self) -> None:
         receiver = Receiver(says(b"HTTP/1.1 400 No\r\n\r\n"))

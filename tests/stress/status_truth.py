@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.driven import RealClaude
-from tests.agents.statussuite import BY_SOMEBODY, BY_THEMSELVES, LATE, StatusSuite
+from tests.agents.statussuite import BY_SOMEBODY, BY_THEMSELVES, StatusSuite
 from tests.agents.truth import Deviation
 
 
@@ -28,6 +28,10 @@ def worst(found: Iterable[Deviation]) -> dict[tuple[str, bool], Deviation]:
     for each in found:
         kinds[each.what, each.busy].append(each)
     return {kind: max(them, key=lambda each: each.worst) for kind, them in kinds.items()}
+
+
+LATE = 1.0
+"""Seconds by which the status may differ from the truth."""
 
 
 class LongStatus(StatusSuite, RealClaude, SynchronousTestCase):

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 TESTS = Path(__file__).resolve().parents[1]
 
 SLEEPS = {"sleep", "wait_for_timeout", "pause"}
 """Calls that let time pass; alone they wait for nothing, in a loop they stand between two looks."""
+
+CLOCKS = {"monotonic", "perf_counter", "process_time", "thread_time", "time"}
 
 PACE = ("agents/panes.py",)
 """Types as a person does, who leaves time between a screen and the next key."""
@@ -31,7 +34,7 @@ def sources() -> dict[str, ast.Module]:
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
-    """The modules that are imported, anywhere."""
+    """Yield the modules that are imported, anywhere in a module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -55,6 +58,24 @@ def lone_sleeps(node: ast.AST, looping: bool = False) -> Iterator[int]:
         yield from lone_sleeps(child, within)
 
 
+def elapsed_times(tree: ast.AST) -> Iterator[int]:
+    """Yield the lines of assertions that something took less than a time."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name(node.func) in ("assertLess", "assertLessEqual"):
+            spans = [
+                each
+                for argument in node.args
+                for each in ast.walk(argument)
+                if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Sub)
+            ]
+            if any(_reads_clock(each.left) for each in spans):
+                yield node.lineno
+
+
+def _reads_clock(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and _name(node.func) in CLOCKS
+
+
 def _name(function: ast.expr) -> str:
     if isinstance(function, ast.Attribute):
         return function.attr
@@ -62,6 +83,7 @@ def _name(function: ast.expr) -> str:
 
 
 class RuleTests(SynchronousTestCase):
+    @pytest.mark.long
     def test_no_test_imports_another_test_s_module(self) -> None:
         """It would run twice, and could not be moved or ended without the other."""
         wrong = [
@@ -81,6 +103,20 @@ class RuleTests(SynchronousTestCase):
             for line in lone_sleeps(tree)
         ]
         self.assertEqual([], wrong)
+
+    def test_no_assertion_about_elapsed_time(self) -> None:
+        """A busy machine would break it by chance; C{bench} measures."""
+        wrong = [
+            f"{path}:{line}"
+            for path, tree in sources().items()
+            if not path.startswith(APART)
+            for line in elapsed_times(tree)
+        ]
+        self.assertEqual([], wrong)
+
+    def test_assertion_about_elapsed_time_is_found(self) -> None:
+        text = "self.assertLess(time.monotonic() - begun, 3)\nself.assertLess(a - b, 3)\n"
+        self.assertEqual([1], [*elapsed_times(ast.parse(text))])
 
     def test_a_sleep_is_seen(self) -> None:
         found = [*lone_sleeps(ast.parse("time.sleep(1)\nwhile look():\n    time.sleep(1)\n"))]

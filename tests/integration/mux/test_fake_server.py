@@ -12,9 +12,11 @@ import uuid
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 
+from tests.figures import tell
 from tests.ground import HERE, own_setups
 from tests.integration.mux import fake_tmux
 from tests.integration.mux.harness import CAPACITY, Heard, TmuxTestCase, printed
@@ -29,8 +31,6 @@ from tservice.mux.tmux.sockets import SocketFolder
 
 ATTACK_SECONDS = 1.0
 """How long each stream runs, or until the service has ended it and attached anew."""
-TURN = 0.25
-"""Seconds of processor time in one turn of the reactor."""
 MEMORY = 3 * MAX_BLOCK
 """Bytes by which the process may grow, its allocator's habits included."""
 HONEST = {
@@ -43,10 +43,14 @@ HONEST = {
 
 
 class FakeServerTests(TmuxTestCase):
-    """A liar beside an honest session of somebody else."""
+    """A liar beside an honest session of somebody else.
+
+    @ivar longest: seconds of processor time in the longest turn of the reactor, by scenario.
+    """
 
     def setUp(self) -> None:
         super().setUp()
+        self.longest: dict[str, float] = {}
         # What earlier tests of this process left is not looked through in a turn that is timed.
         gc.collect()
         gc.freeze()
@@ -118,12 +122,15 @@ class FakeServerTests(TmuxTestCase):
         self.assertNotIn(b"owned", printed(honest))
         return pane, max(after - before for before, after in pairwise(turns))
 
+    @pytest.mark.extended
     async def test_streams_without_end(self) -> None:
+        """C{bench/hostile.py} holds the longest turn to its limit."""
         for scenario in fake_tmux.STREAMS:
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             pane, longest = await self.attacked(scenario)
             grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-            self.assertLess(longest, TURN, scenario)
+            self.longest[scenario] = longest
+            tell(f"{scenario}: {longest * 1000:.0f} ms of processor time in the longest turn")
             self.assertLess(grown, MEMORY, scenario)
             self.assertLessEqual(pane.log.end - pane.log.start, CAPACITY + 2**16, scenario)
             await pane.let_go()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -87,9 +86,7 @@ class ConfiguredTests(SynchronousTestCase):
         }
         for name, content in hostile.items():
             self.put(".codex/config.toml", 'model = "m"\n' + content)
-            begun = time.thread_time()
             self.assertIsNone(self.model("codex"), name)
-            self.assertLess(time.thread_time() - begun, 2, name)
 
     def test_a_large_file_of_a_person(self) -> None:
         projects = "".join(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -220,14 +219,12 @@ class ReferenceTests(Base):
             self.assertTrue(has_reference(repository, "x"), text)
 
     def test_millions_of_lines_hold_nobody_up(self) -> None:
-        """Taken apart they were gigabytes, and seconds in which nothing else ran."""
+        """Taken apart they were gigabytes; C{bench/hostile.py} measures the time."""
         repository = self.one(make(self.work))
         packed = self.work / ".git" / "packed-refs"
         for line in ("a\n", " refs/heads/x\n"):
             packed.write_text(line * (8 * 1024 * 1024 // len(line)))
-            begun = time.thread_time()
             self.assertFalse(has_reference(repository, "x"), line)
-            self.assertLess(time.thread_time() - begun, 2, line)
 
     def test_what_cannot_be_read(self) -> None:
         repository = self.one(make(self.work))

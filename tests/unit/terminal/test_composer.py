@@ -5,7 +5,6 @@ Qwen Code 0.15, Copilot 1.0 and pi 0.73 draw.
 from __future__ import annotations
 
 import re
-import time
 
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -173,14 +172,12 @@ class QuotedTests(SynchronousTestCase):
 
 
 class GapTests(SynchronousTestCase):
-    """Rows that are mostly gaps cost no more than others."""
+    """Rows that are mostly gaps; C{bench/hostile.py} measures what they cost."""
 
     def test_the_largest_screen_of_gaps(self) -> None:
         for row in ("a" + " " * 498 + "a", "│" + " " * 498 + "a", "│ " * 250):
-            begun = time.thread_time()
-            composer_text([row] * 200, ComposerRule(glyph=">"))
-            shows_quoted([row] * 200, "1. a")
-            self.assertLess(time.thread_time() - begun, 0.2, row[:3])
+            self.assertIsNone(composer_text([row] * 200, ComposerRule(glyph=">")), row[:3])
+            self.assertFalse(shows_quoted([row] * 200, "1. a"), row[:3])
 
     def test_sides_of_a_box(self) -> None:
         for row in ("│ > a b │", "  ┃ > a b  ┃  ", "> a b", "│> a b│"):

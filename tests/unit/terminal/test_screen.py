@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tests.frames import load
+from tests.nonempty import some
 from tservice.terminal.screen import PARAMETERS, SEQUENCES, Frame, RunStyle, StyledRun
 
 
@@ -58,10 +57,8 @@ class CaptureTests(SynchronousTestCase):
         self.assertEqual((("x",), (StyledRun(0, 1, RunStyle()),)), (frame.rows, frame.runs[0]))
 
     def test_a_sequence_without_end(self) -> None:
-        """tmux writes a dozen codes at most; half a million of them take a moment, not a minute."""
-        began = process_time()
+        """tmux writes a dozen codes at most; C{bench/hostile.py} measures half a million."""
         self.assertEqual(RunStyle(bold=True), RunStyle().apply("1;" * 500_000 + "0;1"))
-        self.assertLess(process_time() - began, 5)
 
     def test_line_drawing_and_links(self) -> None:
         """Shifted line drawing becomes lines; a link's address is no text."""
@@ -74,7 +71,7 @@ class CaptureTests(SynchronousTestCase):
 
     def test_recordings_agree_with_their_plain_text(self) -> None:
         """Both captures of one moment have the same rows."""
-        for recording in load():
+        for recording in some(load()):
             # A running turn moves on between two captures.
             if recording.ansi is not None and recording.label.state != "working":
                 frames = map(Frame.from_capture, (recording.plain, recording.ansi))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -56,13 +55,12 @@ class HostileTests(SynchronousTestCase):
         with path.open("wb") as file:
             file.truncate(4 << 40)
         self.patch(transcript_reader, "UNREAD", 64 << 20)
-        begun, turns = time.thread_time(), 0
+        turns = 0
         place = ReadPosition(path="", ended=False)
         while not place.ended:
             place = read_on(place, path, "codex")
             turns += 1
         self.assertLessEqual(turns, 6)
-        self.assertLess(time.thread_time() - begun, 5)
 
     def test_millions_of_lines_are_read_in_turns(self) -> None:
         """Each is a moment of a thread; what stands behind them is read as well."""

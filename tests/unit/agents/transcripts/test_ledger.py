@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from attrs import frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,11 +28,9 @@ class MarkTests(SynchronousTestCase):
         self.assertEqual("a  bc\nd \n", unpasted(f"a  b\n \n{tag}\n  \n</{tag[1:]}c\nd \n"))
 
     def test_much_white_space_is_no_work(self) -> None:
-        """Its square is: 64 KB were half a minute in which nothing else ran."""
+        """C{bench/hostile.py} measures it."""
         for blank in (" ", "\n", "\t \n"):
-            begun = time.thread_time()
-            mark_of("a" + blank * 300_000 + "b")
-            self.assertLess(time.thread_time() - begun, 1, repr(blank))
+            self.assertEqual(mark_of("a b"), mark_of("a" + blank * 300_000 + "b"), repr(blank))
 
 
 class EqualTests(SynchronousTestCase):

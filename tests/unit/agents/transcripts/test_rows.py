@@ -108,7 +108,7 @@ class RowsTests(SynchronousTestCase):
 
     @skipUnless(os.geteuid() == 0, "only root can act as another user")
     def test_with_the_rights_of_whom_it_is_read_for(self) -> None:
-        folder = Path(tempfile.mkdtemp(dir="/tmp"))  # which that user can reach
+        folder = Path(tempfile.mkdtemp())  # which that user can reach
         self.addCleanup(shutil.rmtree, folder)
         folder.chmod(0o755)
         self.database = database(folder / "opencode.db")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +81,9 @@ class RedactTests(SynchronousTestCase):
             self.assertEqual(want, self.redactor.clean(text))
 
     def test_a_long_word_is_no_work(self) -> None:
-        """Its square is: 64 KB were most of a minute in which nothing else ran."""
+        """C{bench/hostile.py} measures it."""
         for word in ("a", "a.", "a://", "a:", "://a", "@"):
-            begun = time.thread_time()
-            self.redactor.clean(word * 100_000)
-            self.assertLess(time.thread_time() - begun, 1, word)
+            self.assertEqual(word * 100_000, self.redactor.clean(word * 100_000))
         text = "a" * 100_000
         self.assertEqual(f"{text}://{MARK}@b", self.redactor.clean(f"{text}://me:word@b"))
 
