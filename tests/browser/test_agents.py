@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.axe import faults_in_both
 from tests.browser.harness import BrowserCase, expect_focus, until
 from tests.browser.mockservice import MockService
+from tests.nonempty import some
 
 AGENT = "hexadecimal floats"
 PHONE = {
@@ -63,6 +65,7 @@ class InboxTests(AgentCase):
         until(page, "no count in the title", lambda: not page.title().startswith("("))
         expect(icon).to_have_attribute("href", "./icons/icon.svg")
 
+    @pytest.mark.essential
     def test_by_keyboard_alone(self) -> None:
         page = self.open()
         page.keyboard.press("Alt+Shift+A")
@@ -122,7 +125,7 @@ class InboxTests(AgentCase):
         expect(option).to_be_visible()
         buttons = page.locator(".approval .choice-button, .approval .choice-check")
         # All of one moment: the item that has just come takes the place of another.
-        for height, right in buttons.evaluate_all(EDGES):
+        for height, right in some(buttons.evaluate_all(EDGES)):
             self.assertGreaterEqual(height, THUMB)
             self.assertLessEqual(right, 390)
 
@@ -139,6 +142,7 @@ class PromptTests(AgentCase):
         self.field.fill(text)
         expect(self.field).to_have_value(text)
 
+    @pytest.mark.essential
     def test_held_then_delivered(self) -> None:
         self.mock.do("next", hold=1)
         self.write("first\nsecond")

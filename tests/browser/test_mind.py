@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import BrowserCase, expect_focus
+from tests.nonempty import some
 
 AGENT = """#!/bin/sh
 case " $* " in
@@ -51,6 +53,7 @@ class MindTests(BrowserCase):
         if folder is not None:
             page.screenshot(path=f"{folder}/mind-{name}.png")
 
+    @pytest.mark.essential
     def test_a_tap_fills_the_box_and_sends_nothing(self) -> None:
         page = self.page(f"{self.service.url}/?session={self.agent}")
         page.get_by_test_id("suggest").click()
@@ -88,7 +91,7 @@ class MindTests(BrowserCase):
         chips = page.get_by_test_id("suggestion")
         expect(chips).to_have_count(3)
         self.shot(page, "phone")
-        for chip in chips.all():
+        for chip in some(chips.all()):
             box = chip.bounding_box()
             assert box is not None
             self.assertLessEqual(box["x"] + box["width"], 390)

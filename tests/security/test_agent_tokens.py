@@ -10,6 +10,7 @@ from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.figures import tell
+from tests.nonempty import some
 from tests.security.rows import JOB, ROWS, SESSION
 from tests.security.world import Answer, World
 from tests.unit.http.driver import Connection, MemoryTransport, head
@@ -159,7 +160,7 @@ class AgentTokenTests(SynchronousTestCase):
         """Every route, about a session that is no child: the parent itself."""
         job = self.good("ann", "POST", "/api/cron/jobs", self.filled(JOB))["job"]["id"]
         asked = 0
-        for it in self.world.operations:
+        for it in some(self.world.operations):
             if it.access in (Access.PUBLIC, Access.CAPABILITY, Access.HOOK) or name_of(it) in OPEN:
                 continue
             if it.style is Style.WEBSOCKET:

@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.figures import tell
+from tests.nonempty import some
 from tests.security.rows import JOB, PREFIXES, ROWS, SESSION, TAB, Row
 from tests.security.world import CROSS, HOST, PASSWORD, Answer, World
 from tests.unit.http.gatecase import basic
@@ -260,13 +261,13 @@ class MatrixTests(SynchronousTestCase):
         self.assertEqual(sorted(table), sorted(ROWS))
 
     def test_every_operation_declares_its_answer(self) -> None:
-        for it in self.world.operations:
+        for it in some(self.world.operations):
             if it.style in (Style.ENVELOPE, Style.LONG_POLL):
                 self.assertNotIn(it.answer, (None, dict), it.path)
 
     def test_every_row_says_what_the_table_says(self) -> None:
         names = {"owner-of-session": "owner"}
-        for it in self.world.operations:
+        for it in some(self.world.operations):
             row = ROWS[f"{it.method} {it.path}"]
             access = names.get(it.access.value, it.access.value)
             self.assertEqual((row.access, row.scope), (access, it.scope), it.path)
@@ -305,7 +306,7 @@ class MatrixTests(SynchronousTestCase):
 
     def test_who_may_comes_through(self) -> None:
         """Else the matrix would hold for a service that refuses everybody."""
-        for name, row in sorted(ROWS.items(), key=order):
+        for name, row in some(sorted(ROWS.items(), key=order)):
             method, path = name.split(" ")
             headers = (
                 self.matrix.owner if row.access in ("owner", "user", "hook") else self.matrix.admin

@@ -53,7 +53,7 @@ class People:
         reason = why_not()
         if reason is not None:
             raise SkipTest(reason)
-        self.folder = Path(tempfile.mkdtemp(prefix="tsu", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="tsu"))
         self.folder.chmod(0o711)
         self.made: list[OsUser] = []
         self.users = OsUsers(OsUserSupport(obstacle=None, act=act_as))

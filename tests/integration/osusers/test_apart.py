@@ -23,6 +23,7 @@ from tests.integration.osusers.people import (
     run_as,
     until,
 )
+from tests.nonempty import some
 from tservice.core.users.osuser import OsUser
 
 MARK = "only-for-ben"
@@ -70,9 +71,7 @@ class ApartTests(SynchronousTestCase):
         """Of the program, the keeper, the tmux server and its client alike."""
         pid = self.service.pid("ben", self.session)
         self.only_ben("grep", "-a", "-o", MARK, f"/proc/{pid}/environ", shows=MARK)
-        found = processes_of(self.ben.uid)
-        self.assertGreaterEqual(len(found), 4)
-        for each in found:
+        for each in self.processes_of_ben():
             self.only_ben("cat", f"/proc/{each}/environ")
             self.only_ben("ls", f"/proc/{each}/fd")
 
@@ -89,8 +88,14 @@ class ApartTests(SynchronousTestCase):
         self.only_ben("cat", path, shows=secret)
         self.assertEqual(0o400, os.stat(path).st_mode & 0o777)
 
+    def processes_of_ben(self) -> list[int]:
+        """Return the program, the keeper, the tmux server and its client, at least."""
+        found = processes_of(self.ben.uid)
+        self.assertGreaterEqual(len(found), 4)
+        return found
+
     def test_signals(self) -> None:
-        for pid in processes_of(self.ben.uid):
+        for pid in self.processes_of_ben():
             self.only_ben("kill", "-0", str(pid))
 
     def test_what_is_the_services(self) -> None:
@@ -183,7 +188,7 @@ class ApartTests(SynchronousTestCase):
 
     def test_rights_of_root_are_gone(self) -> None:
         """Every process of the pane: no capability, no group, no terminal of root's."""
-        for pid in processes_of(self.ben.uid):
+        for pid in some(self.processes_of_ben()):
             text = Path(f"/proc/{pid}/status").read_text()
             lines = dict(line.split(":", 1) for line in text.splitlines())
             self.assertEqual([str(self.ben.uid)] * 4, lines["Uid"].split())

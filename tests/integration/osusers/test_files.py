@@ -13,6 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.integration.files import PNG, Files, files_of, form
 from tests.integration.harness import PATIENCE
 from tests.integration.osusers.people import ADMIN, PASSWORD, People, Service, run_as
+from tests.nonempty import some
 from tests.unit.http.gatecase import basic
 
 
@@ -88,7 +89,7 @@ class FilesTests(SynchronousTestCase):
         made = {"mode": "shell", "workingDir": str(own)}
         session = self.service.good("ann", "POST", "/api/sessions", made)["session"]["id"]
         own.rmdir()
-        for number in theirs:
+        for number in some(theirs):
             link = f"/proc/self/fd/{number}"
             own.unlink(missing_ok=True)
             own.symlink_to(link)

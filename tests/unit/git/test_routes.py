@@ -13,6 +13,7 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import bounds_of, lay_ground
+from tests.nonempty import some
 from tests.unit.sessions.rig import begin
 from tservice.cases.interfaces import CasePlace
 from tservice.core.errors import ServiceError
@@ -166,7 +167,7 @@ class RouteTests(SynchronousTestCase):
         self.assertEqual([wanted], self.service.asked)
 
     def test_access(self) -> None:
-        for operation in self.routes.operations():
+        for operation in some(self.routes.operations()):
             self.assertEqual(("GET", Access.OWNER), (operation.method, operation.access))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.nonempty import some
 from tests.unit.http.driver import Answer, Api
 from tests.unit.http.gatecase import SECRET, TOO_MANY, GateCase, basic
 from tests.unit.http.sample import operation
@@ -30,7 +31,7 @@ class OrderTests(GateCase):
     )
 
     def test_host_first(self) -> None:
-        for method, path in self.PATHS:
+        for method, path in some(self.PATHS):
             for host in ("evil.example", ""):
                 headers = {"Host": host, "Origin": "http://evil.example"}
                 answer = self.ask(headers, path, method)
@@ -44,7 +45,7 @@ class OrderTests(GateCase):
                 self.assertBare(403, "Forbidden: cross-site request blocked", answer)
 
     def test_authentication_third(self) -> None:
-        for method, path in self.PATHS:
+        for method, path in some(self.PATHS):
             answer = self.ask({}, path, method)
             public = path in ("/healthz", "/q/abc", "/assets/x-1234.js", "/api/login")
             self.assertEqual(not public, answer.status == 401, (method, path))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.figures import tell
 from tests.frames import Recording, load
 from tests.frames.score import RULES, Score, score
+from tests.nonempty import some
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, TRUST
 from tservice.terminal.screen import Frame
 from tservice.terminal.status import read
@@ -36,6 +38,7 @@ IMITATIONS = (
 )
 
 
+@pytest.mark.long
 class FloorTests(SynchronousTestCase):
     def check(self, result: Score) -> None:
         for question, (precision, recall) in FLOORS.items():
@@ -58,7 +61,7 @@ class FloorTests(SynchronousTestCase):
 
     def test_below_imitations(self) -> None:
         """What stands above, quoted dialogs and composers too, changes nothing."""
-        for recording in load():
+        for recording in some(load()):
             if recording.cli not in ("claude", "pi", "cn", "qwen", "gemini"):
                 continue  # these fill the pane: nothing stands above
             alone = self.told(recording, b"")

@@ -9,6 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.frames import load
 from tests.frames.score import RULES
+from tests.nonempty import some
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST, frame
 from tservice.terminal.screen import Frame
 from tservice.terminal.trust import next_key, recognised
@@ -95,7 +96,7 @@ class NoMistakeTests(SynchronousTestCase):
 
     def test_other_dialogs(self) -> None:
         """No other recorded dialog is taken for it."""
-        for recording in load():
+        for recording in some(load()):
             shown = Frame.from_capture(recording.best, recording.label.size[0])
             if recording.label.trust is None:
                 self.assertIsNone(next_key(shown, RULES[recording.cli]), recording)

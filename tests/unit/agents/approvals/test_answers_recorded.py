@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
@@ -13,6 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.frames import HERE
 from tests.frames.score import RULES
 from tests.ground import here
+from tests.nonempty import some
 from tests.unit.agents.rig import COMPOSER, Screen
 from tservice.agents.approvals.answers import Action, Answer
 from tservice.agents.approvals.keys import Answerer, AnswerOutcome, Untaken
@@ -109,6 +111,7 @@ def _shown(recorded: Recorded) -> str:
     return "\n".join(rows[: recorded.size[1]])
 
 
+@pytest.mark.long
 class RecordedTests(RecordedCase):
     """Each dialog is left by one key, the right one."""
 
@@ -119,12 +122,12 @@ class RecordedTests(RecordedCase):
         self.assertGreater(len(recorded()), 40)
 
     def test_deny(self) -> None:
-        for shown in recorded():
+        for shown in some(recorded()):
             pressed, outcome = self.played(shown, Answer(action=Action.DENY), {ESCAPE: COMPOSER})
             self.assertEqual(([b"\x1b"], True), (pressed, outcome.closed), shown.name)
 
     def test_each_option(self) -> None:
-        for shown in recorded():
+        for shown in some(recorded()):
             dialog = shown.dialog
             if not dialog.digits_answer or dialog.page == "multi":
                 continue
@@ -135,7 +138,7 @@ class RecordedTests(RecordedCase):
             self.assertEqual(([key], True), (pressed, outcome.closed), shown.name)
 
     def test_the_guarded_rows_hold_question_and_options(self) -> None:
-        for shown in recorded():
+        for shown in some(recorded()):
             rows = dialog_rows(shown.frame, shown.dialog)
             text = "\n".join(shown.frame.rows[row] for row in rows)
             for option in shown.dialog.options:
@@ -143,6 +146,7 @@ class RecordedTests(RecordedCase):
             self.assertEqual(shown.frame.bottom, rows[-1], shown.name)
 
 
+@pytest.mark.long
 class ExternalTests(RecordedCase):
     """The other CLIs, by the keys of their registry entries."""
 
@@ -158,13 +162,13 @@ class ExternalTests(RecordedCase):
             self.assertGreaterEqual(len(recorded(cli)), count, cli)
 
     def test_deny(self) -> None:
-        for shown in (each for cli in EXTERNAL for each in recorded(cli)):
+        for shown in some(each for cli in EXTERNAL for each in recorded(cli)):
             answer = Answer(action=Action.DENY)
             pressed, outcome = self.played(shown, answer, {ESCAPE: self.ready(shown)})
             self.assertEqual(([ESCAPE], True), (pressed, outcome.closed), shown.name)
 
     def test_each_option_by_its_digit(self) -> None:
-        for shown in (each for cli in ("codex", "gemini") for each in recorded(cli)):
+        for shown in some(each for cli in ("codex", "gemini") for each in recorded(cli)):
             for option in shown.dialog.options:
                 key = str(option.n).encode()
                 answer = Answer(action=Action.OPTION, options=(option.n,))

@@ -7,6 +7,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.nonempty import some
 from tests.unit.sessions.output.wire import PROMPT, SPEC, FakeWire
 from tservice.mux.interface import MuxTimeout
 from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane, HostedPane
@@ -224,7 +225,7 @@ class StreamTests(SynchronousTestCase):
         self.hosted.hold()
         wires = [self.attach()[1] for _ in range(3)]
         self.hosted.release()
-        for wire in wires:
+        for wire in some(wires):
             self.assertEqual(["hello", "snapshot"], wire.kinds())
 
     def test_a_client_that_left_before_its_snapshot_hears_nothing(self) -> None:
