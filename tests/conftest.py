@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import figures
+from tests import evidence, figures
 from tests.dealing import dealt
 from tests.examples import IS_LONG
+from tests.runfolder import Leftovers, make_run_folder, remove_run_folder
 
 # How long an example takes is the machine's business, which may be busy with other tests.  The
 # short form always tries the same examples: what it finds is of the change that it is run for.
@@ -26,6 +28,34 @@ settings.register_profile(
 settings.load_profile("busy")
 
 
+_RUN_FOLDER = pytest.StashKey[Path]()
+_LEFTOVERS = pytest.StashKey[Leftovers]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose this run's folders; its other processes inherit them."""
+    if not hasattr(config, "workerinput"):
+        config.stash[_RUN_FOLDER] = make_run_folder()
+        evidence.begin_run()
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
+    """Fail a run that leaves processes or mounts behind."""
+    yield
+    folder = session.config.stash.get(_RUN_FOLDER, None)
+    if folder is None:
+        return
+    if not session.config.getoption("numprocesses", None):
+        # Helpers of this process end when it does.
+        atexit.register(remove_run_folder, folder)
+        return
+    left = remove_run_folder(folder)
+    session.config.stash[_LEFTOVERS] = left
+    if left and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is collected stays to the end: to look for garbage among it takes a fifth more."""
@@ -35,6 +65,19 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+EXTENDED_FOLDERS = ("agents", "browser", "integration/containers", "integration/osusers")
+"""Folders whose tests run in C{make test-all} only, but for those that are marked C{essential}."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what C{make test} leaves to C{make test-all}, before tests are chosen by their marks."""
+    folders = tuple(Path(__file__).parent / each for each in EXTENDED_FOLDERS)
+    in_folder = any(folder in item.path.parents for folder in folders)
+    if in_folder and item.get_closest_marker("essential") is None:
+        item.add_marker("extended")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -55,6 +98,14 @@ def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _evidence(request: pytest.FixtureRequest) -> None:
+    """A test that fails leaves logs, screens and pictures."""
+    evidence.begin_test(request.node)
+    if request.instance is not None:
+        evidence.watch(request.instance)
+
+
+@pytest.fixture(autouse=True)
 def _figures(request: pytest.FixtureRequest) -> Iterator[None]:
     """Reports carry what a test told from the process that ran it to the one that prints."""
     yield
@@ -62,7 +113,10 @@ def _figures(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests measured."""
+    """Print what tests measured, and what the run left behind."""
+    if left := terminalreporter.config.stash.get(_LEFTOVERS, None):
+        terminalreporter.section("left behind by the tests", red=True)
+        terminalreporter.line(str(left))
     reports = [report for found in terminalreporter.stats.values() for report in found]
     told = {
         (report.nodeid, str(text)): None

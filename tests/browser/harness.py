@@ -22,6 +22,7 @@ from playwright.sync_api import (
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.browser.browsers import Chromium, program, shared
+from tests.evidence import Files, announce, withdraw
 from tests.heldport import HeldPort
 from tests.integration.harness import LOOPBACK, Daemon
 from tests.waiting import Settled
@@ -33,6 +34,9 @@ PATIENCE = 60.0
 
 LONGEST = 900.0
 """Seconds after which a test is held up by its Chromium: not every question to it has a limit."""
+
+PICTURE_SECONDS = 10.0
+"""How long a page of a failed test may take to draw itself."""
 
 LASTING = 1.0
 """Seconds after which a size that is not the window's own is another one's."""
@@ -291,6 +295,8 @@ class BrowserCase(SynchronousTestCase):
         settings = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"}
         context = self.chromium.browser.new_context(**{**settings, **options})
         self.addCleanup(self.chromium.put_away, context)
+        self.addCleanup(withdraw, context)
+        announce(context, lambda: _pictures(context))
         context.set_default_timeout(PATIENCE * 1000)
         context.add_init_script(WATCH_POLICY)
         return context
@@ -321,6 +327,13 @@ class BrowserCase(SynchronousTestCase):
         line = f"{message.text} ({message.location.get('url', '')})"
         if message.type == "error" and not any(re.search(each, line) for each in self.expected):
             problems.append(line)
+
+
+def _pictures(context: BrowserContext) -> Files:
+    """Yield a picture of each page, and its address."""
+    for number, page in enumerate(context.pages, 1):
+        yield f"page-{number}.txt", page.url.encode()
+        yield f"page-{number}.png", page.screenshot(timeout=PICTURE_SECONDS * 1000)
 
 
 def captured(daemon: Daemon, session: str, *options: str) -> list[str]:

@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.evidence import Files, announce, read_screens, withdraw
 from tests.integration.launchpad import HERE, Launched, launchpad
 from tests.waiting import PATIENCE as PATIENCE
 
@@ -91,6 +92,7 @@ class Daemon:
         @raise AssertionError: it ended, or said nothing for too long; with its log.
         """
         self._child = self.launch(*options, listen=listen)
+        announce(self, self._evidence)
         line = self._child.wait_for(re.compile(until))
         if until == READY:
             self.url = line.group(1).rstrip("/")
@@ -174,11 +176,16 @@ class Daemon:
 
     def close(self) -> None:
         """End the daemon and every tmux server that it started, and remove the folder."""
+        withdraw(self)
         if self._child is not None and self._child.alive():
             self.kill()
         for socket in sorted((self.data / "mux").glob("*.sock")):
             _end_tmux(socket)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _evidence(self) -> Files:
+        yield "daemon.log", self.log.encode()
+        yield from read_screens(self.data / "mux")
 
     def _running(self) -> _Child:
         if self._child is None:
@@ -190,6 +197,7 @@ class Daemon:
         return {
             **self._basis(),
             "HOME": str(self.home),
+            "TMPDIR": str(self.folder),
             "SERVICE_DATA_DIR": str(self.data),
             "SERVICE_CASES_DIR": str(self.folder / "cases"),
             **self.environment,

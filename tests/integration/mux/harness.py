@@ -20,6 +20,7 @@ from twisted.internet.utils import getProcessValue
 from twisted.trial.unittest import TestCase
 from zope.interface import implementer
 
+from tests.evidence import announce, read_screens, withdraw
 from tests.ground import HERE, own_setups
 from tests.waiting import PATIENCE
 from tservice.core.places.place import PlaceKind
@@ -95,7 +96,8 @@ class TmuxTestCase(TestCase):
     keeper = built_keeper(sys.executable)
 
     def setUp(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="ts-"))
+        announce(self, lambda: read_screens(self.folder / "mux"))
         self.clock = Clock()
         self.clock.advance(1_800_000_000)
         self.running = LoopingCall(self.clock.advance, STEP)
@@ -122,6 +124,7 @@ class TmuxTestCase(TestCase):
         return own_setups(transport, SocketFolder(self.folder), self.keeper)
 
     async def clean(self) -> None:
+        withdraw(self)
         for mux in self.muxes:
             await mux.close()
         for path in (self.folder / "mux").glob("*.sock"):
