@@ -3,47 +3,70 @@
 PYTHON ?= python3
 ARGS ?=
 PYTEST_ARGS ?=
-# what is chosen may be all in one of the two runs; pytest ends with 5 where nothing is left to run
+# how many tests run at a time: agents and browsers mostly wait, so more than there are cores
+WORKERS ?= $(shell expr 2 \* $$(nproc))
+# what is chosen may all be in another run; pytest ends with 5 where nothing is left to run
 NONE_CHOSEN = $(if $(strip $(PYTEST_ARGS)),|| [ $$? -eq 5 ])
 
-# to collect all tests for the few takes seven seconds in each process
-ALONE = $(if $(strip $(PYTEST_ARGS)),,$$(grep -rl --include='test_*.py' 'pytest\.mark\.alone' tests))
-
 BIN := .venv/bin
+# with RETRY=1, as in CI, a failed test runs once more, alone, and is called flaky if it passes then
+PYTEST = $(BIN)/python -m $(if $(RETRY),tests.retry,pytest) --dist worksteal
 PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in tservice/mux/tmux/keeper.c
 WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
 RUN_NEEDS := tmux git curl
-TEST_NEEDS := $(RUN_NEEDS) build-essential=cc chromium chromium-headless-shell openssh-client=ssh \
+QUICK_NEEDS := $(RUN_NEEDS) build-essential=cc
+TEST_NEEDS := $(QUICK_NEEDS) chromium chromium-headless-shell openssh-client=ssh \
 	openssh-server=sshd podman runc catatonit iptables nginx-light=nginx caddy busybox zsh fish
 
 .DELETE_ON_ERROR:
-.PHONY: help run test lint check test-web bench stress web gallery docs docs-html clean
+.PHONY: help run quick test test-rest test-all lint check test-web bench stress web gallery docs \
+	docs-html clean
 
 help:
-	@echo "make run      start the service on http://127.0.0.1:8770/ (ARGS='--listen ...')"
-	@echo "make test     ruff, mypy, web tests and every Python test (PYTEST_ARGS='-k ...')"
-	@echo "make check    ruff, mypy and the layer test"
-	@echo "make test-web types, formatting and tests of the browser UI"
-	@echo "make bench    benchmarks, as ratios against peers"
-	@echo "make stress   long-running checks: crashes, soaks"
-	@echo "make web      build the browser UI into tservice/static"
-	@echo "make gallery  show every component of the browser UI on one page, without a service"
-	@echo "make docs     write what the program declares into README, docs, man, etc and the web types"
-	@echo "make docs-html  build the pages of docs into build/docs"
-	@echo "make clean    remove what was built, .venv included"
+	@echo "make run       start the service on http://127.0.0.1:8770/ (ARGS='--listen ...')"
+	@echo "make quick     ruff and the fast unit tests: no root, browser or agent CLI (a minute)"
+	@echo "make test      what a change can break: linters, web tests, unit, contract, security and"
+	@echo "               integration tests, a flow of each page, a session of each agent CLI"
+	@echo "               (ten minutes; PYTEST_ARGS='-k ...')"
+	@echo "make test-all  make test, and the rest: every browser flow, every walk of an agent CLI,"
+	@echo "               containers, OS users, short stress forms (twenty minutes more)"
+	@echo "make test-rest only what make test-all adds to make test"
+	@echo "make check     ruff, mypy and the layer test"
+	@echo "make test-web  types, formatting and tests of the browser UI"
+	@echo "make bench     benchmarks, as ratios against peers"
+	@echo "make stress    long-running checks: crashes, soaks"
+	@echo "make web       build the browser UI into tservice/static"
+	@echo "make gallery   show every component of the browser UI on one page, without a service"
+	@echo "make docs      write what the program declares into README, docs, man, etc and the web types"
+	@echo "make docs-html build the pages of docs into build/docs"
+	@echo "make clean     remove what was built, .venv included"
 
 run: .venv/.run
 	@exec $(BIN)/twistd --nodaemon --pidfile= tservice $(ARGS)
 
 # whatever the caller's environment says: each test process, and much of what it starts, imports all
 # that the first one compiled
-test lint check stress: export PYTHONDONTWRITEBYTECODE =
+quick test test-rest lint check stress: export PYTHONDONTWRITEBYTECODE =
+# beside the packages, not in the machine's temporary folder
+export NODE_COMPILE_CACHE := $(CURDIR)/web/node_modules/.cache/node
+
+quick: .venv/.quick
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(PYTEST) -n $$(nproc) -m "not long" tests/unit $(PYTEST_ARGS)
 
 # mypy takes one processor, whatever there is
 test: .venv/.test
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-web
-	$(BIN)/python -m pytest -m alone -n 4 $(ALONE) $(PYTEST_ARGS) $(NONE_CHOSEN)
-	$(BIN)/python -m pytest -m "not alone" -n 8 --dist worksteal $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(PYTEST) -n $(WORKERS) -m "not extended" $(PYTEST_ARGS) $(NONE_CHOSEN)
+
+test-rest: .venv/.test
+	$(PYTEST) -n $(WORKERS) -m extended $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m bench hostile
+
+test-all:
+	$(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory test-rest
 
 lint: .venv/.test
 	$(BIN)/ruff check .
@@ -92,8 +115,12 @@ clean:
 	$(BIN)/pip install --quiet --editable .
 	touch $@
 
-.venv/.test: .venv/.made $(PACKAGING) $(WEB)
-	tools/need $(TEST_NEEDS)
+.venv/.quick: .venv/.made $(PACKAGING) $(WEB)
+	tools/need $(QUICK_NEEDS)
 	$(BIN)/pip install --quiet --editable '.[test]'
 	$(BIN)/python setup.py -q build_web
 	touch $@ .venv/.run
+
+.venv/.test: .venv/.quick
+	tools/need $(TEST_NEEDS)
+	touch $@

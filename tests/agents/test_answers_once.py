@@ -35,7 +35,7 @@ class OnceTests(SynchronousTestCase):
         with ExitStack() as held:
             isolated = held.enter_context(loopback_only())
             # What is killed may still make a last file.
-            made = tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
+            made = tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
             folder = Path(held.enter_context(made))
             world = held.enter_context(World(cli, folder, isolated=isolated))
             env = base_env(world.place.home, isolated=isolated)

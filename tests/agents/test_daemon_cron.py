@@ -31,7 +31,7 @@ class ClaudeJobTests(SynchronousTestCase):
         self.addCleanup(held.close)
         isolated = held.enter_context(loopback_only())
         # What is killed may still make a last file.
-        made = tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
+        made = tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
         folder = held.enter_context(made)
         self.world = held.enter_context(World("claude", Path(folder), isolated=isolated))
         launch = RECIPES["claude"](self.world.place, trusted=False)

@@ -113,8 +113,7 @@ MANNERS = {
 }
 
 
-@pytest.mark.long
-class FamilyTests(SynchronousTestCase):
+class FamilyCase(SynchronousTestCase):
     """One daemon, one folder that nobody trusts yet, one session of the mode."""
 
     def begin(self, cli: str) -> None:
@@ -128,7 +127,7 @@ class FamilyTests(SynchronousTestCase):
         self.manner = MANNERS[cli]
         isolated = held.enter_context(loopback_only())
         folder = held.enter_context(
-            tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
+            tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
         )
         self.world = held.enter_context(World(cli, Path(folder), isolated=isolated))
         self.world.make_git()
@@ -399,7 +398,33 @@ class FamilyTests(SynchronousTestCase):
         # The answer may be here before the event is.
         self.until("both ends", lambda: len(self.events.of(self.session, "session:exit")) == 2)
 
-    # -- the clients
+
+@pytest.mark.essential
+class FirstSessionTests(FamilyCase):
+    """One session of each client: its first dialog, a turn, a command, the exit."""
+
+    def run_first_session(self, cli: str) -> None:
+        self.begin(cli)
+        self.first_turn()
+        self.a_command_allowed()
+        self.the_exit()
+
+    def test_first_session_of_codex(self) -> None:
+        self.run_first_session("codex")
+
+    def test_first_session_of_gemini(self) -> None:
+        self.run_first_session("gemini")
+
+    def test_first_session_of_opencode(self) -> None:
+        self.run_first_session("opencode")
+
+    def test_first_session_of_pi(self) -> None:
+        self.run_first_session("pi")
+
+
+@pytest.mark.long
+class FamilyTests(FamilyCase):
+    """The whole walk."""
 
     def test_codex(self) -> None:
         self.walk("codex")

@@ -44,7 +44,7 @@ class GrantTests(SynchronousTestCase):
         isolated = held.enter_context(loopback_only())
         self.folder = Path(
             held.enter_context(
-                tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
+                tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
             )
         )
         world = held.enter_context(World(cli, self.folder, isolated=isolated))

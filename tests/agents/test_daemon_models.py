@@ -45,7 +45,7 @@ class CustomModelTests(SynchronousTestCase):
         held = ExitStack()
         self.addCleanup(held.close)
         isolated = held.enter_context(loopback_only())
-        made = tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
+        made = tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
         folder = held.enter_context(made)
         self.world = held.enter_context(World(cli, Path(folder), isolated=isolated))
         path = f"{binary.parent}:{os.environ['PATH']}"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents import fresh
+
+pytestmark = pytest.mark.essential
 
 APPROVAL = "120x40_approval"
 

@@ -133,7 +133,7 @@ class ClientTests(SynchronousTestCase):
             raise SkipTest(reason) if reason else error from error
         with ExitStack() as held:
             folder = held.enter_context(
-                tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
+                tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
             )
             world = held.enter_context(World(cli, Path(folder), isolated=self.isolated))
             way, place = WAYS[cli], world.place

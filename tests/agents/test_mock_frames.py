@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.mock_tui import claude_dialogs as dialogs
@@ -14,6 +15,8 @@ from tests.agents.mock_tui.keys import Press, Typed
 from tests.agents.mock_tui.questions import Page, Questions
 from tests.agents.stub.script import MULTIPLE, PLAN_TEXT, SECOND, SINGLE
 from tests.frames import capture
+
+pytestmark = pytest.mark.essential
 
 WORK = Path("/tmp/demo/work")
 COMMAND = {"command": "touch made", "description": "Do what the test says"}

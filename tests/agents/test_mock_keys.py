@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from twisted.trial.unittest import SynchronousTestCase
@@ -15,6 +16,8 @@ from tests.agents.mock_tui.engine import Ask, Await, Engine, Gate, Interrupted, 
 from tests.agents.mock_tui.form import Form
 from tests.agents.mock_tui.keys import Decoder, Key, Pasted, Press, Typed
 from tests.agents.mock_tui.terminal import Painter, View, folded
+
+pytestmark = pytest.mark.essential
 
 
 class DecoderTests(SynchronousTestCase):

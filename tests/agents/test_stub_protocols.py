@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from twisted.trial.unittest import SynchronousTestCase
@@ -13,6 +14,8 @@ from tests.agents.stub import anthropic, chat, gemini, responses, wire
 from tests.agents.stub.record import Asked, Record, digest, turns
 from tests.agents.stub.script import CLOSING, Call, Fail, Say, Shell, directive, plan
 from tests.agents.stub.tools import fitted, shell_call
+
+pytestmark = pytest.mark.essential
 
 SHELL = {"Bash": {"properties": {"command": {"type": "string"}}, "required": ["command"]}}
 

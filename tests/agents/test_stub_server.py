@@ -6,10 +6,13 @@ import json
 from http.client import HTTPConnection, HTTPResponse
 from typing import Any
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.stub_model import StubProcess
 from tests.waiting import PATIENCE, until
+
+pytestmark = pytest.mark.essential
 
 
 class ServerTests(SynchronousTestCase):

@@ -8,6 +8,7 @@ import socket
 import stat
 from pathlib import Path
 
+import pytest
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents import cli_cache
@@ -16,6 +17,8 @@ from tests.agents.mcp_form import Server
 from tests.agents.netns import can_isolate, dead_proxy, interfaces, loopback_only
 from tests.agents.world import World, base_env, leftovers
 from tests.waiting import until
+
+pytestmark = pytest.mark.essential
 
 
 class NamespaceTests(SynchronousTestCase):

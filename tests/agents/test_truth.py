@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.truth import Edge, Move, Sample, Span, compare, seen
+
+pytestmark = pytest.mark.essential
 
 TOLD = [Move(1.0, True), Move(1.04, False)]
 

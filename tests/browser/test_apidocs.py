@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.browser.harness import BrowserCase
 
 # What lies beyond its own entry, or over something else in its line.
@@ -33,6 +35,7 @@ class ApiPageTests(BrowserCase):
         audit = page.locator("section", has=page.get_by_role("heading", name="Audit"))
         self.assertEqual(["/api/admin/audit"], audit.locator("summary code").all_inner_texts())
 
+    @pytest.mark.essential
     def test_it_fits_its_window(self) -> None:
         page = self.page(self.daemon().url + "/api/docs")
         for width, height in ((1280, 800), (390, 844)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.agents.mock_tui.scenario import Scenario
@@ -62,6 +63,7 @@ class LiveCase(BrowserCase):
 
 
 class InboxTests(LiveCase):
+    @pytest.mark.essential
     def test_a_permission_at_the_desk(self) -> None:
         agent = self.agent()
         agent.prompt("RUN: touch made", wait="blocked")

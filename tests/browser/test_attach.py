@@ -6,6 +6,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import FilePayload, Page, Position, expect
 
 from tests.agents.mock_tui.scenario import Scenario
@@ -35,6 +36,7 @@ class AttachTests(BrowserCase):
     def shown(self, session: str, **options: Any) -> Page:
         return self.terminal(f"{self.service.url}/?session={session}", **options).page
 
+    @pytest.mark.essential
     def test_a_pasted_picture_goes_with_the_prompt(self) -> None:
         agent = self.agent()
         page = self.shown(agent.id)

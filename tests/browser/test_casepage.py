@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser import gitscene
@@ -91,6 +92,7 @@ class CasePageTests(BrowserCase):
         expect(page.get_by_test_id("new-folder")).to_have_value(str(folder))
         expect(page.get_by_test_id("worktree")).to_be_visible()
 
+    @pytest.mark.essential
     def test_a_folder_is_linked_and_its_changes_are_seen(self) -> None:
         folder = gitscene.busy(self.service.home / "elsewhere")
         page = self.page(f"{self.service.url}/?page=cases")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser import gitscene
@@ -92,6 +93,7 @@ class PickerTests(BrowserCase):
             each.continue_()
         self.works_in(page, self.service.home / "plain" / "made-early")
 
+    @pytest.mark.essential
     def test_a_case_is_made_and_a_taken_name_is_told(self) -> None:
         page = self.open()
         page.get_by_test_id("way-make").click()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.harness import BrowserCase
@@ -31,6 +32,7 @@ class ClisTests(BrowserCase):
         folder.mkdir(parents=True)
         program(folder / "gemini", "#!/bin/sh\necho 1.2.3\n")
 
+    @pytest.mark.essential
     def test_installed_switched_and_added(self) -> None:
         page = self.page(f"{self.service.url}/?page=clis")
         expect(page.locator("[data-cli=gemini]")).to_contain_text("1.2.3")

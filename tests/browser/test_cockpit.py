@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.harness import LOST, PHONE, BrowserCase, expect_focus, is_uncovered, until
@@ -182,6 +183,7 @@ class PaletteTests(BrowserCase):
         page.keyboard.press("Control+K")
         self.assertEqual(0, page.get_by_test_id("palette").count())
 
+    @pytest.mark.essential
     def test_a_command_and_a_page(self) -> None:
         daemon = self.daemon()
         self.session(daemon)
@@ -215,6 +217,7 @@ class SidebarTests(BrowserCase):
     def rows(self, page: Page) -> list[str]:
         return page.locator("[data-testid=side-session] .side-name").all_inner_texts()
 
+    @pytest.mark.essential
     def test_many_sessions_stand_at_the_side(self) -> None:
         daemon = self.daemon()
         for folder in ("api", "website"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.harness import PHONE, BrowserCase
@@ -35,6 +36,7 @@ class ConversationTests(BrowserCase):
         shutil.copy(RECORDED / "codex-0.169.0.jsonl", codex / "rollout-a.jsonl")
         cls.service.start()
 
+    @pytest.mark.essential
     def test_found_read_and_resumed(self) -> None:
         page = self.page(f"{self.service.url}/?page=conversations")
         rows = page.get_by_test_id("conversation")

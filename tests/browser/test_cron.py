@@ -7,6 +7,7 @@ from collections.abc import Callable
 from time import time
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.cronpage import card, wrong
@@ -42,6 +43,7 @@ class CronTests(BrowserCase):
         self.shown.get_by_test_id("job-save").click()
         expect(self.shown.get_by_test_id("cron-editor")).to_have_count(0)
 
+    @pytest.mark.essential
     def test_from_nothing_to_a_run_and_its_session(self) -> None:
         page = self.shown
         expect(page.get_by_test_id("cron-none")).to_be_visible()

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import BrowserCase, clipboard, until
@@ -41,6 +42,7 @@ class DoctorTests(BrowserCase):
 
         until(page, "a look", found)
 
+    @pytest.mark.essential
     def test_found_needed_hint_and_once_more(self) -> None:
         page = self.page(
             f"{self.service.url}/?page=doctor", permissions=["clipboard-read", "clipboard-write"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.browser import gitscene
@@ -143,6 +144,7 @@ class FilesTests(BrowserCase):
         found: str = page.evaluate("getSelection().toString()")
         return found.strip()
 
+    @pytest.mark.essential
     def test_an_edit_and_a_conflict(self) -> None:
         notes = self.folder / "notes.md"
         notes.write_text("# one\n\ntwo\n")

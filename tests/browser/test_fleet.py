@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from urllib.request import Request, urlopen
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import PHONE, BrowserCase, Terminal, is_uncovered, until
@@ -33,6 +34,7 @@ class FleetTests(BrowserCase):
             ) as a:
                 a.read()
 
+    @pytest.mark.essential
     def test_many_sessions_begin_with_it(self) -> None:
         page = self.page(self.mock.url, viewport={"width": 1440, "height": 900})
         fleet = page.get_by_test_id("page-fleet")

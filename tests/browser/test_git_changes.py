@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.browser import gitscene
@@ -13,6 +14,7 @@ from tests.unit.git.repos import git
 
 
 class ChangesTests(GitCase):
+    @pytest.mark.essential
     def test_files_commits_stashes_and_a_diff(self) -> None:
         page = self.changes(self.at(gitscene.busy(self.service.home / "w")))
         panel = page.get_by_test_id("git-panel")

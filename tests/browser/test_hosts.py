@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import faults_in_both
@@ -120,6 +121,7 @@ class PlayedTests(BrowserCase):
         """Nothing that axe finds, in either theme."""
         self.assertEqual([], faults_in_both(page, within))
 
+    @pytest.mark.essential
     def test_a_host_sleeps_and_comes_back(self) -> None:
         session = self.mock.session("build")
         self.mock.do("way", id=session, seconds=90)

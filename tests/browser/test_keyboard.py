@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import DELETED, BrowserCase, Terminal, expect_focus, until
@@ -64,6 +65,7 @@ OPENED = """(button, key) => new Promise((tell) => {
 class KeyboardTests(BrowserCase):
     expected = (DELETED,)
 
+    @pytest.mark.essential
     def test_the_whole_of_a_day_by_keyboard(self) -> None:
         daemon = self.daemon()
         first = self.session(daemon, "one")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, Response
 
 from tests.browser.harness import BrowserCase, start_new, until
@@ -33,6 +34,7 @@ class LoginTests(BrowserCase):
         page.get_by_label("Password").fill(password)
         page.get_by_test_id("login-submit").click()
 
+    @pytest.mark.essential
     def test_wrong_right_and_out_again(self) -> None:
         daemon = self.daemon(SERVICE_PASSWORD=PASSWORD)
         page = self.form(daemon.url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.harness import BrowserCase
@@ -25,6 +26,7 @@ class McpTests(BrowserCase):
         (home / ".codex").mkdir()
         (home / ".codex" / "config.toml").write_text('model = "s3cr3t')
 
+    @pytest.mark.essential
     def test_switched_on_looked_at_and_applied(self) -> None:
         page = self.page(f"{self.service.url}/?page=mcp")
         expect(page.get_by_test_id("mcp-off")).to_be_visible()

@@ -8,6 +8,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.harness import DELETED, PHONE, BrowserCase
@@ -49,6 +50,7 @@ class ModelsTests(BrowserCase):
         program.chmod(0o755)
         self.service = self.daemon(PATH=f"{programs}:{os.environ['PATH']}")
 
+    @pytest.mark.essential
     def test_kept_tested_chosen_and_removed(self) -> None:
         page = self.page(f"{self.service.url}/?page=models")
         page.get_by_test_id("models-enable").click()

@@ -9,6 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.browser.harness import LOST, BrowserCase, Terminal, until
@@ -42,6 +43,7 @@ class OfflineTests(BrowserCase):
         """Wait until the worker has the page."""
         until(page, "a worker", lambda: page.evaluate(CONTROLLED))
 
+    @pytest.mark.essential
     def test_it_opens_without_a_network(self) -> None:
         daemon = self.daemon()
         self.session(daemon)

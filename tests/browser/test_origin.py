@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import LOST, Terminal, start_new
@@ -187,6 +188,7 @@ class StolenCookieTests(OriginCase):
         if os.geteuid() == 0:
             self.assertEqual(65534, Path(f"/proc/{self.thief.pid}").stat().st_uid)
 
+    @pytest.mark.essential
     def test_of_the_login_form(self) -> None:
         daemon = self.alone()
         page = self.signed_in(daemon)

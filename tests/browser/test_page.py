@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Request, Route, expect
 
 from tests.browser.browsers import Chromium
@@ -20,6 +21,7 @@ THEME = "() => document.documentElement.dataset.theme"
 class PolicyTests(BrowserCase):
     expected = (r"policy: script-src", r"Content Security Policy")
 
+    @pytest.mark.essential
     def test_a_foreign_script_does_not_run_and_is_reported(self) -> None:
         """What the other tests rely on when they find no line in the console."""
         daemon = self.daemon()

@@ -6,6 +6,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser import gitscene
@@ -54,6 +55,7 @@ class PanelTests(BrowserCase):
         self.addCleanup(lambda: self.service.request("DELETE", f"/api/sessions/{made}").data())
         return self.terminal(f"{self.service.url}/?session={made}{address}", **options)
 
+    @pytest.mark.essential
     def test_files_stand_beside_the_terminal(self) -> None:
         terminal = self.open(viewport={"width": 1440, "height": 900})
         page = terminal.page

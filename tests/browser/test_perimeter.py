@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.harness import expect_focus
@@ -21,6 +22,7 @@ KNOWN = {
 
 
 class FirstAdminTests(PerimeterCase):
+    @pytest.mark.essential
     def test_from_the_one_time_password_to_another_user_and_out(self) -> None:
         daemon = self.daemon(SERVICE_MULTIUSER="1")
         once = daemon.wait_for_log(r"One-time password for admin: (\S+)").group(1)
@@ -108,6 +110,7 @@ class UsersTests(PerimeterCase):
         self.deed(self.root, "anna", "Delete")
         expect(row).to_have_count(0)
 
+    @pytest.mark.essential
     def test_a_taken_name_and_a_bad_one(self) -> None:
         self.root.get_by_test_id("new-user").click()
         name = self.root.get_by_test_id("new-user-name")
@@ -151,6 +154,7 @@ class TokenTests(PerimeterCase):
         self.root = self.enter(self.running)
         self.open_page(self.root, "Tokens")
 
+    @pytest.mark.essential
     def test_it_does_what_it_may_and_no_more(self) -> None:
         self.root.get_by_test_id("new-token").click()
         expect_focus(self.root.get_by_test_id("new-token-name"))
@@ -198,6 +202,7 @@ class TokenTests(PerimeterCase):
 
 
 class AuditTests(PerimeterCase):
+    @pytest.mark.essential
     def test_what_was_done_is_there_newest_first_by_kind_and_person(self) -> None:
         daemon = self.people()
         root = self.enter(daemon)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import until
@@ -37,6 +38,7 @@ class DeviceTests(PerimeterCase):
         expect(devices).to_have_count(1)
         expect(self.root.get_by_test_id("revoke-others")).to_have_count(0)
 
+    @pytest.mark.essential
     def test_this_one_signed_out_asks_to_sign_in(self) -> None:
         self.open_page(self.root, "Devices and QR code")
         self.root.get_by_test_id("device-revoke").click()
@@ -81,6 +83,7 @@ class QrTests(PerimeterCase):
         expect(guest.get_by_test_id("login")).to_be_visible()
         expect(page.get_by_test_id("device")).to_have_count(1)
 
+    @pytest.mark.essential
     def test_a_code_works_once_and_another_one_comes(self) -> None:
         daemon = self.people(SERVICE_TUNNEL_COMMAND=self.tunnel_program())
         page = self.enter(daemon)

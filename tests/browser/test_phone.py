@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_focus, until
@@ -56,6 +57,7 @@ class PhoneTests(BrowserCase):
         self.assertLessEqual(width, 390)
         self.assertEqual([], page.evaluate(TOO_WIDE))
 
+    @pytest.mark.essential
     def test_keys_of_the_bar(self) -> None:
         daemon = self.daemon()
         self.session(daemon)

@@ -6,6 +6,7 @@ import os
 import signal
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import (
@@ -116,6 +117,7 @@ class RestoreTests(BrowserCase):
         expect(other.get_by_test_id("restore-banner")).to_have_count(0)
         self.assertEqual([None, None], [self.pid(self.shell), self.pid(self.agent)])
 
+    @pytest.mark.essential
     def test_one_tap(self) -> None:
         """Everything, and how far it is."""
         self.reboot()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.harness import READ, BrowserCase, Terminal, until
@@ -72,6 +73,7 @@ def contrast(one: list[int], other: list[int]) -> float:
 
 
 class SearchTests(BrowserCase):
+    @pytest.mark.essential
     def test_in_the_scrollback(self) -> None:
         daemon = self.daemon()
         self.session(daemon)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.harness import (
@@ -44,6 +45,7 @@ class NewSessionTests(BrowserCase):
         page.get_by_test_id("new-session").wait_for()
         return page
 
+    @pytest.mark.essential
     def test_from_nothing_to_a_shell(self) -> None:
         daemon = self.daemon()
         page = self.open(daemon)
@@ -181,6 +183,7 @@ class ChangeTests(BrowserCase):
         self.assertTrue(is_uncovered(tabs.nth(4).get_by_test_id("tab-close")))
         self.assertEqual(before, (tabs.evaluate_all(boxes), name.evaluate(place)))
 
+    @pytest.mark.essential
     def test_close_asks_and_ends_the_program(self) -> None:
         daemon = self.daemon()
         one, two = self.session(daemon, "one"), self.session(daemon, "two")

@@ -6,6 +6,7 @@ import json
 from functools import partial
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import faults
@@ -42,6 +43,7 @@ class SettingsTests(BrowserCase):
     def faultless(self, page: Page) -> None:
         self.assertEqual([], faults(page))
 
+    @pytest.mark.essential
     def test_each_change_is_saved_with_its_way_back(self) -> None:
         page = self.page(f"{self.service.url}/?page=settings")
         name = page.get_by_test_id("setting-displayName")

@@ -7,6 +7,8 @@ import re
 from itertools import cycle
 from urllib.parse import urlsplit
 
+import pytest
+
 from tests.browser.harness import LOST, BrowserCase, Terminal, ask_tmux, expect_same, until
 from tests.browser.proxy import Relay
 from tests.integration.harness import Daemon
@@ -46,6 +48,7 @@ def numbers(lines: list[str]) -> list[int]:
 
 
 class TypingTests(BrowserCase):
+    @pytest.mark.essential
     def test_echo(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
@@ -104,6 +107,7 @@ class TypingTests(BrowserCase):
 
         until(terminal.page, f"{sample}: {cells}", lambda: places() == [cells, cells])
 
+    @pytest.mark.essential
     def test_a_reload_shows_the_same(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+import pytest
 from attrs import asdict
 from playwright.sync_api import expect
 
@@ -14,6 +15,7 @@ from tests.integration.agents.played import SCENARIO, played_daemon
 
 
 class TimedRunTests(BrowserCase):
+    @pytest.mark.essential
     def test_begun_shown_and_stopped(self) -> None:
         daemon = played_daemon()
         self.addCleanup(daemon.close)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_same, until
@@ -14,6 +15,7 @@ SECOND = """url => new Promise((resolve) => {
 
 
 class ViewerTests(BrowserCase):
+    @pytest.mark.essential
     def test_both_see_what_either_types(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)

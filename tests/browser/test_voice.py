@@ -17,6 +17,9 @@ from tests.browser.harness import PHONE, BrowserCase, until
 from tests.browser.speech import RATE, SpeechService, difference, write_sound
 from tests.figures import tell
 
+REPETITIONS = 20
+"""How often dictation is repeated until Chromium plays its microphone's file without a gap."""
+
 AGENT = "#!/bin/sh\nprintf '\\342\\235\\257\\302\\240'\nexec cat\n"
 WATCH_MICROPHONE = """(() => {
   window.microphones = [];
@@ -156,13 +159,12 @@ class DictationTests(VoiceCase):
         expect(mic).to_have_attribute("data-stage", "idle")
         self.released(page)
 
-    @pytest.mark.alone
     def test_what_arrives_is_what_the_microphone_heard(self) -> None:
         """On a busy machine Chromium's own clock of sound may skip: then it is said again."""
         self.sign()
         for rate in (44_100, 48_000):
             page = self.shown(AT_RATE % rate)
-            for _ in range(5):
+            for _ in range(REPETITIONS):
                 self.dictate(page)
                 self.assertEqual(rate, page.evaluate("rate"))
                 page.get_by_test_id("mic").click()
@@ -180,6 +182,22 @@ class DictationTests(VoiceCase):
 class OtherwiseTests(VoiceCase):
     """Where the service has no speech service."""
 
+    expected = (r"the server responded with a status of 400",)
+
+    def test_what_is_refused_stays_in_its_field(self) -> None:
+        page = self.shown()
+        page.goto(f"{self.service.url}/?page=settings")
+        language = page.get_by_test_id("voice-language")
+        language.fill("not a language!")
+        language.press("Enter")
+        expect(page.get_by_test_id("mark-voiceSettings")).to_have_attribute("data-state", "refused")
+        expect(language).to_have_value("not a language!")
+        language.fill("de-CH")
+        language.press("Enter")
+        expect(page.get_by_test_id("mark-voiceSettings")).to_contain_text("Saved")
+        expect(language).to_have_value("de-CH")
+
+    @pytest.mark.essential
     def test_by_the_browser_and_by_nobody(self) -> None:
         page = self.shown(RECOGNITION, **PHONE)
         mic, field = page.get_by_test_id("mic"), page.get_by_test_id("prompt-field")

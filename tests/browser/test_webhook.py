@@ -7,6 +7,7 @@ from base64 import b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import BrowserCase, is_uncovered, until
@@ -96,6 +97,7 @@ class WebhookTests(BrowserCase):
         page.get_by_test_id("webhook-scope-all").focus()
         self.assertTrue(is_uncovered(dialog.get_by_role("heading", level=2)))
 
+    @pytest.mark.essential
     def test_save_test_forget_and_the_url_is_never_shown_again(self) -> None:
         daemon = self.daemon()
         page = self.card(daemon)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import BrowserCase
@@ -46,6 +47,7 @@ class WebTabTests(BrowserCase):
         (socket,) = [headers for path, headers in target.seen if path == "/?token=x"]
         self.assertEqual(["evil=1"] * 2, [asked["Cookie"], socket["Cookie"]])
 
+    @pytest.mark.essential
     def test_offered_opened_and_closed(self) -> None:
         target = Target()
         self.addCleanup(target.close)

@@ -8,9 +8,13 @@ import signal
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import pytest
+
 from tests.contract.suite import Contract, ShellContract, TmuxHands, text
 from tests.integration.containers.harness import ContainerTestCase
 from tservice.containers import kernel
+
+pytestmark = pytest.mark.extended
 
 
 class ContainerHands(ContainerTestCase, TmuxHands):

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from attrs import evolve, frozen
 from twisted.internet import reactor
 
@@ -47,7 +48,7 @@ class FarHands(TmuxHands):
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.far_folder = Path(tempfile.mkdtemp(prefix="fs-", dir="/tmp"))
+        cls.far_folder = Path(tempfile.mkdtemp(prefix="fs-"))
         cls.sshd = Sshd(cls.far_folder, **cls.environment(cls.far_folder))
 
     @classmethod
@@ -94,6 +95,7 @@ class SshMultiplexerTests(Contract, FarHands):
     """The usual commands and shell."""
 
 
+@pytest.mark.extended
 class BusyboxMultiplexerTests(ShellContract, FarHands):
     """Where every command of the shell's, itself included, is busybox, as on Alpine."""
 

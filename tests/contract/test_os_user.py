@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.contract.suite import TmuxContract
 from tests.integration.mux.harness import TMUX
 from tests.integration.osusers.people import People
@@ -15,6 +17,8 @@ from tservice.core.users.osuser import OsUser, run_as
 from tservice.core.users.sharedfolder import SharedFolder
 from tservice.ground.osusers import PYTHONS
 from tservice.mux.tmux.setup import OsUserSetups, Setups
+
+pytestmark = pytest.mark.extended
 
 
 class RunningPeople(People):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import PATIENCE, Daemon
@@ -352,6 +353,7 @@ class BadInputTests(SynchronousTestCase):
         self.assertEqual(self.before, self.state())
 
 
+@pytest.mark.extended
 class MultiUserBadInputTests(BadInputTests):
     """The routes of accounts too, by an admin."""
 

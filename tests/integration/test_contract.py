@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import ClassVar
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.figures import tell
@@ -35,6 +36,7 @@ class ContractTests(SynchronousTestCase):
         path.write_bytes(self.daemon.request("GET", "/api/openapi.json").body)
         return path
 
+    @pytest.mark.extended
     def test_a_client_made_by_others_compiles_and_works(self) -> None:
         folder = Path(self.mktemp()).resolve()
         folder.mkdir()

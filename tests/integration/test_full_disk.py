@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlsplit
 
+import pytest
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from bench.client import Terminal, new_session, wait_output
@@ -21,6 +22,8 @@ from tests.integration.harness import PATIENCE, Answer
 from tests.integration.mountnamespace import obstacle
 from tests.integration.smalldisk import TRIAL, SmallDiskDaemon
 from tests.unit.http.gatecase import basic
+
+pytestmark = pytest.mark.extended
 
 PASSWORD = "correct horse"
 

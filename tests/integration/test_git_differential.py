@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import pytest
 from twisted.internet import defer, reactor
 from twisted.trial.unittest import TestCase
 
@@ -14,6 +15,8 @@ from tests.unit.git.repos import Maker
 from tservice.core.places.bounds import ANYWHERE
 from tservice.git.model import GitOptions
 from tservice.git.service import GitWorkspace
+
+pytestmark = pytest.mark.extended
 
 EACH = int(os.environ.get("GIT_DIFFERENTIAL", "308")) // 7
 """Repositories of one test; there are seven.  C{GIT_DIFFERENTIAL} says how many in all."""

@@ -296,7 +296,7 @@ class OwnerTests(TestCase):
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
     async def test_root_reads_as_the_owner(self) -> None:
         """A file that only root may read stays unread."""
-        folder = Path(tempfile.mkdtemp(dir="/tmp"))
+        folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, folder)
         os.chmod(folder, 0o755)
         git(folder, "init", "-q", "--template=", "repo")

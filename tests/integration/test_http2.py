@@ -7,12 +7,15 @@ import socket
 import ssl
 from pathlib import Path
 
+import pytest
 from hpack import Encoder
 from hyperframe import frame
 
 from tests.integration.certificates import make_certificate
 from tests.integration.harness import PATIENCE, DaemonCase
 from tests.waiting import until
+
+pytestmark = pytest.mark.extended
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame.SettingsFrame(0).serialize()
 CUT = "cutting an HTTP/2 connection"

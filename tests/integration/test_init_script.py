@@ -9,9 +9,12 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import LOOPBACK, PATIENCE, ROOT, TWISTD, Daemon, wait_until_gone
+
+pytestmark = pytest.mark.extended
 
 SCRIPT = ROOT / "etc/init.d/tservice"
 USABLE = os.geteuid() == 0 and shutil.which("start-stop-daemon", path="/sbin:/usr/sbin")

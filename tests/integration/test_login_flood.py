@@ -8,8 +8,12 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from tests.integration.harness import DaemonCase
 from tests.waiting import PATIENCE, until
+
+pytestmark = pytest.mark.extended
 
 PASSWORD = "correct-horse-battery"
 FLOODERS = 24

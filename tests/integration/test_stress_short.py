@@ -21,6 +21,8 @@ from tests.stress import (
     socket_cuts,
 )
 
+pytestmark = pytest.mark.extended
+
 
 @pytest.mark.long
 class ShortProofs(SynchronousTestCase):

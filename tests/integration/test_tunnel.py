@@ -11,6 +11,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import Answer, Daemon, wait_until_gone
@@ -212,6 +213,7 @@ class RestartTests(TunnelCase):
             self.assertEqual(401, self.status(good))
 
 
+@pytest.mark.extended
 class DeafTests(TunnelCase):
     """A program that does not hear TERM, and whose child does not either."""
 

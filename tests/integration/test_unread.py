@@ -8,9 +8,13 @@ import socket
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from tests.integration.harness import PATIENCE, ROOT, DaemonCase
 from tests.waiting import until
 from tservice.http.transfer.large import UNTAKEN_OF_ONE
+
+pytestmark = pytest.mark.extended
 
 LINES, COLUMNS = 60_000, 200
 """Of a history of 12 MB."""

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from tests.security.attackcase import AttackCase
 from tests.security.world import PASSWORD, SOON
 from tests.unit.http.driver import Connection, MemoryTransport, head
@@ -102,6 +104,7 @@ class OwnershipTests(AttackCase):
         )
 
 
+@pytest.mark.extended
 class FloodTests(AttackCase):
     """Ten thousand wrong logins from one address."""
 

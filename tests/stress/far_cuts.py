@@ -284,7 +284,7 @@ class Cuts:
 
 async def cuts(reactor: Any, seed: int, count: int) -> Outcome:
     """One run."""
-    run = Cuts(reactor, seed, Path(tempfile.mkdtemp(prefix="fc-", dir="/tmp")))
+    run = Cuts(reactor, seed, Path(tempfile.mkdtemp(prefix="fc-")))
     try:
         return await run.run(count)
     finally:

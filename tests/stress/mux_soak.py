@@ -303,7 +303,7 @@ OPERATIONS: dict[str, tuple[int, Operation]] = {
 
 async def soak(reactor: Any, seed: int, operations: int, servers: int = 8) -> Soak:
     """Run one soak in a folder of its own and remove it."""
-    folder = Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="ts-"))
     try:
         run = Soak(reactor, seed, folder, servers)
         await run.run(operations)

@@ -101,7 +101,7 @@ def serving_each(cli: str, count: int) -> Iterator[list[Place]]:
 @contextmanager
 def _placed(cli: str, binary: Path, isolated: bool) -> Iterator[Place]:
     with ExitStack() as held:
-        made = tempfile.TemporaryDirectory(prefix="tp-", dir="/tmp", ignore_cleanup_errors=True)
+        made = tempfile.TemporaryDirectory(prefix="tp-", ignore_cleanup_errors=True)
         world = held.enter_context(World(cli, Path(held.enter_context(made)), isolated=isolated))
         world.make_git()
         launch = RECIPES[cli](world.place, trusted=True)

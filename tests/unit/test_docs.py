@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.rows import ROWS
@@ -109,6 +110,7 @@ class ProtocolTests(SynchronousTestCase):
 
 
 class BuildTests(SynchronousTestCase):
+    @pytest.mark.long
     def test_without_a_warning(self) -> None:
         ended = subprocess.run(
             [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",

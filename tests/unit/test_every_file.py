@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
 from attrs import field, frozen
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -350,6 +351,7 @@ def _shared(folder: Path) -> SharedFolder:
     return shared
 
 
+@pytest.mark.long
 class EveryFileTests(SynchronousTestCase):
     def folder(self) -> Path:
         made = Path(tempfile.mkdtemp(dir=self.base)).absolute()

@@ -365,6 +365,7 @@ OTHERS = (
 
 
 @pytest.mark.long
+@pytest.mark.extended
 class OtherTests(LayoutCase):
     """The external CLIs, without hooks: status, items of the inbox and keys."""
 
@@ -409,6 +410,7 @@ class OtherTests(LayoutCase):
         self.together({each.mode: partial(self.check, each) for each in OTHERS})
 
 
+@pytest.mark.extended
 class CrashTests(SynchronousTestCase):
     """The service is killed and started again; on a daemon of its own."""
 

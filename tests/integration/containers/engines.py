@@ -32,7 +32,7 @@ class Podman:
     """One, with all that it keeps below one folder."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="tsp-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="tsp-"))
         self.environ = {"PATH": _PATH, "HOME": str(self.folder), **self._configured()}
 
     def run(self, *words: str, check: bool = True) -> str:

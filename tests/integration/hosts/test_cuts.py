@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from twisted.internet import reactor
 from twisted.trial.unittest import TestCase
 
 from tests.stress.far_cuts import cuts
+
+pytestmark = pytest.mark.extended
 
 
 class CutTests(TestCase):

@@ -7,6 +7,7 @@ import random
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
@@ -47,6 +48,7 @@ def every(minutes: int) -> Schedule:
     return Schedule(type=ScheduleType.INTERVAL, interval_minutes=minutes)
 
 
+@pytest.mark.long
 class SweepTests(SynchronousTestCase):
     """Once each local day, in every zone; C{python -m bench cronzones} takes all of them."""
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
@@ -304,6 +305,7 @@ class WorktreeTests(TestCase):
         self.assertIn("b", self.branches())
         self.assertTrue((self.repository / ".git/worktrees/w").is_dir(), "git was not run")
 
+    @pytest.mark.long
     async def test_a_pipe_where_git_reads(self) -> None:
         """What is only read takes no longer than a look at a repository."""
         self.patch(inspect, "CONFIG_SECONDS", 1.0)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
@@ -15,6 +16,8 @@ from tests.unit.mcp.configs import OFFERS, documents, render
 from tservice.clis.interfaces import McpFormat
 from tservice.mcp.dialects.catalogue import DIALECTS, Dialect
 from tservice.mcp.model import McpServer, lacking
+
+pytestmark = pytest.mark.long
 
 EXAMPLES = 135
 """Of each dialect; six dialects and the 25 times of C{make stress} make more than 20,000."""

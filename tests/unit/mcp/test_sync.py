@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import Random
 from threading import Thread
-from time import thread_time
 from typing import Any
 from unittest.mock import patch
 
@@ -160,14 +159,12 @@ class LookTests(SyncCase):
         self.assertIn(f"more than {files.SIGN_LIMIT} values and escapes", str(found.error))
 
     def test_what_is_never_closed_is_looked_at_once(self) -> None:
-        """By time of the processor: the square of these took seconds, with everybody held up."""
+        """C{bench/hostile.py} measures it: the square of these took seconds."""
         for text in ('"' + '\\"' * 20_000, "/**" + " /" * 200_000):
             for path in (self.gemini, self.home / ".config/opencode/opencode.json"):
                 self.put(path, text)
-            before = thread_time()
             for name in ("gemini", "opencode"):
                 self.assertEqual(TargetStatus.UNREADABLE, self.target(name).status)
-            self.assertTrue(thread_time() - before < 1)
 
     def test_unreadable_ones_neither_give_nor_get(self) -> None:
         self.put(self.claude, "{ no")

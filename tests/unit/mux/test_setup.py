@@ -45,7 +45,7 @@ ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 class SetupCase(SynchronousTestCase):
     def setUp(self) -> None:
         # Short, for a socket's path.
-        self.folder = Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="ts-"))
         self.addCleanup(shutil.rmtree, self.folder)
         self.world = OsUserWorld(self.folder)
         user = self.world.add("me", os.getuid())

@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 class TransportTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="ts-"))
         self.addCleanup(shutil.rmtree, self.folder)
         self.path = self.folder / "s.sock"
         self.transport = LocalTransport("/usr/bin/tmux", "/usr/bin/setpriv")

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from attrs import define, field
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -181,6 +182,7 @@ class EveryWriteTests(SynchronousTestCase):
         stage.make_room()
         self.assertEqual(could_be[-1], stage.rows(), f"{place}: after there was room")
 
+    @pytest.mark.long
     def test_nothing_that_was_acknowledged_is_lost(self) -> None:
         for story in STORIES:
             for place, stage in self.walk(story):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
@@ -23,6 +24,8 @@ from tests.frames.score import RULES
 from tservice.terminal.dialogs import Dialog, read_dialog
 from tservice.terminal.screen import Frame
 from tservice.terminal.status import Reading, read
+
+pytestmark = pytest.mark.long
 
 SETTINGS = settings(
     max_examples=examples(60),

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from unittest import mock
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.heldport import HeldPort
@@ -136,6 +137,7 @@ class HookTests(ShellCase):
         self.addCleanup(held.close)
         self.fire(SERVICE_API_URL=f"http://127.0.0.1:{held.number}")
 
+    @pytest.mark.long
     def test_a_service_that_stands_still(self) -> None:
         """The agent goes on; the event arrives when the service does."""
         self.server.hold.clear()
@@ -228,10 +230,12 @@ class StatusTests(ShellCase):
         self.assertEqual(b"", self.show(None, SERVICE_SESSION_ID=""))
         self.assertEqual([], self.server.posted)
 
+    @pytest.mark.long
     def test_a_users_line_that_hangs(self) -> None:
         self.assertEqual(b"a\n", self.show(f"echo a; exec sleep {HELD}", seconds=HANGS))
         self.assertEqual({"sessionId": "11111111-2222", "data": PAYLOAD}, self.posted())
 
+    @pytest.mark.long
     def test_a_users_line_that_hangs_where_there_is_no_timeout(self) -> None:
         path = tools(self.folder / "bin", ["sh", "curl", "cat", "sleep"])
         own = f"echo a; exec sleep {HELD}"

@@ -12,6 +12,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
 from attrs import define, field
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -244,6 +245,7 @@ class Journal(RuleBasedStateMachine):
 class ExactlyOnceTests(SynchronousTestCase):
     """See the module's docstring."""
 
+    @pytest.mark.long
     def test_exactly_once(self) -> None:
         run_state_machine_as_test(
             Journal,
