@@ -47,6 +47,8 @@ run: .venv/.run
 # whatever the caller's environment says: each test process, and much of what it starts, imports all
 # that the first one compiled
 quick test test-rest lint check stress: export PYTHONDONTWRITEBYTECODE =
+# node and npm of .venv, where the machine has none of its own
+test test-rest .venv/.test: export PATH := $(PATH):$(CURDIR)/$(BIN)
 # beside the packages, not in the machine's temporary folder
 export NODE_COMPILE_CACHE := $(CURDIR)/web/node_modules/.cache/node
 
@@ -121,6 +123,8 @@ clean:
 	$(BIN)/python setup.py -q build_web
 	touch $@ .venv/.run
 
+# an agent CLI that cannot be installed is reported by its tests
 .venv/.test: .venv/.quick
 	tools/need $(TEST_NEEDS)
+	-$(BIN)/python -m tests.agents.cli_cache
 	touch $@
