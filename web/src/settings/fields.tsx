@@ -142,6 +142,8 @@ interface TextProps {
   hint?: string;
   name?: SettingName;
   value: string;
+  /** What was asked for and is not kept (yet), where the field is a part of a setting. */
+  asked?: string | undefined;
   placeholder?: string;
   list?: string;
   testid?: string;
@@ -151,8 +153,8 @@ interface TextProps {
 }
 
 /** Saved when the field is left or Enter is pressed. */
-export function TextField({ label, hint, name, value, onChange, testid, ...rest }: TextProps) {
-  const shown = name === undefined ? value : shownText(marks.value.get(name), value);
+export function TextField({ label, hint, name, value, asked, onChange, testid, ...rest }: TextProps) {
+  const shown = asked ?? (name === undefined ? value : shownText(marks.value.get(name), value));
   const { settle, ...typed } = useTyped(shown);
   const commit = (event: Event) => {
     const field = event.currentTarget as HTMLInputElement;

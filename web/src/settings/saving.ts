@@ -33,9 +33,14 @@ export function ruleOf(name: SettingName, error: unknown): string {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
+/** @returns the value that was asked for and is not kept (yet). */
+export function askedFor(mark: Mark | undefined): unknown {
+  return mark?.state === "saving" || mark?.state === "refused" ? mark.value : undefined;
+}
+
 /** @returns the text that was asked for and is not kept (yet), else what is. */
 export function shownText(mark: Mark | undefined, kept: string): string {
-  const asked = mark?.state === "saving" || mark?.state === "refused" ? mark.value : undefined;
+  const asked = askedFor(mark);
   return typeof asked === "string" ? asked : kept;
 }
 

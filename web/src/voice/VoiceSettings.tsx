@@ -1,7 +1,7 @@
 /** Whether there is dictation, and who understands it. */
 import type { VoiceSettingsPatch } from "../api/types.ts";
 import { Field, SaveMark, Switch, TextField } from "../settings/fields.tsx";
-import { saveSetting, saveSome } from "../settings/saving.ts";
+import { askedFor, marks, saveSetting, saveSome } from "../settings/saving.ts";
 import { settings } from "../store/state.ts";
 
 type Provider = NonNullable<VoiceSettingsPatch["provider"]>;
@@ -22,6 +22,7 @@ const wordsOf = (text: string): string[] =>
 export function VoiceSettings() {
   const enabled = settings.value.primaryVoiceEnabled === true;
   const voice = settings.value.voiceSettings;
+  const asked = askedFor(marks.value.get("voiceSettings")) as VoiceSettingsPatch | undefined;
   const set = (value: VoiceSettingsPatch, before?: VoiceSettingsPatch) =>
     void saveSome("voiceSettings", value, before);
   return (
@@ -70,6 +71,7 @@ export function VoiceSettings() {
             label="Language"
             hint="such as en or de-CH"
             value={voice.language}
+            asked={asked?.language ?? undefined}
             onChange={(language) => set({ language }, { language: voice.language })}
             testid="voice-language"
           />
@@ -77,6 +79,7 @@ export function VoiceSettings() {
             label="Words of yours"
             hint="names of projects and programs, with commas"
             value={voice.keyterms.join(", ")}
+            asked={asked?.keyterms?.join(", ")}
             onChange={(text) => set({ keyterms: wordsOf(text) }, { keyterms: voice.keyterms })}
             testid="voice-words"
           />
