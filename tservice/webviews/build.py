@@ -8,6 +8,7 @@ from functools import partial
 from attrs import evolve, frozen
 
 from tservice.access.build import AccessControl
+from tservice.access.interfaces import IAccounts
 from tservice.access.model import COOKIE
 from tservice.core.net.egress import EgressPolicy
 from tservice.core.net.endpoints import parse_listen
@@ -57,7 +58,7 @@ def build_webviews(
     def ports() -> list[int]:
         return [*own_ports(), *(port for each in second for port in each.ports())]
 
-    guard = Guard(own_ports=ports)
+    guard = Guard(own_ports=ports, trusts=partial(_runs_commands, access.accounts))
     store = WebViewStore(ground.database)
     views = WebViews(
         WebViewParts(
@@ -101,6 +102,14 @@ def build_webviews(
         start=start,
         close=close,
     )
+
+
+def _runs_commands(accounts: IAccounts | None, username: str) -> bool:
+    """Return whether an account may run commands unasked; a single user may."""
+    if accounts is None:
+        return True
+    identity = accounts.identity(username)
+    return identity is not None and identity.can_bypass_permissions
 
 
 def _outbound(ground: Ground, policy: EgressPolicy) -> Outbound:

@@ -15,6 +15,7 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.net.egress import (
     GUARDED,
+    PUBLIC_ONLY,
     EgressPolicy,
     EgressRefused,
     EgressTarget,
@@ -27,6 +28,9 @@ from tservice.webviews.store import WebViewStore
 
 PROBES = 4
 """Addresses that are looked at for one account at a time."""
+
+READING = frozenset({"GET", "HEAD"})
+"""Methods for an account that is not trusted with addresses inside."""
 
 _SELF = GUARDED.stricter("127.0.0.0/8", "::1/128", rule="must not be this service itself")
 
@@ -46,21 +50,30 @@ class Guard:
     """Where web tabs may lead.
 
     @ivar own_ports: those that the service listens on: on this machine they are its own.
+    @ivar trusts: whether an account may run commands on this machine anyway.  Only such an account
+        reaches loopback and private networks: from there they see what trusts this machine.
     """
 
     own_ports: Callable[[], Collection[int]]
+    trusts: Callable[[str], bool]
 
-    def policy(self, port: int) -> EgressPolicy:
-        """The rules for addresses with that port (protocol-egress)."""
+    def policy(self, port: int, username: str) -> EgressPolicy:
+        """Return the rules for addresses with that port, for an account (protocol-egress)."""
+        if not self.trusts(username):
+            return PUBLIC_ONLY
         return _SELF if port in self.own_ports() else GUARDED
 
-    def target(self, url: str) -> EgressTarget:
-        """Where C{url} leads.
+    def target(self, url: str, username: str) -> EgressTarget:
+        """Return where C{url} leads.
 
-        @raise EgressRefused: it may not.
+        @raise EgressRefused: the account may not go there.
         """
         found = parse_target(url)
-        return parse_target(url, self.policy(found.port))
+        return parse_target(url, self.policy(found.port, username))
+
+    def allows(self, method: str, username: str) -> bool:
+        """Return whether an account may send such a request."""
+        return method in READING or self.trusts(username)
 
 
 @frozen(kw_only=True)
@@ -97,7 +110,7 @@ class WebViews:
 
         @raise ServiceError: 400: the address is refused; 422: there are L{MOST}.
         """
-        self._check(given["url"])
+        self._check(given["url"], caller)
         if len(self.list(caller)) >= MOST:
             raise failed(f"there are {MOST} web tabs already")
         view = WebView(
@@ -119,7 +132,7 @@ class WebViews:
         """
         before = self.get(view_id, caller)
         if "url" in given:
-            self._check(given["url"])
+            self._check(given["url"], caller)
         view = evolve(before, **given)
         self._parts.store.save(view)
         if view.url != before.url:
@@ -156,11 +169,11 @@ class WebViews:
 
         @raise ServiceError: 400: the address is refused; 429: the caller has L{PROBES} under way.
         """
-        target = self._check(url)
+        target = self._check(url, caller)
         name = caller.username
         if self._probing[name] >= PROBES:
             raise ServiceError(ErrorCode.RATE_LIMITED, f"{PROBES} addresses are looked at already")
-        policy = self._parts.guard.policy(target.port)
+        policy = self._parts.guard.policy(target.port, name)
         self._probing[name] += 1
         try:
             asked = OutboundRequest(url=url, asker=name)
@@ -177,20 +190,20 @@ class WebViews:
 
         @param host: that the caller reached the service by.
         @return: the tab; its path; the same on the listener of web tabs.
-        @raise ServiceError: 404.
+        @raise ServiceError: 404; 400: the address is refused.
         """
         view = evolve(self.get(view_id, caller), last_opened_at=now_ms(self._parts.clock))
         self._parts.store.note(view)
         word = self._parts.words.mint(KIND, view.id, caller.username, caller.auth_session)
-        path = f"{PREFIX}{word}{self._check(view.url).resource}"
+        path = f"{PREFIX}{word}{self._check(view.url, caller).resource}"
         isolated = self._parts.isolated(host)
         return view, path, None if isolated is None else f"{isolated}{path}"
 
     # -- inside
 
-    def _check(self, url: str) -> EgressTarget:
+    def _check(self, url: str, caller: Identity) -> EgressTarget:
         try:
-            return self._parts.guard.target(url)
+            return self._parts.guard.target(url, caller.username)
         except EgressRefused as refused:
             raise invalid("url", str(refused)) from None
 

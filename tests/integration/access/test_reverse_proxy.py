@@ -44,15 +44,11 @@ http {{
 """
 
 
-# No request leaves the machine for a certificate.
-CADDY = """
-{{
-    admin off
+CADDY_OPTIONS = """
     auto_https off
     storage file_system {folder}/caddy
-}}
-{sample}
 """
+"""Beside the sample's own: no request leaves the machine for a certificate."""
 
 
 def sample(name: str) -> str:
@@ -253,7 +249,9 @@ class CaddyTests(ProxyContract, DaemonCase):
             raise SkipTest("no caddy on PATH")
         pair = f"{self.folder}/certificate.pem {self.folder}/key.pem"
         site = f"https://{NAME}:{self.port} {{\n    bind 127.0.0.1\n    tls {pair}"
-        path = self.configured("caddy", CADDY, **{f"{NAME} {{": site})
+        options = "admin off" + CADDY_OPTIONS.format(folder=self.folder)
+        changes = {"admin off": options, f"{NAME} {{": site}
+        path = self.configured("caddy", "{sample}", **changes)
         self.run_proxy(caddy, "run", "--config", str(path), "--adapter", "caddyfile")
 
     def test_visitors_say_nothing_of_where_they_are(self) -> None:

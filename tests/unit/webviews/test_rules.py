@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
+from ipaddress import ip_address
 from typing import Any
 
 from twisted.internet.address import IPv4Address, IPv6Address
@@ -223,13 +224,39 @@ class PieceTests(SynchronousTestCase):
 
 class GuardTests(SynchronousTestCase):
     def test_the_service_itself_is_refused(self) -> None:
-        guard = Guard(own_ports=lambda: [8770])
-        self.assertEqual(5173, guard.target("http://localhost:5173/").port)
-        guard.target("http://10.0.0.1:8770/")
+        guard = Guard(own_ports=lambda: [8770], trusts=lambda name: True)
+        self.assertEqual(5173, guard.target("http://localhost:5173/", "ann").port)
+        guard.target("http://10.0.0.1:8770/", "ann")
         for url in ("http://127.0.0.1:8770/", "http://[::1]:8770", "http://2130706433:8770/",
                     "http://[::ffff:127.0.0.1]:8770/", "http://LocalHost.:8770/",
                     "http://a.localhost:8770/"):  # fmt: skip
-            self.assertRaises(EgressRefused, guard.target, url)
+            self.assertRaises(EgressRefused, guard.target, url, "ann")
+
+
+class UntrustedTests(SynchronousTestCase):
+    """An account that may not run commands reads the public internet."""
+
+    def setUp(self) -> None:
+        self.guard = Guard(own_ports=lambda: [8770], trusts=lambda name: name == "root")
+
+    def test_addresses_inside_are_refused(self) -> None:
+        for url in ("http://127.0.0.1:2019/config/", "http://localhost/", "http://[::1]/",
+                    "http://10.0.0.1/", "http://192.168.1.1/", "http://172.16.0.1/",
+                    "http://100.64.0.1/", "http://[fd00::1]/", "http://169.254.1.1/",
+                    "http://0.0.0.0/", "http://[::ffff:10.0.0.1]/", "http://167772161/",
+                    "http://a.localhost/", "http://127.0.0.1:8770/"):  # fmt: skip
+            self.assertRaises(EgressRefused, self.guard.target, url, "ann")
+
+    def test_name_is_judged_by_what_it_resolves_to(self) -> None:
+        policy = self.guard.policy(80, "ann")
+        self.assertFalse(policy.admits(ip_address("10.0.0.1")))
+        self.assertTrue(policy.admits(ip_address("93.184.216.34")))
+
+    def test_only_reading_is_allowed(self) -> None:
+        self.assertTrue(self.guard.allows("GET", "ann") and self.guard.allows("HEAD", "ann"))
+        for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "UPGRADE", "get"):
+            self.assertFalse(self.guard.allows(method, "ann"), method)
+            self.assertTrue(self.guard.allows(method, "root"), method)
 
 
 class OwnTests(SynchronousTestCase):
@@ -246,9 +273,9 @@ class OwnTests(SynchronousTestCase):
                 return succeed(protocol)
 
         self.patch(Upstream, "_endpoint", lambda *asked: Endpoint())
-        guard = Guard(own_ports=lambda: [8770])
+        guard = Guard(own_ports=lambda: [8770], trusts=lambda name: True)
         upstream = Upstream(reactor=Clock(), guard=guard)
-        target = guard.target(f"http://192.168.1.5:{port}/")
+        target = guard.target(f"http://192.168.1.5:{port}/", "ann")
         return Deferred.fromCoroutine(upstream.connect(target, Protocol, "ann", Pin())), transport
 
     def test_it_is_hung_up_on(self) -> None:
@@ -271,8 +298,8 @@ class PinTests(SynchronousTestCase):
         """Where one capability's connections went, one after another; C{None}: nowhere."""
         reactor: Any = MemoryReactorClock()
         reactor.nameResolver = ScriptedResolver({"evil.example": answers})
-        guard, pin = Guard(own_ports=list), Pin()
-        target = guard.target("http://evil.example:9200/")
+        guard, pin = Guard(own_ports=list, trusts=lambda name: True), Pin()
+        target = guard.target("http://evil.example:9200/", "ann")
         upstream = Upstream(reactor=reactor, guard=guard)
         return [self.connect(reactor, upstream.connect(target, Protocol, "ann", pin))
                 for _ in answers]  # fmt: skip

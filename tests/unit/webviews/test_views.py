@@ -12,6 +12,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.http.driver import Connection, MemoryTransport, head
+from tests.unit.http.websockets.wsframes import UPGRADE
 from tests.unit.webviews.case import TabCase
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.core.authentication import Visit
@@ -56,6 +58,31 @@ class ViewTests(TabCase):
             answer = self.world.ask("POST", "/api/webviews", body, cookie)
             self.assertEqual(400, answer.status, (field, value))
             self.assertIn(field, answer.body)
+
+    def test_account_without_grant_reads_public_addresses_only(self) -> None:
+        inside = "http://127.0.0.1:2019/config/"
+        kept = self.make(url=inside)
+        self.world.good("root", "PATCH", "/api/admin/users/ann", {"canBypassPermissions": False})
+        self.world.cookies["ann"] = self.world.sign_in("ann")
+        asked = (
+            ("POST", "", {"name": "app", "url": inside}),
+            ("POST", "/probe", {"url": inside}),
+            ("PATCH", f"/{kept['id']}", {"url": "http://10.0.0.1/"}),
+            ("POST", f"/{kept['id']}/open", None),
+        )
+        for method, path, body in asked:
+            self.assertEqual(400, self.status(method, f"/api/webviews{path}", body), (method, path))
+        self.connected()
+        public = self.make(url="http://93.184.216.34/x")
+        path = self.call("POST", f"/{public['id']}/open")["embedUrl"]
+        self.request(path)
+        for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+            self.assertEqual(403, self.world.ask(method, path).status, method)
+        upgraded = Connection(self.world.site, MemoryTransport())
+        self.addCleanup(upgraded.lose)
+        upgraded.send(head("GET", path, {**UPGRADE, "Origin": "http://localhost"}))
+        self.assertTrue(upgraded.value().startswith(b"HTTP/1.1 403 "), upgraded.value())
+        self.assertEqual(1, len(self.targets))
 
     def test_so_many(self) -> None:
         for _ in range(MOST):
@@ -165,7 +192,7 @@ class ApartTests(SynchronousTestCase):
         async def recognise(visit: Visit) -> None:
             tried.append(visit)
 
-        guard, clock = Guard(own_ports=list), Clock()
+        guard, clock = Guard(own_ports=list, trusts=lambda name: True), Clock()
         relay = Relay(
             upstream=Upstream(reactor=clock, guard=guard),
             guard=guard,
@@ -213,7 +240,7 @@ class ProbeTests(SynchronousTestCase):
 
         parts = Mock()
         parts.outbound = lambda policy: Silent()
-        parts.guard = Guard(own_ports=lambda: ())
+        parts.guard = Guard(own_ports=lambda: (), trusts=lambda name: True)
         views = WebViews(parts)
 
         def probe(name: str) -> Deferred[Any]:

@@ -26,6 +26,8 @@ RECOVERY = b"""<!doctype html>
 </html>
 """
 FRAMES = ("iframe", "frame")
+UPGRADE = "UPGRADE"
+"""Stands for a WebSocket where methods are judged."""
 
 
 class Found(Protocol):
@@ -102,6 +104,7 @@ class Entrance:
         counts, most = (self._sockets, SOCKETS) if upgrade else (self._requests, REQUESTS)
         with _counted(counts, word, most), self._relay.relayed.hold(passage.owner):
             if upgrade:
+                self._relay.refuse_writing(UPGRADE, passage)
                 await splice(call, passage, self._relay.upstream, self._relay.cookies)
             else:
                 await self._relay.pass_on(call, passage)
@@ -146,7 +149,7 @@ class Entrance:
         if url is None:
             raise bare(403, "Forbidden: this web tab is not open any more")
         return Passage(
-            target=self._relay.upstream.target(url),
+            target=self._relay.upstream.target(url, found.username),
             resource=resource,
             prefix=f"{visit.base}{PREFIX}{word}",
             ancestors=self._doorway.ancestors(visit.host),

@@ -98,6 +98,7 @@ class Relay:
             return
         if method in REFUSED:
             raise bare(400, "Bad Request: not with this method")
+        self.refuse_writing(method, passage)
         request: Any = call.request
         paced = partial(Paced, request.site.turns)
         connection = await self.upstream.connect(passage.target, paced, passage.owner, passage.pin)
@@ -106,6 +107,14 @@ class Relay:
             await self._answer(call, passage, response)
         finally:
             connection.transport.abortConnection()
+
+    def refuse_writing(self, method: str, passage: Passage) -> None:
+        """Refuse a request that may change something, of an account that may only read.
+
+        @raise Refusal: bare 403.
+        """
+        if not self.guard.allows(method, passage.owner):
+            raise bare(403, "Forbidden: your account may only read in web tabs (GET and HEAD)")
 
     async def _ask(self, connection: Any, call: Call, passage: Passage) -> Any:
         given = pairs(call.request.requestHeaders)
@@ -218,7 +227,7 @@ class Relay:
         if to.startswith(passage.prefix + "/"):
             return
         try:
-            self.guard.target(to.partition("#")[0])
+            self.guard.target(to.partition("#")[0], passage.owner)
         except EgressRefused as refused:
             raise bare(502, f"Bad Gateway: a redirect {refused}") from None
 

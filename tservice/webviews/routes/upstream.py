@@ -32,13 +32,13 @@ class Upstream:
     reactor: Any
     guard: Guard
 
-    def target(self, url: str) -> EgressTarget:
-        """Where a saved URL leads.
+    def target(self, url: str, owner: str) -> EgressTarget:
+        """Return where a saved URL of an account leads.
 
         @raise Refusal: bare 502: there it may not.
         """
         try:
-            return self.guard.target(url)
+            return self.guard.target(url, owner)
         except EgressRefused as refused:
             raise bare(502, f"Bad Gateway: the address {refused}") from None
 
@@ -84,7 +84,7 @@ class Upstream:
             self.reactor,
             target.host,
             target.port,
-            policy=self.guard.policy(target.port),
+            policy=self.guard.policy(target.port, owner),
             resolver=asked_by(self.reactor.nameResolver, owner),
             narrowed=pin.narrowed,
         )
