@@ -28,15 +28,24 @@ from tservice.core.identity import Identity
 HOOK = Identity(username="hook", admin=False, method="hook", can_bypass_permissions=False)
 
 
+NO_PASSWORD = "Unauthorized: this service has no password; send no Authorization header"
+
+
 @implementer(IAuthenticator)
 class Everybody:
-    """Single-user without a password: whoever reaches the port is the user."""
+    """Single-user without a password: whoever reaches the port is the user.
+
+    Tokens are looked at before.  Whoever shows anything else believes that it counts: a client
+    with a revoked or mistyped credential must not be served as the admin.
+    """
 
     def __init__(self, username: str) -> None:
         self._pass = Pass(identity=Identity(username=username, admin=True))
 
     async def authenticate(self, visit: Visit) -> Verdict:
-        return self._pass
+        if not visit.header("authorization"):
+            return self._pass
+        return Wrong(bucket=Bucket.BASIC, text=NO_PASSWORD, challenge=False)
 
     def again(self, identity: Identity) -> Identity | None:
         return identity if identity.method == "none" else None

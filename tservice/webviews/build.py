@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from tservice.access.build import AccessControl
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import COOKIE
+from tservice.core.authentication import Visit
 from tservice.core.net.egress import EgressPolicy
 from tservice.core.net.endpoints import parse_listen
 from tservice.core.net.listening import Listener
@@ -76,7 +77,7 @@ def build_webviews(
     doorway = Doorway(
         words=access.capabilities,
         url_of=views.url_of,
-        recognise=access.gate.recognise,
+        recognise=access.gate.recognise if access.accounts is not None else _nobody,
         ancestors=lambda host: ["'self'"],
     )
     entrance = Entrance(doorway, relay)
@@ -110,6 +111,10 @@ def _runs_commands(accounts: IAccounts | None, username: str) -> bool:
         return True
     identity = accounts.identity(username)
     return identity is not None and identity.can_bypass_permissions
+
+
+async def _nobody(visit: Visit) -> None:
+    """Recognise nobody, where nobody signs in: what a page shows is meant for the target."""
 
 
 def _outbound(ground: Ground, policy: EgressPolicy) -> Outbound:

@@ -334,6 +334,13 @@ class OpenTests(GateCase):
     def test_hooks_need_the_secret_all_the_same(self) -> None:
         self.assertEqual(401, self.ask(path="/api/hook-event", method="POST").status)
 
+    def test_credential_that_cannot_be_right_is_not_served_as_admin(self) -> None:
+        for shown in ("Basic YWRtaW46eA==", "Basic x", "Bearer", "Digest a", "nonsense"):
+            answer = self.ask({"Authorization": shown})
+            self.assertEqual(401, answer.status, shown)
+            self.assertNotIn("www-authenticate", answer.headers)
+        self.assertIn("send no Authorization header", answer.content.decode())
+
     def test_login_has_nothing_to_do(self) -> None:
         answer = self.login("anything")
         self.assertEqual((200, "admin"), (answer.status, answer.data["username"]))
