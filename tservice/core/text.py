@@ -2,8 +2,9 @@
 
 import re
 
-LINE = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*"
-"""A regular expression: one line without control characters."""
+LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*"
+"""A regular expression: one line without control characters, those that force a direction of
+writing included."""
 
 _HARMFUL = re.compile(
     # Control characters but tab and line feed: terminals act on them.

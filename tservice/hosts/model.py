@@ -21,7 +21,7 @@ MOST_COMMANDS = 16
 MOST_MACS = 4
 MAC_LENGTH = 128
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _HOST = re.compile(r"[A-Za-z0-9_.:%\[\]-]{1,255}")
 _USER = re.compile(r"[A-Za-z0-9_.@\\+$-]{1,255}")
 _JUMP = re.compile(

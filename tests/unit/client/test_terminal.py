@@ -75,6 +75,22 @@ class FilterTests(SynchronousTestCase):
                 want = b"a6nb" if sequence == b"\xc2\x9b6n" else b"ab"
                 self.assertEqual(want, found, (sequence, size))
 
+    def test_raw_eight_bit_controls_become_marks(self) -> None:
+        """Some terminals take a byte of these for ESC and a letter, whatever the encoding."""
+        for byte in range(0x80, 0xA0):
+            for size in (1, 100):
+                found = self.feed(b"a%c6nb" % byte, size)
+                self.assertEqual("a\ufffd6nb".encode(), found, (byte, size))
+        self.assertEqual("\ufffd]52;c;eA==\x07".encode(), self.feed(b"\xe2\x9d]52;c;eA==\x07", 1))
+
+    def test_links_to_files_and_programs_are_dropped(self) -> None:
+        for scheme in ("file:///etc/passwd", "FILE://h/x", "ssh://h", "vscode://x", "/etc/passwd"):
+            sequence = f"\x1b]8;;{scheme}\x1b\\x\x1b]8;;\x1b\\".encode()
+            self.assertEqual(b"x\x1b]8;;\x1b\\", self.feed(sequence, 3), scheme)
+        for link in ("https://a/b", "http://a", "mailto:a@b"):
+            sequence = f"\x1b]8;id=1;{link}\x07x\x1b]8;;\x07".encode()
+            self.assertEqual(sequence, self.feed(sequence, 3), link)
+
     def test_what_is_not_in_one_piece(self) -> None:
         for sequence, left in SPLIT:
             for size in (1, 2, 3, 100):

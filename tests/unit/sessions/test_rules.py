@@ -42,6 +42,12 @@ def wish(
 class NameTests(SynchronousTestCase):
     """Session names."""
 
+    def test_names_that_force_a_direction_of_writing_are_refused(self) -> None:
+        for sign in "\u202a\u202e\u2066\u2069\u2028":
+            self.assertRaises(ServiceError, check_name, f"a{sign}b")
+        for name in ("\u05e9\u05dc\u05d5\u05dd\u200f!", "caf\u00e9", "\u4fee\u590d"):
+            self.assertEqual(name, check_name(name))
+
     @thorough
     @given(st.text(max_size=140))
     def test_either_kept_or_refused(self, name: str) -> None:

@@ -8,6 +8,7 @@ terminal may do beyond drawing has no end, so what draws is listed, and all else
 
 from __future__ import annotations
 
+import codecs
 import re
 
 from tservice.terminal.ansi import Stripper
@@ -20,12 +21,12 @@ _DRAWS = re.compile(
     rb"\[[\d;:]*[@A-MPSTXZ^`abdefgmrsu]"  # the caret, rows, cells, colours, the region
     rb"|\[\?\d?[JK]|\[\d*[ ]q|\[!p|\[4[hl]"  # erasing, the caret's shape, a reset, insertion
     rb"|\[\?%b(?:;%b)*[hl]"
-    rb"|\]8;[^\x00-\x1f\x7f]*(?:\x07|\x1b\\)"  # a link
+    # a link, or its end; other schemes may open files or programs
+    rb"|\]8;[^;\x00-\x1f\x7f]*;(?:(?:https?://|mailto:)[^\x00-\x1f\x7f]*)?(?:\x07|\x1b\\)"
     rb"|[78=>DEHMc]|[()*+][0-9A-Z]|\#[34568])" % (_MODES, _MODES)
 )
-# 8-bit controls begin sequences in some terminals, also as UTF-8.
-_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]")
-_CONTROL_OPENS = b"\xc2"
+# 8-bit controls begin sequences in some terminals.
+_CONTROLS = re.compile("[\x80-\x9f]")
 _ENQUIRY = b"\x05"
 """Asks for an answer, also in the midst of a sequence or a character."""
 
@@ -48,10 +49,10 @@ class Filter:
 
     def __init__(self) -> None:
         self._stripper = Stripper(stays)
-        self._open = b""
+        # A byte that is no UTF-8 may be a control, too: it becomes U+FFFD.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, data: bytes) -> bytes:
-        """What of C{data} may be drawn."""
-        found = self._open + self._stripper.feed(data.replace(_ENQUIRY, b""))
-        self._open = _CONTROL_OPENS if found.endswith(_CONTROL_OPENS) else b""
-        return _CONTROLS.sub(b"", found[: len(found) - len(self._open)])
+        """Return what of C{data} may be drawn; a character that is cut waits for its end."""
+        found = self._decoder.decode(self._stripper.feed(data.replace(_ENQUIRY, b"")))
+        return _CONTROLS.sub("", found).encode()

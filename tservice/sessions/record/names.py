@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Collection
 from itertools import count
 from pathlib import PurePosixPath
 
 from tservice.core.errors import invalid
+from tservice.core.text import LINE
 from tservice.sessions.record.display import clean_line
 
 NAME_LENGTH = 128
 """Characters of a name."""
+
+_LINE = re.compile(LINE)
 
 
 def check_name(name: str, field: str = "name") -> str:
@@ -21,8 +24,8 @@ def check_name(name: str, field: str = "name") -> str:
     """
     if len(name) > NAME_LENGTH:
         raise invalid(field, f"at most {NAME_LENGTH} characters")
-    if any(unicodedata.category(character) == "Cc" for character in name):
-        raise invalid(field, "control characters are not allowed")
+    if not _LINE.fullmatch(name):
+        raise invalid(field, "control characters and forced directions of writing are not allowed")
     return name.strip()
 
 
