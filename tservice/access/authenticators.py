@@ -28,7 +28,7 @@ from tservice.core.identity import Identity
 HOOK = Identity(username="hook", admin=False, method="hook", can_bypass_permissions=False)
 
 
-NO_PASSWORD = "Unauthorized: this service has no password; send no Authorization header"
+OPEN_SERVICE = "Unauthorized: this service has no password; send no Authorization header"
 
 
 @implementer(IAuthenticator)
@@ -45,7 +45,7 @@ class Everybody:
     async def authenticate(self, visit: Visit) -> Verdict:
         if not visit.header("authorization"):
             return self._pass
-        return Wrong(bucket=Bucket.BASIC, text=NO_PASSWORD, challenge=False)
+        return Wrong(bucket=Bucket.BASIC, text=OPEN_SERVICE, challenge=False)
 
     def again(self, identity: Identity) -> Identity | None:
         return identity if identity.method == "none" else None

@@ -55,7 +55,9 @@ class NameTests(SynchronousTestCase):
             kept = check_name(name)
         except ServiceError as error:
             self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
-            bad = len(name) > NAME_LENGTH or any(ord(c) < 32 or 127 <= ord(c) < 160 for c in name)
+            forced = "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+            odd = (ord(c) < 32 or 127 <= ord(c) < 160 or c in forced for c in name)
+            bad = len(name) > NAME_LENGTH or any(odd)
             self.assertTrue(bad, repr(name))
             return
         self.assertEqual(name.strip(), kept)
