@@ -72,12 +72,12 @@ class Removal:
             raise conflict(f"its worktrees are cases of their own: remove {', '.join(found)} first")
 
     async def _refuse_unsaved(self, case: Case, caller: Identity) -> None:
-        if case.unreachable:
-            return
         workspaces = self._desk.workspaces
         place, owner = workspaces.place_of(caller), workspaces.owner_of(caller)
+        # The repository of a worktree holds work of it though its folder be gone.
+        repository = None if case.worktree is None else case.worktree.repository
         try:
-            lost = await self._git.unsaved(case.path, place, owner)
+            lost = await self._git.unsaved(case.path, place, owner, repository)
         except OSError as error:
             raise explain(error, "the case cannot be looked through") from error
         if lost:

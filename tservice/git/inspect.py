@@ -23,7 +23,7 @@ from tservice.git.commits import (
     parse_count,
 )
 from tservice.git.interfaces import ContainerWorkspaces
-from tservice.git.locate import SearchBounds, is_moved, recognise
+from tservice.git.locate import SearchBounds, find_again, is_moved
 from tservice.git.model import (
     DIFF_LIMIT,
     BranchHead,
@@ -211,7 +211,7 @@ class Inspector:
             raise Enclosed
         if bounds.leaves(repository):
             raise Outside
-        if recognise(repository.root, top) != repository or is_moved(repository):
+        if find_again(repository, top) != repository or is_moved(repository):
             raise GitError("the repository is not where it was")
         user = read_user_settings(self._home, self._environ)
         actor = choose_actor(repository, user, self._euid, primary_group, self._itself)
@@ -276,7 +276,7 @@ class Inspector:
         except BadOutput as error:
             raise GitError(f"git's output could not be read: {error}") from None
 
-    async def ask(self, visit: Inspection, words: Sequence[str], limit: int) -> bytes:
+    async def ask(self, visit: Inspection, words: Sequence[str | bytes], limit: int) -> bytes:
         """Everything that git prints for C{words}, at most C{limit} bytes.
 
         @raise GitError: it failed, or printed more.

@@ -129,11 +129,15 @@ class IGitWork(Interface):
         ref is not known, cancelled, or git's own words without credentials.
         """
 
-    async def unsaved(folder: str, place: Place, owner: str | None) -> tuple[str, ...]:
-        """What would be lost with C{folder}: a sentence for each repository in it that has
-        uncommitted or unpushed work, or of which that cannot be told.
+    async def unsaved(
+        folder: str, place: Place, owner: str | None, repository: str | None = None
+    ) -> tuple[str, ...]:
+        """Say what would be lost with C{folder}: a sentence for each repository in it that holds
+        what is nowhere else, or of which that cannot be told.
 
         @param owner: the account whose folder it is, among several.
+        @param repository: where the repository is of which the folder is a worktree that is
+            removed for good; C{None}: the folder is moved to the trash.
         """
 
     async def add_worktree(order: WorktreeOrder) -> Callable[[], Awaitable[None]]:

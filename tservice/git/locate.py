@@ -48,7 +48,7 @@ class SearchBounds:
         """Whether that repository may be inspected for that workspace."""
         if self.encloses(repository) or self.leaves(repository):
             return False
-        return repository.root == workspace or not _within(self.home, repository.root)
+        return repository.root == workspace or not within(self.home, repository.root)
 
     def encloses(self, repository: Repository) -> bool:
         """Whether a container shares any part of it."""
@@ -57,11 +57,11 @@ class SearchBounds:
     def leaves(self, repository: Repository) -> bool:
         """Whether any part of it is outside of L{top}."""
         top = self.top
-        return top is not None and not all(_within(path, top) for path in _places(repository))
+        return top is not None and not all(within(path, top) for path in _places(repository))
 
     def forbids(self, folder: bytes) -> bool:
         """Whether C{folder} is at or inside a container's workspace."""
-        return any(_within(folder, other) for other in self.forbidden)
+        return any(within(folder, other) for other in self.forbidden)
 
 
 def locate(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
@@ -88,18 +88,49 @@ def recognise(folder: bytes, top: bytes | None = None) -> Repository | None:
     if control is None or not os.path.isdir(control):
         return None
     control = os.path.realpath(control)
-    if top is not None and not _within(control, top):
+    if top is not None and not within(control, top):
         return None
-    pointer = os.path.join(control, _COMMON)
-    common = _pointed(pointer, b"", control) if os.path.lexists(pointer) else control
-    if common is None or not _is_control(control, common):
+    common = _common_of(control)
+    return None if common is None else Repository(root=folder, control=control, common=common)
+
+
+def recognise_control(folder: bytes, top: bytes | None = None) -> Repository | None:
+    """Return the repository whose control folder is C{folder}, without a working tree.
+
+    Such are bare ones, submodules that are not checked out, and worktrees whose folder is gone.
+
+    @param top: as of L{SearchBounds}; nothing outside of it is read.
+    """
+    control = os.path.realpath(folder)
+    if top is not None and not within(control, top):
         return None
-    return Repository(root=folder, control=control, common=os.path.realpath(common))
+    common = _common_of(control)
+    if common is None:
+        return None
+    return Repository(root=control, control=control, common=common, bare=True)
+
+
+def find_again(repository: Repository, top: bytes | None = None) -> Repository | None:
+    """Return what is where C{repository} was found; equal to it where nothing has changed.
+
+    @param top: as of L{SearchBounds}; nothing outside of it is read.
+    """
+    look = recognise_control if repository.bare else recognise
+    return look(repository.root, top)
 
 
 def is_moved(repository: Repository) -> bool:
     """Whether a symlink has come into its path since it was found."""
     return os.path.realpath(repository.root) != repository.root
+
+
+def _common_of(control: bytes) -> bytes | None:
+    """Where C{control} shares references with others; C{None}: it is no control folder."""
+    pointer = os.path.join(control, _COMMON)
+    common = _pointed(pointer, b"", control) if os.path.lexists(pointer) else control
+    if common is None or not _is_control(control, common):
+        return None
+    return os.path.realpath(common)
 
 
 def _is_control(control: bytes, common: bytes) -> bool:
@@ -187,7 +218,7 @@ def _places(repository: Repository) -> Iterable[bytes]:
     return {repository.root, repository.control, repository.common}
 
 
-def _within(path: bytes, folder: bytes) -> bool:
+def within(path: bytes, folder: bytes) -> bool:
     """Whether C{path} is C{folder} or inside it; both are real paths."""
     return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
 
@@ -197,7 +228,8 @@ def owners(repository: Repository) -> frozenset[int]:
 
     @raise OSError: part of it is gone.
     """
-    paths = {*_places(repository), os.path.join(repository.root, _CONTROL)}
+    entry = () if repository.bare else (os.path.join(repository.root, _CONTROL),)
+    paths = {*_places(repository), *entry}
     return frozenset(os.lstat(path).st_uid for path in paths)
 
 

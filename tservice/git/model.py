@@ -43,11 +43,13 @@ class Repository:
     @ivar root: the top of its working tree.
     @ivar control: its own C{.git} folder; for a worktree, the one inside the main repository's.
     @ivar common: where configuration and shared references are; C{control} but for worktrees.
+    @ivar bare: it has no working tree; C{root} is C{control}.
     """
 
     root: bytes
     control: bytes
     common: bytes
+    bare: bool = False
 
     @property
     def shown_root(self) -> str:

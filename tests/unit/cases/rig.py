@@ -75,7 +75,9 @@ class FakeGit:
         run.begun(lambda: clone.fail("the clone was cancelled"))
         return await clone.over
 
-    async def unsaved(self, folder: str, place: Place, owner: str | None) -> tuple[str, ...]:
+    async def unsaved(
+        self, folder: str, place: Place, owner: str | None, repository: str | None = None
+    ) -> tuple[str, ...]:
         self._note(place, owner)
         return self.lost
 

@@ -81,7 +81,7 @@ class RemovalTests(CaseCase):
         self.made("one")
         looking: Deferred[tuple[str, ...]] = Deferred()
 
-        async def unsaved(folder: str, place: object, owner: object) -> tuple[str, ...]:
+        async def unsaved(*asked: object) -> tuple[str, ...]:
             return await looking
 
         self.patch(self.git, "unsaved", unsaved)
@@ -118,7 +118,7 @@ class RemovalTests(CaseCase):
         self.made("one")
         looking: Deferred[tuple[str, ...]] = Deferred()
 
-        async def unsaved(folder: str, place: object, owner: object) -> tuple[str, ...]:
+        async def unsaved(*asked: object) -> tuple[str, ...]:
             return await looking
 
         self.patch(self.git, "unsaved", unsaved)

@@ -28,7 +28,7 @@ from tservice.core.logs.redact import Redactor
 from tservice.core.places.bounds import ANYWHERE
 from tservice.core.places.place import Place
 from tservice.git import inspect
-from tservice.git.changing import unsaved, worktrees
+from tservice.git.changing import inside, worktrees
 from tservice.git.changing.fence import clone_environment, clone_words, user_environment
 from tservice.git.changing.progress import LINE_LIMIT, ProgressReader, reason
 from tservice.git.changing.unsaved import UnsavedWork
@@ -165,13 +165,13 @@ class InsideTests(SynchronousTestCase):
             (control / "HEAD").write_text("ref: refs/heads/main\n")
         (folder / "r0" / "node_modules" / "deep").mkdir(parents=True)
         (folder / "link").symlink_to("r1")
-        found = unsaved.find_inside(os.fsencode(folder))
+        found = inside.find_inside(os.fsencode(folder))
         self.assertEqual((6, True), (len(found.repositories), found.whole))
-        self.patch(unsaved, "REPOSITORIES", 5)
-        found = unsaved.find_inside(os.fsencode(folder))
+        self.patch(inside, "REPOSITORIES", 5)
+        found = inside.find_inside(os.fsencode(folder))
         self.assertEqual((5, False), (len(found.repositories), found.whole))
-        self.patch(unsaved, "FOLDERS_LIMIT", 3)
-        self.assertFalse(unsaved.find_inside(os.fsencode(folder)).whole)
+        self.patch(inside, "FOLDERS_LIMIT", 3)
+        self.assertFalse(inside.find_inside(os.fsencode(folder)).whole)
 
 
 class WorktreeTests(TestCase):

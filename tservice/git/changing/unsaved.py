@@ -3,45 +3,85 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import TypeVar
 
 from attrs import frozen
 
 from tservice.core.doors.inthread import InPlace
 from tservice.core.places.place import Place
+from tservice.git.changing.hiddenchanges import count_hidden_changes
+from tservice.git.changing.inside import (
+    Inside,
+    find_inside,
+    find_missing,
+    worktree_folders,
+)
+from tservice.git.changing.lostcommits import (
+    LostCommits,
+    branch_logs,
+    commits_of_nothing,
+    commits_of_reflog,
+    commits_of_repository,
+    commits_of_worktree,
+    other_heads,
+    own_log,
+)
 from tservice.git.commits import COUNT, parse_count
-from tservice.git.inspect import Inspector
-from tservice.git.locate import FOLDERS_LIMIT, SKIPPED, recognise
+from tservice.git.inspect import Inspection, Inspector
 from tservice.git.model import ChangeKind, Repository, RepositoryStatus
 from tservice.git.porcelain import BadOutput
 from tservice.git.runner import GitError
 from tservice.git.smallfiles import read_small
 
-REPOSITORIES = 50
-"""Repositories looked at in one folder; with more of them it cannot be told."""
+_T = TypeVar("_T")
+
 SECONDS = 30.0
 """That one git command may take."""
 
-_CONTROL = b".git"
 _COUNT_LIMIT = 100
-_POINTER_LIMIT = 8192
+_REASON_LIMIT = 4096
 _ON_NO_REMOTE = ("--branches", "--not", "--remotes", "--")
 _OWN = {b".claude/": b"settings.local.json"}
 """What the service itself puts into a workspace: such a folder with nothing but this in it."""
+_UNDER_WAY = {
+    b"rebase-merge": "rebase",
+    b"rebase-apply": "rebase",
+    b"MERGE_HEAD": "merge",
+    b"CHERRY_PICK_HEAD": "cherry-pick",
+    b"REVERT_HEAD": "revert",
+    b"sequencer": "sequence of picks",
+    b"BISECT_LOG": "bisect",
+}
+"""Files of a control folder that tell of an operation which is not finished."""
 
 
 @frozen(kw_only=True)
-class Inside:
-    """The repositories of a folder, at any depth.
+class _Look:
+    """One look at a folder.
 
-    @ivar top: the folder, free of symlinks.
-    @ivar whole: all of it was looked at.
+    @ivar for_good: it is removed; else it is moved to the trash, from where it can be taken back.
     """
 
-    top: bytes
-    repositories: tuple[Repository, ...]
-    whole: bool
+    inspector: Inspector
+    inside: Inside
+    place: Place
+    owner: str | None
+    for_good: bool
+
+
+@frozen(kw_only=True)
+class _Files:
+    """What the files of one repository tell, beside git."""
+
+    changes: int = 0
+    under_way: tuple[str, ...] = ()
+    lock: str | None = None
+    elsewhere: int = 0
+    log: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    branch_logs: tuple[str, ...] = ()
 
 
 class UnsavedWork:
@@ -53,112 +93,158 @@ class UnsavedWork:
         self._in_place = in_place
         self._inspector_of = inspector_of
 
-    async def tell(self, folder: str, place: Place, owner: str | None) -> tuple[str, ...]:
+    async def tell(
+        self, folder: str, place: Place, owner: str | None, repository: str | None = None
+    ) -> tuple[str, ...]:
         """See L{tservice.git.interfaces.IGitWork.unsaved}."""
-        look = partial(find_inside, os.fsencode(folder))
-        inside = await self._in_place(place, look, folder, owner)
+        find = partial(_find, folder, repository)
+        inside = await self._in_place(place, find, folder, owner)
+        look = _Look(
+            inspector=self._inspector_of(place, owner),
+            inside=inside,
+            place=place,
+            owner=owner,
+            for_good=repository is not None,
+        )
         found = [] if inside.whole else ["there is too much in it to be looked through"]
-        inspector = self._inspector_of(place, owner)
-        for repository in inside.repositories:
-            lost = await self._lost(inspector, repository, inside.top, place, owner)
-            if lost is not None:
-                name = repository.path_from(inside.top)
-                found.append(f"{'it' if name == '.' else name} has {lost}")
+        found += [f"{name} has a .git that leads to no repository" for name in inside.broken]
+        for held in inside.repositories:
+            lost = await self._lost(look, held.repository)
+            if lost:
+                found.append(f"{held.name} has {lost}")
         return tuple(found)
 
-    async def _lost(
-        self,
-        inspector: Inspector,
-        repository: Repository,
-        top: bytes,
-        place: Place,
-        owner: str | None,
-    ) -> str | None:
+    async def _lost(self, look: _Look, repository: Repository) -> str:
         try:
-            status = await inspector.status(repository, SECONDS)
-            commits = await self._commits(inspector, repository, status)
+            said = await self._told(look, repository)
         except (GitError, BadOutput) as error:
             return f"a repository that cannot be looked at: {error}"
-        changed = partial(_changes, repository, status)
-        changes = await self._in_place(place, changed, repository.folder, owner)
-        elsewhere = partial(_worktrees_elsewhere, repository, top)
-        away = await self._in_place(place, elsewhere, repository.folder, owner)
-        # The stashes of a worktree stay with its repository.
-        stashes = status.tree.counts.stashes if _is_main(repository) else 0
-        counted = (
-            (changes, "uncommitted change", "uncommitted changes"),
-            (commits, "unpushed commit", "unpushed commits"),
-            (stashes, "stash", "stashes"),
-            (away, "worktree elsewhere", "worktrees elsewhere"),
-        )
-        said = [f"{n} {one if n == 1 else many}" for n, one, many in counted if n]
-        return " and ".join(said) or None
+        return " and ".join(said)
 
-    async def _commits(
-        self, inspector: Inspector, repository: Repository, status: RepositoryStatus
-    ) -> int:
-        """Of a worktree those of what is checked out: its other branches are not in it."""
-        if not status.has_remote or not _is_main(repository):
-            return status.unpushed.count
+    async def _told(self, look: _Look, repository: Repository) -> list[str]:
+        inspector, goes = look.inspector, look.inside.goes(repository.common)
+        status = None if repository.bare else await inspector.status(repository, SECONDS)
         visit = await inspector.visit(repository, SECONDS)
-        on_branches = await inspector.ask(visit, (*COUNT, *_ON_NO_REMOTE), _COUNT_LIMIT)
-        return max(status.unpushed.count, parse_count(on_branches))
+        read = partial(_read_files, repository, look.inside, status)
+        files = await self._in_place(look.place, read, repository.folder, look.owner)
+        hidden = 0 if status is None else await self._hidden(look, visit)
+        unpushed = await _unpushed(look, visit, status)
+        lost, forgotten = await _lost_commits(look, visit, files)
+        # The stashes of a worktree stay with its repository.
+        stashes = await _stashes(inspector, visit) if goes else 0
+        said = _counted(files.changes + hidden, "uncommitted change", "uncommitted changes")
+        if lost.count:
+            holder = (
+                "that no branch of a remote has" if goes and look.for_good else "that no branch has"
+            )
+            said.append(lost.told(holder))
+        if unpushed > lost.count:
+            said += _counted(unpushed, "unpushed commit", "unpushed commits")
+        if forgotten.count:
+            said.append(forgotten.told("that only its reflog has"))
+        said += _counted(stashes, "stash", "stashes")
+        said += _counted(files.elsewhere, "worktree elsewhere", "worktrees elsewhere")
+        said += [f"an unfinished {each}" for each in files.under_way]
+        if files.lock is not None and look.for_good:
+            said.append(f"a lock of git worktree lock{files.lock and f' ({files.lock})'}")
+        return said
+
+    async def _hidden(self, look: _Look, visit: Inspection) -> int:
+        def in_thread(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
+            return self._in_place(look.place, work, at, look.owner)
+
+        return await count_hidden_changes(look.inspector, visit, in_thread)
 
 
-def find_inside(folder: bytes) -> Inside:
-    """The repositories at and below C{folder}; blocks.  Symbolic links are not followed.
+async def _unpushed(look: _Look, visit: Inspection, status: RepositoryStatus | None) -> int:
+    """Commits of a repository with a remote that are not pushed.
 
-    @raise OSError: the folder cannot be read.
+    Of a worktree those of what is checked out: its other branches are not in it.
     """
-    os.close(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-    top = os.path.realpath(folder)
-    found: list[Repository] = []
-    for seen, each in enumerate(_folders(top), 1):
-        repository = recognise(each)
-        if repository is not None:
-            found.append(repository)
-        if seen >= FOLDERS_LIMIT or len(found) > REPOSITORIES:
-            return Inside(top=top, repositories=tuple(found[:REPOSITORIES]), whole=False)
-    return Inside(top=top, repositories=tuple(found), whole=True)
+    checked_out = 0 if status is None else status.unpushed.count
+    goes = look.inside.goes(visit.repository.common)
+    if not visit.configured.has_remote or not goes:
+        return checked_out
+    output = await look.inspector.ask(visit, (*COUNT, *_ON_NO_REMOTE), _COUNT_LIMIT)
+    return max(checked_out, parse_count(output))
 
 
-def _folders(top: bytes) -> Iterator[bytes]:
-    """Nearest first.  What tools fill by themselves is left out, and git's own."""
-    ahead = [top]
-    while ahead:
-        folder = ahead.pop(0)
-        yield folder
-        try:
-            with os.scandir(folder) as entries:
-                ahead += sorted(entry.path for entry in entries if _entered(entry))
-        except OSError:
-            continue  # not the user's to read, so nothing of the user's is in it
-        if len(ahead) > FOLDERS_LIMIT:
-            ahead = ahead[:FOLDERS_LIMIT]
+async def _lost_commits(
+    look: _Look, visit: Inspection, files: _Files
+) -> tuple[LostCommits, LostCommits]:
+    """The commits that nothing else has, and those that but the reflog has."""
+    inspector, inside, repository = look.inspector, look.inside, visit.repository
+    goes = inside.goes(repository.common)
+    if not goes and not inside.goes(repository.control):
+        return LostCommits(), LostCommits()
+    if not goes:
+        lost = await commits_of_worktree(inspector, visit, files.others)
+    elif look.for_good:
+        lost = await commits_of_repository(inspector, visit)
+    elif not visit.configured.has_remote:
+        lost = await commits_of_nothing(inspector, visit)
+    else:
+        lost = LostCommits()
+    if not look.for_good:
+        return lost, LostCommits()
+    others = (*files.others, *files.branch_logs)
+    forgotten = await commits_of_reflog(
+        inspector, visit, files.log, others, tags_stay=not goes or not visit.configured.has_remote
+    )
+    return lost, forgotten
 
 
-def _entered(entry: os.DirEntry[bytes]) -> bool:
-    return (
-        entry.name != _CONTROL and entry.name not in SKIPPED and entry.is_dir(follow_symlinks=False)
+async def _stashes(inspector: Inspector, visit: Inspection) -> int:
+    listed = await inspector.ask(visit, ("for-each-ref", "--count=1", "refs/stash"), _COUNT_LIMIT)
+    if not listed:
+        return 0
+    words = (*COUNT, "--walk-reflogs", "refs/stash", "--")
+    # A stash whose reflog is gone is one all the same.
+    return max(1, parse_count(await inspector.ask(visit, words, _COUNT_LIMIT)))
+
+
+def _counted(number: int, one: str, many: str) -> list[str]:
+    return [f"{number} {one if number == 1 else many}"] if number else []
+
+
+def _find(folder: str, repository: str | None) -> Inside:
+    """@raise OSError: the folder cannot be read."""
+    if repository is not None and not os.path.lexists(folder):
+        return find_missing(os.fsencode(folder), os.fsencode(repository))
+    return find_inside(os.fsencode(folder))
+
+
+def _read_files(repository: Repository, inside: Inside, status: RepositoryStatus | None) -> _Files:
+    """What the file system tells of a repository; blocks."""
+    control = repository.control
+    goes = inside.goes(control)
+    names = (name for name in _UNDER_WAY if os.path.lexists(os.path.join(control, name)))
+    return _Files(
+        changes=0 if status is None else _changes(repository, status),
+        under_way=tuple(dict.fromkeys(_UNDER_WAY[name] for name in names)) if goes else (),
+        lock=_lock(repository),
+        elsewhere=_worktrees_elsewhere(repository, inside),
+        log=tuple(own_log(repository)),
+        others=tuple(other_heads(repository, inside)),
+        branch_logs=tuple(branch_logs(repository, inside)),
     )
 
 
-def _is_main(repository: Repository) -> bool:
-    return repository.control == repository.common
+def _lock(repository: Repository) -> str | None:
+    """Why a linked worktree is locked; C{None}: it is not."""
+    path = os.path.join(repository.control, b"locked")
+    if repository.control == repository.common or not os.path.lexists(path):
+        return None
+    text = (read_small(path, _REASON_LIMIT) or b"").decode("utf-8", "replace")
+    return " ".join(text.split())
 
 
-def _worktrees_elsewhere(repository: Repository, top: bytes) -> int:
-    """Worktrees outside of C{top}, which are nothing without this repository; blocks."""
-    if not _is_main(repository):
+def _worktrees_elsewhere(repository: Repository, inside: Inside) -> int:
+    """Worktrees that stay and are nothing without this repository, which goes; blocks."""
+    if not inside.goes(repository.common) or repository.control != repository.common:
         return 0
-    folder = os.path.join(repository.common, b"worktrees")
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return 0
-    found = [read_small(os.path.join(folder, name, b"gitdir"), _POINTER_LIMIT) for name in names]
-    places = [os.path.realpath(os.path.dirname(text.strip())) for text in found if text]
-    return sum(os.path.isdir(place) and not place.startswith(top + b"/") for place in places)
+    folders = [folder for _, folder in worktree_folders(repository.common)]
+    return sum(os.path.isdir(folder) and not inside.goes(folder) for folder in folders)
 
 
 def _changes(repository: Repository, status: RepositoryStatus) -> int:

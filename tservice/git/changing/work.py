@@ -38,8 +38,10 @@ class GitWork:
     async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
         return await self._cloner.clone(order, run)
 
-    async def unsaved(self, folder: str, place: Place, owner: str | None) -> tuple[str, ...]:
-        return await self._unsaved.tell(folder, place, owner)
+    async def unsaved(
+        self, folder: str, place: Place, owner: str | None, repository: str | None = None
+    ) -> tuple[str, ...]:
+        return await self._unsaved.tell(folder, place, owner, repository)
 
     async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
         return await self._worktrees.add(order)

@@ -25,6 +25,7 @@ SECONDS = 120.0
 READ_SECONDS = 30.0
 """That one may take which only looks, or takes back."""
 _LIMIT = 1024 * 1024
+_UNKNOWN = "is not a working tree"
 _TAKEN = ("is already checked out at", "is already used by worktree")
 
 
@@ -42,6 +43,20 @@ class _Shop:
     async def change(self, *words: str) -> bytes:
         """@raise GitError: it failed."""
         return await self.inspector.ask(evolve(self.visit, timeout=SECONDS), words, _LIMIT)
+
+    async def forget(self, path: str, *, known: bool) -> None:
+        """Remove the worktree at C{path}, or what git notes of it where its folder is gone.
+
+        No other is touched: C{git worktree prune} would forget each whose folder is away.
+
+        @param known: git has to know it; else it may have forgotten it already.
+        @raise ServiceError: 422: git refuses.
+        """
+        try:
+            await self.change("worktree", "remove", "--force", "--force", "--", path)
+        except GitError as error:
+            if known or _UNKNOWN not in str(error):
+                raise _refused(error) from None
 
 
 class GitWorktrees:
@@ -96,14 +111,13 @@ class GitWorktrees:
             if found is not None:
                 raise failed(f"the repository of this worktree is not at {repository} any more")
             return
-        if found is not None and found.common != shop.visit.repository.common:
+        if found is None:
+            there = await self._in_place(place, partial(os.path.lexists, path), path, owner)
+            if there:
+                return  # what is there now is no worktree
+        elif found.common != shop.visit.repository.common:
             return
-        try:
-            if found is not None:
-                await shop.change("worktree", "remove", "--force", "--force", "--", path)
-            await shop.change("worktree", "prune")
-        except GitError as error:
-            raise _refused(error) from None
+        await shop.forget(path, known=found is not None)
 
     async def _open(self, folder: str, place: Place, owner: str | None) -> _Shop | None:
         repository = await self._in_place(place, partial(_recognised, folder), folder, owner)
@@ -134,8 +148,9 @@ class GitWorktrees:
             await shop.briefly("worktree", "remove", "--force", "--force", "--", order.path)
         work = partial(shutil.rmtree, order.path, ignore_errors=True)
         await self._in_place(order.place, work, order.path, order.owner)
+        # A git that was ended on its way may have left what it noted of the folder.
         with suppress(GitError):
-            await shop.briefly("worktree", "prune")
+            await shop.briefly("worktree", "remove", "--force", "--force", "--", order.path)
         if made:
             with suppress(GitError):
                 await shop.briefly("branch", "-D", "--", order.branch)

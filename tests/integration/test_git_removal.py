@@ -1,0 +1,315 @@
+"""What is lost with a worktree that is removed: asked of the real daemon, with the real git."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from tests.integration.gitcase import GitCase
+from tests.integration.gitservers import commit, git, repository
+
+FILES = ("-c", "protocol.file.allow=always")
+"""Git fetches submodules from folders only when it is told to."""
+
+
+class RemovalCase(GitCase):
+    """Each test has a repository without a remote, and a worktree of it that is a case."""
+
+    def setUp(self) -> None:
+        self.name = self.id().rpartition(".")[2].removeprefix("test_")[:60]
+        self.main = repository(self.daemon.folder / "mains" / self.name)
+        self.ask("POST", "/link", {"name": self.name, "path": str(self.main)}).data()
+        self.tree, self.case = self.worktree("w")
+
+    def worktree(self, branch: str) -> tuple[Path, str]:
+        """Where a new one is, and its name."""
+        made = self.ask("POST", f"/{self.name}/worktree", {"branch": branch}).data()["case"]
+        return Path(made["path"]), made["name"]
+
+    def refused_for(self, *words: str) -> str:
+        """The removal is refused for these reasons, and nothing has changed."""
+        answer = self.ask("DELETE", f"/{self.case}")
+        text = self.refused(answer, 409, words[0])
+        for word in words:
+            self.assertIn(word, text)
+        self.assertTrue(self.tree.is_dir())
+        return text
+
+    def removed(self) -> None:
+        self.ask("DELETE", f"/{self.case}").data()
+        self.assertFalse(self.tree.exists())
+
+    def commit_detached(self, folder: Path | None = None) -> str:
+        """A new commit of no branch, and what it is called."""
+        where = folder or self.tree
+        git(where, "checkout", "-q", "--detach")
+        commit(where, detached="x\n")
+        return git(where, "rev-parse", "HEAD").strip()
+
+
+class CommitTests(RemovalCase):
+    def test_commit_on_detached_head(self) -> None:
+        lost = self.commit_detached()
+        self.refused_for("it has 1 commit that no branch has", lost[:9])
+        git(self.main, "branch", "saved", lost)
+        self.removed()
+
+    def test_commit_that_another_worktree_has_is_not_lost(self) -> None:
+        lost = self.commit_detached()
+        git(self.main, "checkout", "-q", lost)
+        self.removed()
+
+    def test_commit_that_only_a_missing_worktree_has(self) -> None:
+        """Git forgets such a worktree at the next occasion."""
+        lost = self.commit_detached()
+        other = self.daemon.folder / f"gone-{self.name}"
+        git(self.main, "worktree", "add", "-q", "--detach", str(other), lost)
+        shutil.rmtree(other)
+        self.refused_for("1 commit that no branch has")
+
+    def test_commit_of_reflog_alone(self) -> None:
+        lost = self.commit_detached()
+        git(self.tree, "checkout", "-q", "w")
+        self.refused_for("1 commit that only its reflog has", lost[:9])
+        git(self.main, "tag", "saved", lost)
+        self.removed()
+
+    def test_amended_and_rebased_branch_is_clean(self) -> None:
+        """The reflog of the branch, which stays, has what was before."""
+        commit(self.tree, one="1\n")
+        git(self.tree, "commit", "-q", "--amend", "-m", "better")
+        commit(self.main, other="2\n")
+        git(self.tree, "rebase", "-q", "main")
+        self.removed()
+
+    def test_rebase_in_progress(self) -> None:
+        commit(self.tree, file="mine\n")
+        commit(self.main, file="other\n")
+        with self.assertRaises(AssertionError):
+            git(self.tree, "rebase", "main")
+        self.refused_for("1 uncommitted change", "an unfinished rebase")
+
+    def test_bisect_in_progress(self) -> None:
+        commit(self.tree, more="1\n")
+        git(self.tree, "bisect", "start", "HEAD", "HEAD~1")
+        self.refused_for("an unfinished bisect")
+        git(self.tree, "bisect", "reset")
+        self.removed()
+
+    def test_orphan_branch_that_is_staged_only(self) -> None:
+        git(self.tree, "switch", "-q", "--orphan", "fresh")
+        (self.tree / "staged").write_text("x\n")
+        git(self.tree, "add", "staged")
+        self.refused_for("1 uncommitted change")
+
+    def test_branch_stays(self) -> None:
+        commit(self.tree, more="1\n")
+        self.removed()
+        self.assertIn("w", git(self.main, "branch", "--format=%(refname:short)").split())
+
+
+class ChangeTests(RemovalCase):
+    def test_index_that_differs_from_equal_files(self) -> None:
+        (self.tree / "file").write_text("staged\n")
+        git(self.tree, "add", "file")
+        (self.tree / "file").write_text("content\n")
+        self.refused_for("1 uncommitted change")
+
+    def test_changes_that_git_is_told_to_overlook(self) -> None:
+        for flag in ("assume-unchanged", "skip-worktree"):
+            git(self.tree, "update-index", f"--{flag}", "file")
+            (self.tree / "file").write_text("changed\n")
+            self.refused_for("1 uncommitted change")
+            (self.tree / "file").write_text("content\n")
+            git(self.tree, "update-index", f"--no-{flag}", "file")
+        git(self.tree, "update-index", "--skip-worktree", "file")
+        self.removed()
+
+    def test_untracked_files_that_the_repository_does_not_show(self) -> None:
+        git(self.main, "config", "status.showUntrackedFiles", "no")
+        (self.tree / "new").write_text("x\n")
+        self.refused_for("1 uncommitted change")
+
+    def test_locked_worktree(self) -> None:
+        git(self.main, "worktree", "lock", "--reason", "on a stick", str(self.tree))
+        self.refused_for("git worktree lock (on a stick)")
+        self.ask("DELETE", f"/{self.case}?force=1").data()
+        self.assertFalse(self.tree.exists())
+
+    def test_ignored_files_go(self) -> None:
+        """The repository says that they can be made again (protocol-worktrees)."""
+        (self.main / ".git" / "info" / "exclude").write_text("*.o\nnode_modules\n")
+        (self.tree / "node_modules").mkdir()
+        (self.tree / "node_modules" / "x").write_text("x\n")
+        (self.tree / "a.o").write_text("x\n")
+        self.removed()
+
+
+class NestedTests(RemovalCase):
+    FOLDERS = ("build", "vendor", "node_modules", "dist", "target", "venv", "__pycache__", ".cache")
+
+    def setUp(self) -> None:
+        super().setUp()
+        names = "".join(f"{name}/\n" for name in (*self.FOLDERS, "deep"))
+        (self.main / ".git" / "info" / "exclude").write_text(names)
+
+    def test_folders_of_tools_are_looked_into(self) -> None:
+        for name in self.FOLDERS:
+            inner = repository(self.tree / name / "a" / "b")
+            self.refused_for(f"{name}/a/b has 1 commit that no branch of a remote has")
+            shutil.rmtree(inner)
+        self.removed()
+
+    def test_repository_with_a_remote(self) -> None:
+        inner = self.tree / "deep" / "clone"
+        git(self.tree, "clone", "-q", str(self.main), str(inner))
+        for spoil, mend, word in (
+            (lambda: self.commit_detached(inner), ("checkout", "-q", "main"), "1 commit that no"),
+            (lambda: git(inner, "tag", "kept", "HEAD@{1}"), ("tag", "-d", "kept"), "its reflog"),
+            (lambda: git(inner, "branch", "side", "HEAD@{1}"), ("branch", "-D", "side"),
+             "1 commit that no branch of a remote has"),
+            (lambda: self.stash(inner), ("stash", "drop"), "1 stash"),
+        ):  # fmt: skip
+            spoil()
+            self.refused_for("deep/clone has ", word)
+            git(inner, *mend)
+        git(inner, "reflog", "expire", "--expire=now", "--all")
+        self.removed()
+
+    def stash(self, folder: Path) -> None:
+        (folder / "file").write_text("changed\n")
+        git(folder, "stash", "-q")
+
+    def test_bare_repository(self) -> None:
+        bare = self.tree / "deep" / "store"
+        bare.mkdir(parents=True)
+        git(bare, "init", "-q", "--bare")
+        self.removed_again(bare)
+
+    def removed_again(self, bare: Path) -> None:
+        git(self.tree, "push", "-q", str(bare), "w:refs/heads/main")
+        self.refused_for("deep/store has 1 commit that no branch of a remote has")
+        shutil.rmtree(bare)
+        self.removed()
+
+    def test_worktree_of_another_repository(self) -> None:
+        other = repository(self.daemon.folder / "mains" / f"other-{self.name}")
+        inner = self.tree / "vendor" / "tree"
+        git(other, "worktree", "add", "-q", str(inner))
+        lost = self.commit_detached(inner)
+        self.refused_for("vendor/tree has 1 commit that no branch has")
+        git(other, "branch", "saved", lost)
+        self.removed()
+
+    def test_git_file_that_leads_nowhere(self) -> None:
+        (self.tree / "vendor").mkdir()
+        (self.tree / "vendor" / ".git").write_text("gitdir: /nowhere\n")
+        self.refused_for("vendor has a .git that leads to no repository")
+
+    def test_remote_worktree_of_a_nested_repository(self) -> None:
+        inner = repository(self.tree / "deep" / "in")
+        away = self.daemon.folder / f"away-{self.name}"
+        git(inner, "worktree", "add", "-q", str(away))
+        self.refused_for("deep/in has ", "1 worktree elsewhere")
+
+
+class SubmoduleTests(RemovalCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.source = repository(self.remotes / f"lib-{self.name}")
+        git(self.main, *FILES, "submodule", "add", "-q", str(self.source), "vendor/lib")
+        git(self.main, "commit", "-q", "-m", "lib")
+        git(self.tree, "merge", "-q", "--ff-only", "main")
+        git(self.tree, *FILES, "submodule", "update", "-q", "--init")
+        self.lib = self.tree / "vendor" / "lib"
+
+    def test_edited_file(self) -> None:
+        (self.lib / "file").write_text("changed\n")
+        self.refused_for("vendor/lib has 1 uncommitted change")
+        git(self.lib, "checkout", "-q", "file")
+        self.removed()
+
+    def test_commit(self) -> None:
+        self.commit_detached(self.lib)
+        git(self.lib, "checkout", "-q", "HEAD~1")
+        self.refused_for("vendor/lib has 1 commit that only its reflog has")
+
+    def test_commit_of_one_that_is_not_checked_out(self) -> None:
+        """Its repository is kept beside the worktree, and goes with it."""
+        git(self.lib, "checkout", "-q", "-b", "side")
+        commit(self.lib, more="x\n")
+        git(self.tree, "submodule", "deinit", "-q", "-f", "vendor/lib")
+        self.refused_for("the submodule vendor/lib has 1 commit that no branch of a remote has")
+
+    def test_in_a_submodule_of_it(self) -> None:
+        inner = repository(self.remotes / f"inner-{self.name}")
+        git(self.lib, *FILES, "submodule", "add", "-q", str(inner), "build/inner")
+        git(self.lib, "commit", "-q", "-m", "inner")
+        git(self.lib, "push", "-q", "origin", "HEAD:refs/heads/pushed")
+        git(self.lib, "fetch", "-q")
+        commit(self.lib / "build" / "inner", more="x\n")
+        self.refused_for("vendor/lib/build/inner has ", "commit that no branch of a remote has")
+
+
+class MissingTests(RemovalCase):
+    """The folder of the worktree is gone, or was."""
+
+    def test_commit_on_detached_head(self) -> None:
+        lost = self.commit_detached()
+        moved = self.tree.with_name(f"moved-{self.name}")
+        self.tree.rename(moved)
+        answer = self.ask("DELETE", f"/{self.case}")
+        self.refused(answer, 409, "1 commit that no branch has")
+        git(self.main, "branch", "saved", lost)
+        self.ask("DELETE", f"/{self.case}").data()
+
+    def test_another_worktree_that_is_away_is_not_forgotten(self) -> None:
+        other, _ = self.worktree("other")
+        lost = self.commit_detached(other)
+        away = other.with_name(f"away-{self.name}")
+        other.rename(away)
+        self.removed()
+        away.rename(other)
+        self.assertEqual(lost, git(other, "rev-parse", "HEAD").strip())
+
+    def test_folder_that_is_closed(self) -> None:
+        if os.geteuid() == 0:
+            return  # nothing is closed to root
+        (self.tree / "file").write_text("changed\n")
+        self.tree.chmod(0)
+        self.addCleanup(self.tree.chmod, 0o700)
+        self.assertIn(self.ask("DELETE", f"/{self.case}").status, (409, 422))
+
+    def test_plain_folder_in_its_place_stays(self) -> None:
+        shutil.rmtree(self.tree)
+        self.tree.mkdir()
+        (self.tree / "mine").write_text("x\n")
+        self.ask("DELETE", f"/{self.case}").data()
+        self.assertTrue((self.tree / "mine").exists())
+
+
+class LocalTests(GitCase):
+    """A local case is moved to the trash; what is clean needs no force."""
+
+    def local(self, name: str) -> Path:
+        self.ask("POST", "", {"name": name}).data()
+        case = self.cases / name
+        git(case, "init", "-q", "-b", "main")
+        commit(case)
+        return case
+
+    def test_detached_head_without_a_remote(self) -> None:
+        case = self.local("detached")
+        git(case, "checkout", "-q", "--detach")
+        commit(case, more="x\n")
+        self.refused(self.ask("DELETE", "/detached"), 409, "1 commit that no branch has")
+        git(case, "tag", "kept")
+        self.ask("DELETE", "/detached").data()
+
+    def test_folders_of_tools(self) -> None:
+        case = self.local("tools")
+        (case / ".git" / "info" / "exclude").write_text("vendor/\n")
+        inner = repository(case / "vendor" / "lib")
+        (inner / "file").write_text("changed\n")
+        self.refused(self.ask("DELETE", "/tools"), 409, "vendor/lib has 1 uncommitted change")

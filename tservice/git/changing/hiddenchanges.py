@@ -1,0 +1,63 @@
+"""Changes that git was told not to look at, so that no status shows them."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from functools import partial
+
+from tservice.core.doors.inthread import InThread
+from tservice.git.inspect import Inspection, Inspector
+
+COMPARED = 2000
+"""Files compared; of more than these each counts as changed."""
+LISTED_BYTES = 256 * 1024 * 1024
+"""Bytes that git may print of the names of all files."""
+
+_AT_ONCE = 200
+"""Files that one git is given: their paths stand on its command line."""
+_FLAGGED = re.compile(rb"(?:^|\0)[a-zS] ([^\0]+)")
+"""An entry of C{ls-files -v}: C{assume-unchanged} is a small letter, C{skip-worktree} an S."""
+
+
+async def count_hidden_changes(inspector: Inspector, visit: Inspection, in_thread: InThread) -> int:
+    """Count files that differ and are marked C{assume-unchanged} or C{skip-worktree}.
+
+    @raise GitError: git cannot tell.
+    """
+    listed = await inspector.ask(visit, ("ls-files", "-v", "-z"), LISTED_BYTES)
+    flagged = _FLAGGED.findall(listed)
+    if not flagged:
+        return 0
+    root = visit.repository.root
+    there = await in_thread(partial(_present, root, flagged), visit.repository.folder)
+    if len(there) > COMPARED:
+        return len(there)
+    parts = [there[at : at + _AT_ONCE] for at in range(0, len(there), _AT_ONCE)]
+    return sum([await _count(inspector, visit, part) for part in parts])
+
+
+async def _count(inspector: Inspector, visit: Inspection, paths: Sequence[bytes]) -> int:
+    """How many of C{paths} are not what the index has."""
+    entries = await inspector.ask(visit, ("ls-files", "-s", "-z", "--", *paths), LISTED_BYTES)
+    hashed = await inspector.ask(visit, ("hash-object", "--", *paths), LISTED_BYTES)
+    kept: dict[bytes, set[bytes]] = {}
+    for entry in entries.split(b"\0")[:-1]:
+        words, _, path = entry.partition(b"\t")
+        kept.setdefault(path, set()).add(words.split(b" ")[1])
+    pairs = zip(paths, hashed.split(), strict=True)
+    return sum(found not in kept.get(path, ()) for path, found in pairs)
+
+
+def _present(root: bytes, paths: Sequence[bytes]) -> list[bytes]:
+    """Those that are plain files in the working tree."""
+    return [path for path in paths if _is_plain(os.path.join(root, path))]
+
+
+def _is_plain(path: bytes) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False

@@ -1,0 +1,205 @@
+"""The repositories of a folder that is to be removed, whatever the folders around them are called.
+
+Everything here blocks on the file system: it belongs into a thread.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from attrs import field, frozen
+
+from tservice.git.locate import recognise, recognise_control, within
+from tservice.git.model import Repository, display
+from tservice.git.smallfiles import read_small
+
+REPOSITORIES = 200
+"""Repositories looked at in one folder; with more of them it cannot be told."""
+FOLDERS_LIMIT = 250_000
+"""Folders looked at in one folder: dependencies of a large project are some ten thousand."""
+
+_CONTROL = b".git"
+_MODULES = b"modules"
+_BARE = frozenset({b"HEAD", b"objects", b"refs"})
+_POINTER_LIMIT = 8192
+
+
+@frozen(kw_only=True)
+class HeldRepository:
+    """A repository that a folder holds.
+
+    @ivar name: what a refusal calls it.
+    """
+
+    repository: Repository
+    name: str
+
+
+@frozen(kw_only=True)
+class Inside:
+    """The repositories of a folder, at any depth.
+
+    @ivar top: the folder, free of symlinks.
+    @ivar whole: all of it was looked at.
+    @ivar broken: names of folders whose C{.git} leads to no repository.
+    """
+
+    top: bytes
+    repositories: tuple[HeldRepository, ...] = ()
+    whole: bool = True
+    broken: tuple[str, ...] = ()
+    _going: tuple[bytes, ...] = field(default=())
+
+    def goes(self, path: bytes) -> bool:
+        """Return whether C{path} is removed together with the folder.
+
+        Git keeps the state of a linked worktree, its submodules included, in its repository, and
+        removes that with the worktree.
+        """
+        return any(within(path, folder) for folder in self._going)
+
+
+def find_inside(folder: bytes) -> Inside:
+    """Find the repositories at and below C{folder}.  Symbolic links are not followed.
+
+    Submodules that are not checked out, and bare repositories, are among them.
+
+    @raise OSError: the folder cannot be read.
+    """
+    os.close(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+    top = os.path.realpath(folder)
+    found: list[HeldRepository] = []
+    broken: list[str] = []
+    ahead = deque([top])
+    seen = 0
+    while ahead:
+        each = ahead.popleft()
+        seen += 1
+        names, folders = _scan(each)
+        repository = recognise(each) if _CONTROL in names else None
+        if repository is None and names >= _BARE:
+            repository, folders = recognise_control(each), []
+        if repository is not None:
+            name = repository.path_from(top)
+            found.append(HeldRepository(repository=repository, name="it" if name == "." else name))
+        elif _CONTROL in names and not _is_empty(os.path.join(each, _CONTROL)):
+            broken.append(display(os.path.relpath(each, top)))
+        ahead += folders
+        full = len(found) > REPOSITORIES or len(broken) > REPOSITORIES
+        if full or seen + len(ahead) > FOLDERS_LIMIT:
+            return _inside(top, found[:REPOSITORIES], broken, whole=False)
+    found += _absorbed(found, top)
+    whole = len(found) <= REPOSITORIES
+    return _inside(top, found[:REPOSITORIES], broken, whole=whole)
+
+
+def find_missing(path: bytes, repository: bytes) -> Inside:
+    """Find what the repository at C{repository} still holds of a worktree whose folder is gone."""
+    top = os.path.realpath(path)
+    owner = recognise(os.path.realpath(repository))
+    control = None if owner is None else _control_of(top, owner.common)
+    known = None if control is None else recognise_control(control)
+    if known is None:
+        return Inside(top=top)
+    held = HeldRepository(repository=known, name="it")
+    return _inside(top, [held, *_absorbed([held], top)][:REPOSITORIES], [], whole=True)
+
+
+def worktree_folders(common: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the control folder and the working tree of each linked worktree of a repository."""
+    folder = os.path.join(common, b"worktrees")
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        control = os.path.join(folder, name)
+        text = read_small(os.path.join(control, b"gitdir"), _POINTER_LIMIT)
+        if text:
+            pointer = os.path.join(control, text.strip())
+            yield control, os.path.realpath(os.path.dirname(pointer))
+
+
+def _control_of(top: bytes, common: bytes) -> bytes | None:
+    found = (control for control, folder in worktree_folders(common) if folder == top)
+    control = next(found, None)
+    return None if control is None else os.path.realpath(control)
+
+
+def _inside(top: bytes, found: list[HeldRepository], broken: list[str], *, whole: bool) -> Inside:
+    linked = {
+        it.repository.control for it in found if it.repository.control != it.repository.common
+    }
+    return Inside(
+        top=top,
+        repositories=tuple(found),
+        whole=whole,
+        broken=tuple(broken),
+        going=(top, *sorted(linked)),
+    )
+
+
+def _absorbed(found: Iterable[HeldRepository], top: bytes) -> list[HeldRepository]:
+    """Submodules whose repositories go too, although they are checked out nowhere."""
+    known = {each.repository.control for each in found}
+    linked = {each.repository.control for each in found if not _is_main(each.repository)}
+    ahead = [control for control in known if control in linked or within(control, top)]
+    more: list[HeldRepository] = []
+    while ahead and len(more) <= REPOSITORIES:
+        modules = os.path.join(ahead.pop(), _MODULES)
+        for control in _controls(modules):
+            repository = recognise_control(control)
+            if repository is None or repository.control in known:
+                continue
+            known.add(repository.control)
+            ahead.append(repository.control)
+            name = f"the submodule {display(os.path.relpath(control, modules))}"
+            more.append(HeldRepository(repository=repository, name=name))
+    return more
+
+
+def _controls(folder: bytes) -> Iterator[bytes]:
+    """The control folders below the C{modules} of another: names of submodules may hold slashes."""
+    ahead = deque([folder])
+    seen = 0
+    while ahead and seen < FOLDERS_LIMIT:
+        each = ahead.popleft()
+        seen += 1
+        names, folders = _scan(each)
+        if names >= _BARE:
+            yield each
+        else:
+            ahead += folders
+
+
+def _scan(folder: bytes) -> tuple[set[bytes], list[bytes]]:
+    """Names that tell a repository, and the folders to look into; none where it cannot be read."""
+    names: set[bytes] = set()
+    folders: list[bytes] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name == _CONTROL or entry.name in _BARE:
+                    names.add(entry.name)
+                if entry.name != _CONTROL and entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    except OSError:
+        # It is not the user's to read, so nothing of the user's is in it.
+        return names, sorted(folders)
+    return names, sorted(folders)
+
+
+def _is_main(repository: Repository) -> bool:
+    return repository.control == repository.common
+
+
+def _is_empty(path: bytes) -> bool:
+    """Return whether C{path} is a folder with nothing in it, which git takes for no repository."""
+    try:
+        return not os.listdir(path)
+    except NotADirectoryError:
+        return False
+    except OSError:
+        return True

@@ -1,0 +1,191 @@
+"""Commits that are in one repository or worktree alone, and would be lost with it."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from attrs import frozen
+
+from tservice.git.changing.inside import Inside, worktree_folders
+from tservice.git.inspect import Inspection, Inspector
+from tservice.git.model import Repository
+from tservice.git.smallfiles import read_small
+
+COUNTED = 1000
+"""Commits counted; of more of them only that is told."""
+NAMED = 3
+"""Commits that a refusal names, newest first, so that somebody can go and get them."""
+LOG_BYTES = 1024 * 1024
+"""Bytes read of the end of one reflog."""
+LOG_HASHES = 2000
+"""Hashes taken of the end of one reflog."""
+BRANCH_LOGS = 500
+"""Reflogs of branches read; a commit that only a further one holds is told as lost."""
+
+_NAMED_LENGTH = 9
+_HASH_LIMIT = 100
+_REV_LIST = ("--no-replace-objects", "rev-list", f"--max-count={COUNTED}", "--ignore-missing")
+_OWN_REFS = ("refs/bisect", "refs/worktree", "refs/rewritten")
+"""References that each worktree has for itself."""
+_SHARED = (*(f"--exclude={name}/*" for name in _OWN_REFS), "--glob=refs/*")
+_NOT_PUSHED = ("refs/stash", "refs/remotes/*", "refs/prefetch/*")
+"""References that are counted by themselves, or that a remote has too."""
+_ENTRY = re.compile(rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t\n]*(?:\t(.*))?")
+_REBASE = b"rebase"
+
+
+@frozen(kw_only=True)
+class LostCommits:
+    """The newest commits of which nothing else has a copy, as far as L{COUNTED}."""
+
+    hashes: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.hashes)
+
+    def told(self, holder: str) -> str:
+        """Return what a refusal says: the number, C{holder}, and the newest of them."""
+        number = f"{self.count} or more" if self.count >= COUNTED else str(self.count)
+        named = ", ".join(each[:_NAMED_LENGTH] for each in self.hashes[:NAMED])
+        more = ", ..." if self.count > NAMED else ""
+        return f"{number} {'commit' if self.count == 1 else 'commits'} {holder} ({named}{more})"
+
+
+async def commits_of_worktree(
+    inspector: Inspector, visit: Inspection, others: Sequence[str]
+) -> LostCommits:
+    """Find commits that a worktree alone reaches: on a detached HEAD, or in a bisect.
+
+    @param others: where other worktrees are (L{other_heads}).
+    @raise GitError: git cannot tell.
+    """
+    own = ("HEAD", *(f"--glob={name}/*" for name in _OWN_REFS))
+    return await _lost(inspector, visit, (*own, "--not", *_SHARED, *others))
+
+
+async def commits_of_repository(inspector: Inspector, visit: Inspection) -> LostCommits:
+    """Find commits of a whole repository that no remote has.
+
+    Where there is a remote, tags are taken as its own: a clone brings those of no branch as well.
+
+    @raise GitError: git cannot tell.
+    """
+    known = (*_NOT_PUSHED, "refs/tags/*") if visit.configured.has_remote else _NOT_PUSHED
+    excluded = [f"--exclude={name}" for name in known]
+    return await _lost(inspector, visit, (*excluded, "--all", "HEAD", "--not", "--remotes"))
+
+
+async def commits_of_nothing(inspector: Inspector, visit: Inspection) -> LostCommits:
+    """Find commits of a detached HEAD that no branch, tag or remote has.
+
+    @raise GitError: git cannot tell.
+    """
+    return await _lost(inspector, visit, ("HEAD", "--not", "--branches", "--tags", "--remotes"))
+
+
+async def commits_of_reflog(
+    inspector: Inspector,
+    visit: Inspection,
+    own: Sequence[str],
+    others: Sequence[str],
+    *,
+    tags_stay: bool,
+) -> LostCommits:
+    """Find commits that nothing but the reflog C{own} of a HEAD has.
+
+    @param others: where other worktrees are and branches were, which stay.
+    @param tags_stay: tags are kept; else the commits of one that is no remote's are lost.
+    @raise GitError: git cannot tell.
+    """
+    if not own:
+        return LostCommits()
+    known = ("--glob=refs/*",) if tags_stay else ("--exclude=refs/tags/*", "--glob=refs/*")
+    return await _lost(inspector, visit, (*own, "--not", "HEAD", *known, *others))
+
+
+async def _lost(inspector: Inspector, visit: Inspection, which: Sequence[str]) -> LostCommits:
+    output = await inspector.ask(visit, (*_REV_LIST, *which, "--"), COUNTED * _HASH_LIMIT)
+    return LostCommits(hashes=tuple(output.decode("ascii", "replace").split()))
+
+
+def own_log(repository: Repository) -> list[str]:
+    """Read the commits that the reflog of its HEAD names; blocks.
+
+    Steps of a rebase are left out: a branch has its result, and another reflog what was before.
+    """
+    return _hashes(os.path.join(repository.control, b"logs", b"HEAD"), _is_step)
+
+
+def other_heads(repository: Repository, inside: Inside) -> list[str]:
+    """Read where the HEADs are that stay when the folder of C{inside} goes; blocks."""
+    common = repository.common
+    controls = [] if inside.goes(common) else [common]
+    for control, folder in worktree_folders(common):
+        goes = inside.goes(os.path.realpath(control)) or inside.goes(folder)
+        if not goes and os.path.isdir(folder):
+            controls.append(control)
+    found = [read_small(os.path.join(control, b"HEAD"), _HASH_LIMIT) for control in controls]
+    heads = [text.strip().decode("ascii", "replace") for text in found if text]
+    return [head for head in heads if re.fullmatch("[0-9a-f]{40,64}", head)]
+
+
+def branch_logs(repository: Repository, inside: Inside) -> list[str]:
+    """Read the commits that reflogs of branches name which stay; blocks."""
+    if inside.goes(repository.common):
+        return []
+    found: dict[str, None] = {}
+    for number, path in enumerate(_files(os.path.join(repository.common, b"logs", b"refs"))):
+        if number >= BRANCH_LOGS or len(found) >= LOG_HASHES:
+            break
+        found |= dict.fromkeys(_hashes(path, lambda said: False))
+    return list(found)[:LOG_HASHES]
+
+
+def _files(folder: bytes) -> Iterator[bytes]:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            yield os.path.join(parent, name)
+
+
+def _is_step(said: bytes) -> bool:
+    return said.startswith(_REBASE)
+
+
+def _hashes(path: bytes, leave_out: Callable[[bytes], bool]) -> list[str]:
+    """The hashes of a reflog, the last ones first."""
+    found: dict[str, None] = {}
+    for line in reversed(_last_lines(path)):
+        entry = _ENTRY.fullmatch(line)
+        if entry is None or leave_out(entry[3] or b""):
+            continue
+        found |= dict.fromkeys(each.decode() for each in _real((entry[2], entry[1])))
+        if len(found) >= LOG_HASHES:
+            break
+    return list(found)
+
+
+def _real(hashes: Iterable[bytes]) -> Iterable[bytes]:
+    """Those that are not zero, which stands for none."""
+    return (each for each in hashes if each.strip(b"0"))
+
+
+def _last_lines(path: bytes) -> list[bytes]:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags)
+    except OSError:
+        return []  # there is no reflog
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return []
+        start = max(0, status.st_size - LOG_BYTES)
+        lines = os.pread(descriptor, LOG_BYTES, start).split(b"\n")
+    finally:
+        os.close(descriptor)
+    return lines[1:] if start else lines
