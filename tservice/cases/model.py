@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TypeVar
@@ -11,6 +13,7 @@ from attrs import frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.text import CASE_NAME, cut_between, is_mark
 
 NAME_LENGTH = 128
 DESCRIPTION_LENGTH = 1000
@@ -20,7 +23,13 @@ MARKER = ".service-agent-case.json"
 """Tells that an agent had the folder made (protocol-quickstart)."""
 
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{NAME_LENGTH}}}")
-_NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_KNOWN = re.compile(rf"(?=.{{1,{NAME_LENGTH}}}\Z){CASE_NAME}", re.DOTALL)
+_NAME_BYTES = 240
+"""Bytes of a worktree's name: file systems take 255 for a folder's."""
+_PREFIX = 48
+"""Characters kept of a case's name where the branch needs the room."""
+_CODE = 8
+"""Digits of the hash that makes a name unlike any other."""
 
 _T = TypeVar("_T")
 
@@ -168,6 +177,16 @@ def check_case_name(name: str, named: str = "name") -> str:
     return name
 
 
+def check_known_name(name: str, named: str) -> str:
+    """Check the name of a case that may be there: those of worktrees have letters of any script.
+
+    @raise ServiceError: 400: it can be none.
+    """
+    if _KNOWN.fullmatch(name) is None:
+        raise invalid(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
+    return name
+
+
 def is_case_name(name: str) -> bool:
     """Whether a folder of that name is a case."""
     return _NAME.fullmatch(name) is not None
@@ -191,16 +210,36 @@ def taken(name: str) -> ServiceError:
     return ServiceError(ErrorCode.ALREADY_EXISTS, f"There is a case {name} already")
 
 
-def worktree_name(name: str, branch: str) -> str:
-    """What the case of a worktree is called: C{<name>-<branch>}, as far as a name can say it.
+def worktree_names(name: str, branch: str) -> tuple[str, str]:
+    """Return what the case of a worktree may be called: the readable name, and one for the branch.
 
-    @raise ServiceError: 400 naming C{branch}: nothing is left of it, or it is too long.
+    The first is C{<name>-<branch>}, as far as a name can say it; branches may share it.  The second
+    has a hash of the branch at its end: it is for a branch whose readable name another one has.
     """
-    part = _NOT_OF_A_NAME.sub("-", branch).strip("-")
-    whole = f"{name}-{part}"
-    if not part or not is_case_name(whole):
-        raise invalid("branch", f"must leave a case name of at most {NAME_LENGTH} characters")
-    return whole
+    part = _part(branch)
+    code = hashlib.sha256(f"{name}\0{branch}".encode("utf-8", "replace")).hexdigest()[:_CODE]
+    whole = f"{name}-{part}" if part else ""
+    base = whole or name
+    if not _fits(base, _CODE + 1):
+        base = f"{name[:_PREFIX]}-{part}" if part else name[:_PREFIX]
+        while not _fits(base, _CODE + 1):
+            base = cut_between(base, len(base) - 1)
+    unique = f"{base.rstrip('-')}-{code}"
+    return (whole if whole and _fits(whole) else unique), unique
+
+
+def _part(branch: str) -> str:
+    """The letters of any script that C{branch} has, with a C{-} for what is between them."""
+    kept = ""
+    # One spelling for letters that can be written with their accents apart.
+    for each in unicodedata.normalize("NFC", branch):
+        goes_on = is_mark(each) and kept[-1:].strip(" -_") != ""
+        kept += each if each.isalnum() or each in "_-" or goes_on else " "
+    return "-".join(kept.split()).strip("-")
+
+
+def _fits(name: str, more: int = 0) -> bool:
+    return len(name) + more <= NAME_LENGTH and len(name.encode()) + more <= _NAME_BYTES
 
 
 def in_order(cases: Iterable[Case], order: Sequence[str]) -> list[Case]:

@@ -25,7 +25,14 @@ from tservice.cases.interfaces import (
     WorktreeWish,
 )
 from tservice.cases.making import Making
-from tservice.cases.model import Case, CaseLocation, CaseRow, check_case_name, named
+from tservice.cases.model import (
+    Case,
+    CaseLocation,
+    CaseRow,
+    check_case_name,
+    check_known_name,
+    named,
+)
 from tservice.cases.orders import Orders
 from tservice.cases.paths import check_far_path, check_place, plain_path
 from tservice.cases.removal import Removal
@@ -344,7 +351,7 @@ class CaseService:
         return await self._desk.default(caller, chosen)
 
     async def case(self, name: str, caller: Identity) -> CasePlace:
-        check_case_name(name, "caseName")
+        check_known_name(name, "caseName")
         self.refuse_removed(name, caller)
         found = await self._find(name, caller)
         if found is None:
@@ -355,7 +362,7 @@ class CaseService:
         self._desk.refuse_reserved(self._desk.owner(caller), name)
 
     async def open(self, name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
-        check_case_name(name, "caseName")
+        check_known_name(name, "caseName")
         owner = self._desk.owner(caller)
         await self._desk.made(owner, name)
         self.refuse_removed(name, caller)
@@ -371,6 +378,7 @@ class CaseService:
     async def _opened(
         self, owner: str, name: str, caller: Identity, marker: Marker | None
     ) -> CasePlace:
+        check_case_name(name, "caseName")
         desk, cases = self._desk, self._workspaces.cases_of(caller)
         row = self._row(owner, name, None, None)
         await desk.refuse_too_many(caller)

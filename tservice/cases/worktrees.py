@@ -12,7 +12,7 @@ from attrs import field, frozen
 from tservice.cases.catalogue import Catalogue
 from tservice.cases.desk import MADE, PROBE_SECONDS, Desk
 from tservice.cases.interfaces import CasePlace, WorktreeWish
-from tservice.cases.model import Case, CaseRow, Worktree, taken, worktree_name
+from tservice.cases.model import Case, CaseRow, Worktree, same, taken, worktree_names
 from tservice.cases.shown import case_answer
 from tservice.core.clock import now_ms
 from tservice.core.doors.underway import UnderWay
@@ -56,12 +56,20 @@ class CaseWorktrees:
         if case.container is not None or case.far is not None:
             where = "in a container" if case.far is None else "on another machine"
             raise failed(f"the case {case.name} is {where}: worktrees are made on this one alone")
-        new = worktree_name(case.name, wish.branch)
         owner = self._desk.owner(caller)
+        new = self._name(owner, case, wish.branch)
         self._desk.refuse_reserved(owner, case.name)
         with self._making.take(owner), self._desk.reserve(owner, new, MADE):
             await self._desk.refuse_taken(caller, new)
             return await self._add(case, new, wish, caller, again)
+
+    def _name(self, owner: str, case: Case, branch: str) -> str:
+        """The readable name, unless the worktree of another branch has it."""
+        readable, unique = worktree_names(case.name, branch)
+        rows = (row for row in self._desk.store.of(owner) if same(row.name, readable))
+        found = next((row.worktree for row in rows), None)
+        wanted = Worktree(repository=_origin(case), branch=branch)
+        return readable if found is None or found == wanted else unique
 
     async def _add(
         self,
@@ -86,14 +94,13 @@ class CaseWorktrees:
         # What the repository's hooks do cannot be taken back.
         again()
         take_back = await self._git.add_worktree(order)
-        origin = case.path if case.worktree is None else case.worktree.repository
         owner = desk.owner(caller)
         row = CaseRow(
             owner=owner,
             name=new,
             path=path,
             created_at=now_ms(desk.clock),
-            worktree=Worktree(repository=origin, branch=wish.branch),
+            worktree=Worktree(repository=_origin(case), branch=wish.branch),
         )
         try:
             await desk.folder(path, caller, "branch")
@@ -119,4 +126,9 @@ class CaseWorktrees:
 def _check_free(path: str, name: str) -> None:
     """@raise ServiceError: 409."""
     if os.path.lexists(path):
+def _origin(case: Case) -> str:
+    """The folder of the case whose repository a worktree of C{case} comes from."""
+    return case.path if case.worktree is None else case.worktree.repository
+
+
         raise taken(name)

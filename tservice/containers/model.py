@@ -9,6 +9,7 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from tservice.core.errors import invalid
+from tservice.core.text import ascii_word
 
 DEFAULT_HOST = "default"
 """The host of cases that name none."""
@@ -30,7 +31,6 @@ _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _NETWORK = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/@-]*", re.ASCII)
 _CONTEXT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}", re.ASCII)
-_NOT_OF_AN_ID = re.compile(r"[^a-z0-9]+")
 
 
 class Engine(StrEnum):
@@ -158,7 +158,7 @@ def check_context(name: str | None) -> str | None:
 
 def id_from(label: str, taken: Collection[str]) -> str:
     """An id made from the label that no other host has."""
-    base = _NOT_OF_AN_ID.sub("-", label.lower()).strip("-")[:48] or "host"
+    base = ascii_word(label)[:48].rstrip("-") or "host"
     name, number = base, 1
     while name in taken:
         number += 1

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ErrorCode
 from tservice.core.payloads import Nothing
+from tservice.core.text import CASE_NAME
 from tservice.cron.crontab import LONGEST as EXPRESSION_LENGTH
 from tservice.cron.model import (
     INTERVAL_MINUTES,
@@ -81,7 +82,7 @@ Name = Annotated[
 ]
 Mode = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Path = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
-CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=128)]
+CaseName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=128)]
 Command = Annotated[str, StringConstraints(max_length=LINE_LENGTH), Line]
 Prompt = Annotated[
     str,

@@ -24,6 +24,7 @@ from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.identity import Identity
 from tservice.core.places.places import Places
 from tservice.core.tasks import spawn
+from tservice.core.text import cut_between
 from tservice.cron.book import JobBook
 from tservice.cron.model import (
     PROMPT_FILE_BYTES,
@@ -371,7 +372,7 @@ def _origin(job_id: str, run_id: str) -> str:
 def _request(job: Job, run: Run, definition: Definition) -> CreateRequest:
     return CreateRequest(
         mode=definition.agent_type,
-        name=definition.name[:SESSION_NAME].strip(),
+        name=cut_between(definition.name, SESSION_NAME).strip(),
         case_name=definition.case_name,
         working_dir=None if definition.case_name is not None else definition.working_dir,
         agent_origin=_origin(job.id, run.id),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from fnmatch import fnmatchcase
 
 from attrs import frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.core.places.place import OWN, PlaceId
+from tservice.core.text import is_mark
 
 TREE_ENTRIES = 5000
 TREE_DEPTH = 10
@@ -163,7 +165,14 @@ def plain_name(filename: str | None) -> str:
     'a_b.txt'
     """
     last = (filename or "").replace("\\", "/").rpartition("/")[2]
-    clean = _NAME_SIGNS.sub("_", last).strip(". ")
-    while len(clean.encode()) > 150:
+    # One spelling for letters that some systems write with their accents apart.
+    composed = unicodedata.normalize("NFC", last)
+    clean = "".join(_sign_of_name(each) for each in composed).strip(". ")
+    while len(clean.encode()) > 150 or (clean[:1] and is_mark(clean[0])):
         clean = clean[1:]
     return clean or "file"
+
+
+def _sign_of_name(sign: str) -> str:
+    """C{sign}, if it is one of a word in any script."""
+    return sign if is_mark(sign) or not _NAME_SIGNS.match(sign) else "_"

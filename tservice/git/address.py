@@ -9,6 +9,7 @@ from attrs import field, frozen
 from dulwich.refs import Ref, check_ref_format
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.text import JOINERS
 
 REPOSITORY_LENGTH = 2048
 REF_LENGTH = 255
@@ -72,7 +73,7 @@ def check_ref(text: str, named: str) -> str:
         0 < len(text) <= REF_LENGTH
         and not text.startswith("-")
         and text != "@"
-        and text.isprintable()
+        and all(each.isprintable() or each in JOINERS for each in text)
         and check_ref_format(Ref(b"refs/heads/" + text.encode("utf-8", "replace")))
     )
     if not good:

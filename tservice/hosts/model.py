@@ -9,6 +9,7 @@ from typing import Any, Literal
 from attrs import field, frozen
 
 from tservice.core.errors import invalid
+from tservice.core.text import ascii_word
 
 LABEL_LENGTH = 100
 NAME_LENGTH = 255
@@ -110,7 +111,7 @@ def checked(host: RemoteHost) -> RemoteHost:
 
 def new_id(label: str, taken: Mapping[str, Any]) -> str:
     """An id made from the label that no other host has."""
-    base = re.sub(r"[^a-z0-9]+", "-", label.casefold()).strip("-")[:40] or "host"
+    base = ascii_word(label)[:40].rstrip("-") or "host"
     found, number = base, 1
     while found in taken:
         number += 1

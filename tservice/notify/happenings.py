@@ -10,6 +10,7 @@ from attrs import frozen
 
 from tservice.core.events import Event, EventName
 from tservice.core.payloads import HookTold, RunTold
+from tservice.core.text import shorten
 from tservice.notify.model import Urgency
 
 TITLE_LIMIT = 200
@@ -104,7 +105,7 @@ def one_line(text: str, limit: int) -> str:
     """C{text} without line ends, control characters and half surrogate pairs, cut to C{limit}."""
     shown = "".join(" " if unicodedata.category(char) in ("Cc", "Cs") else char for char in text)
     folded = " ".join(shown.split())
-    return folded if len(folded) <= limit else folded[: limit - 1] + "…"
+    return shorten(folded, limit)
 
 
 def _details(data: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from pydantic.alias_generators import to_camel
 from tservice.core.failfast import AT_FIRST
 from tservice.core.payload import Payload
 from tservice.core.payloads import SettingsTold
-from tservice.core.text import LINE
+from tservice.core.text import CASE_NAME, LINE
 
 _TEXT = f"^{LINE}$"
 
@@ -34,7 +34,7 @@ def _distinct(items: tuple[str, ...]) -> tuple[str, ...]:
     return items
 
 
-CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
+CaseName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=128)]
 SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 CaseOrder = Annotated[
     tuple[CaseName, ...],

@@ -288,9 +288,9 @@ class WorktreeTests(CaseCase):
         (self.folder / "one-there").mkdir()
         (self.folder / "one-file").write_text("x")
         for branch, status, word in (
-            ("a", 409, "one-a"), ("A", 409, "one-a"), ("there", 409, "one-there"),
-            ("file", 409, "one-file"), ("-x", 400, "branch"), ("a..b", 400, "branch"),
-            ("x" * 130, 400, "branch"), ("\u00fc", 400, "branch"), ("HEAD", 400, "branch"),
+            ("a", 409, "one-a"), ("there", 409, "one-there"), ("file", 409, "one-file"),
+            ("-x", 400, "branch"), ("a..b", 400, "branch"), ("HEAD", 400, "branch"),
+            ("a\u202eb", 400, "branch"),
         ):  # fmt: skip
             found = self.refused("POST", "/one/worktree", {"branch": branch})
             self.assertEqual(status, found[0], (branch, found))

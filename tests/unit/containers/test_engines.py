@@ -95,7 +95,8 @@ class TongueTests(SynchronousTestCase):
     def test_ids_are_made_of_labels(self) -> None:
         self.assertEqual("my-box", id_from(" My Box!", ()))
         self.assertEqual("my-box-3", id_from("my box", ("my-box", "my-box-2")))
-        self.assertEqual("host", id_from("\u00fc", ()))
+        self.assertEqual("buro", id_from("B\u00fcro", ()))
+        self.assertEqual("host-2", id_from("\u6784\u5efa\u673a", ("host",)))
 
 
 class AnswerTests(SynchronousTestCase):

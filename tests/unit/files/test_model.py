@@ -50,6 +50,9 @@ class NameTests(SynchronousTestCase):
             (None, "file"),
             ("a\nb\0c\x1b[2J", "a_b_c__2J"),
             ("übung.txt", "übung.txt"),
+            ("u\u0308bung.txt", "übung.txt"),
+            ("แก้ไข.txt", "แก้ไข.txt"),
+            ("修复 登录.png", "修复_登录.png"),
             (".bashrc", "bashrc"),
             ("$(id);`id`", "__id___id_"),
         ):

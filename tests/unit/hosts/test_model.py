@@ -95,7 +95,8 @@ class RuleTests(SynchronousTestCase):
     def test_ids(self) -> None:
         self.assertEqual("my-box", new_id("My box!", {}))
         self.assertEqual("my-box-3", new_id("My box", {"my-box": 1, "my-box-2": 1}))
-        self.assertEqual("host", new_id("ü", {}))
+        self.assertEqual("buro", new_id("Büro", {}))
+        self.assertEqual("host-2", new_id("构建机", {"host": 1}))
 
     def test_paths_there(self) -> None:
         self.assertEqual("~/a b", check_remote_path("remotePath", "~/a b"))

@@ -63,8 +63,8 @@ class TranscriptFiles:
         return self if root is None else evolve(self, roots={**self.roots, mode: root})
 
     def folder_of(self, working_dir: str) -> Path:
-        """Claude Code's folder for a working directory."""
-        return self.claude / _OTHER.sub("-", working_dir)
+        """Claude Code's folder for a working directory; it counts as JavaScript does."""
+        return self.claude / _OTHER.sub(lambda sign: "-" * _units(sign[0]), working_dir)
 
     def named(self, session: Session, told: str | None) -> Path | None:
         """The file that a hook named, if it is one of this session's folder.
@@ -160,6 +160,11 @@ class TranscriptFiles:
             if known or (begins.cwd is not None and _real(begins.cwd) == here):
                 found.append(Candidate(found=each, begins=begins))
         return found
+
+
+def _units(sign: str) -> int:
+    """How many UTF-16 units a character takes."""
+    return len(sign.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _real(told: str) -> str | None:

@@ -15,6 +15,7 @@ from attrs import evolve, field, frozen
 
 from tservice.core.crowd import is_crowd
 from tservice.core.numbers import TOKENS_MAX
+from tservice.core.text import JOINERS, shorten
 
 TEXT_LIMIT = 256 * 1024
 """Characters kept of an answer, from its end."""
@@ -254,13 +255,10 @@ def next_conversation(tally: Tally) -> Tally:
 def title_of(prompt: str) -> str | None:
     """A session's name from its first prompt; C{None} where it gives none (protocol-session)."""
     line = next((line for line in prompt.splitlines() if line.strip()), "")
-    words = " ".join("".join(c if c.isprintable() else " " for c in line).split())
+    words = " ".join("".join(c if c.isprintable() or c in JOINERS else " " for c in line).split())
     if not words or words.startswith(("/", "!")):
         return None
-    if len(words) <= TITLE_LENGTH:
-        return words
-    cut = words[: TITLE_LENGTH - 1]
-    return f"{cut.rpartition(' ')[0] or cut}…"
+    return shorten(words, TITLE_LENGTH)
 
 
 def as_text(content: Any) -> str:

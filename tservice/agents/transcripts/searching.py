@@ -11,6 +11,7 @@ from attrs import frozen
 from tservice.agents.transcripts.model import Tally
 from tservice.agents.transcripts.sources import head, spoken
 from tservice.agents.transcripts.stores import StoredConversation
+from tservice.core.text import cut_between, is_mark
 
 SEARCHED = 2_000
 """Conversations, newest first, that one search looks into."""
@@ -94,7 +95,9 @@ def excerpt_of(text: str, wanted: str) -> str | None:
     if at < 0:
         return None
     start = max(0, at - BEFORE)
-    cut = " ".join(text[start : start + AROUND].split())
+    while start and is_mark(text[start]):
+        start -= 1
+    cut = " ".join(cut_between(text[start:], AROUND).split())
     return f"{'…' if start else ''}{cut}{'…' if start + AROUND < len(text) else ''}"
 
 

@@ -31,10 +31,13 @@ from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.http.models import Body, Query, QueryBool
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
 
+from tservice.core.text import CASE_NAME
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=NAME_LENGTH)]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=PATH_LENGTH)]
 Description = Annotated[str, StringConstraints(max_length=DESCRIPTION_LENGTH)]
 RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+KnownName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=NAME_LENGTH)]
+"""That of a case that is there: worktrees are called after branches, in any script."""
 
 ShortText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 
@@ -129,7 +132,7 @@ class WorktreeBody(Body):
 class CaseOrderBody(Body):
     """Names of cases in their new order."""
 
-    order: Annotated[list[CaseName], Field(max_length=MOST_CASES), AT_FIRST]
+    order: Annotated[list[KnownName], Field(max_length=MOST_CASES), AT_FIRST]
 
 
 class DeleteCaseQuery(Query):

@@ -6,6 +6,9 @@ import unicodedata
 from collections.abc import Mapping
 from enum import StrEnum
 
+from tservice.core.text import JOINERS, cut_between
+
+_UNSEEN = ("Cc", "Cf", "Cs")
 MODEL_LENGTH = 64
 """Characters of C{displayModel} (protocol-session)."""
 
@@ -22,8 +25,8 @@ class ModelSource(StrEnum):
 
 def clean_line(text: str, limit: int) -> str:
     """One line without control or format characters, at most C{limit} characters."""
-    kept = "".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
-    return kept.strip()[:limit]
+    kept = "".join(c for c in text if c in JOINERS or unicodedata.category(c) not in _UNSEEN)
+    return cut_between(kept.strip(), limit)
 
 
 def display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:

@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 from tservice.core.errors import ErrorCode, invalid
 from tservice.core.payloads import Nothing
 from tservice.core.places.place import PlaceId, PlaceKind
-from tservice.core.text import LINE
+from tservice.core.text import CASE_NAME, LINE
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Call, Operation, Scope
 from tservice.sessions.interfaces import ModelQuestion
@@ -36,7 +36,7 @@ TmuxName = Annotated[
 ]
 """No name of tmux' has a colon or a dot; with a dollar sign in front it would be a number."""
 SessionName = Annotated[str, StringConstraints(max_length=NAME_LENGTH)]
-CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=128)]
+CaseName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=128)]
 RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 Origin = Annotated[str, StringConstraints(max_length=ORIGIN_LENGTH, pattern=f"^{LINE}$")]
 Params = Annotated[dict[str, str | bool | int], Field(max_length=32)]

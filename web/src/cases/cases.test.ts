@@ -74,6 +74,8 @@ describe("names", () => {
     ["git@example.org:team/web-ui.git/", "web-ui"],
     ["example.org:site", "site"],
     ["https://example.org/a.b?x=1", "a-b"],
+    ["https://git.example.org/équipe/café.git", "cafe"],
+    ["https://git.example.org/队/登录.git", ""],
     ["", ""],
   ])("%s is cloned as %s", (repository, name) => {
     expect(nameOfRepository(repository)).toBe(name);

@@ -39,6 +39,8 @@ export function nameOfRepository(repository: string): string {
     .replace(/\.git$/i, "");
   const last = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf(":")) + 1);
   return last
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
     .replace(/[^A-Za-z0-9_-]+/g, "-")
     .replace(/^-+|-+$/g, "")
     .slice(0, NAME_MAX);

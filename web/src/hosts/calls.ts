@@ -1,6 +1,7 @@
 /** The routes of remote hosts (protocol-remote, protocol-wake). */
 import { request } from "../api/client.ts";
 import { sessionPath } from "../api/paths.ts";
+import { cutText } from "../lib/format.ts";
 import type {
   HostChecked,
   Nothing,
@@ -44,7 +45,7 @@ export const attachFarSession = (hostId: string, remoteSessionName: string) =>
   request<OneSession>("POST", "api/sessions", {
     body: {
       attachRemoteSession: { hostId, remoteSessionName },
-      name: remoteSessionName.slice(0, NAME_MAX),
+      name: cutText(remoteSessionName, NAME_MAX),
       start: true,
     },
   });

@@ -17,6 +17,18 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
+/** At most so many UTF-16 units of a text; no letter, accent or emoji is cut apart. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  // What is one letter may have many units, but no text is looked at for longer than it is shown.
+  let end = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text.slice(0, most + 32))) {
+    if (end + segment.length > most) break;
+    end += segment.length;
+  }
+  return text.slice(0, end);
+}
+
 /** The last folders of a path, short enough for a line: `…/src/project`. */
 export function shortPath(path: string, keep = 2): string {
   const parts = path.split("/").filter((part) => part !== "");

@@ -2,7 +2,7 @@
 import type { Session } from "../api/types.ts";
 import { canSignOut } from "../auth/state.ts";
 import { openPage } from "../app/registry.ts";
-import { shortPath } from "../lib/format.ts";
+import { cutText, shortPath } from "../lib/format.ts";
 import { focusPrompt } from "../prompt/focus.ts";
 import { boxOf, sentBefore, write } from "../prompt/state.ts";
 import { PART_NAMES, wantedPart } from "../settings/parts.ts";
@@ -62,7 +62,7 @@ function prompts(): Entry[] {
   return sentBefore(PROMPTS_OFFERED).map((text) => ({
     key: `prompt-${text}`,
     group: "This session",
-    label: text.replace(/\s+/g, " ").trim().slice(0, SHOWN_OF_PROMPT),
+    label: cutText(text.replace(/\s+/g, " ").trim(), SHOWN_OF_PROMPT),
     detail: "prompt sent before",
     icon: "send",
     act: () => takeAgain(session.id, text),

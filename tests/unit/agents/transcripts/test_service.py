@@ -182,6 +182,8 @@ class ReaderTests(SynchronousTestCase):
             ("fix the\tdoor\nand more", "fix the door"),
             ("/clear", None),
             ("  \n", None),
+            ("请 " + "修" * 80, "请 " + "修" * 57 + "…"),
+            ("می\u200cروم", "می\u200cروم"),
             ("word " * 30, "word word word word word word word word word word word…"),
         ):
             self.assertEqual(want, title_of(text))

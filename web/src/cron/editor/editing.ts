@@ -1,5 +1,6 @@
 /** Which job is in the editor. */
 import { signal } from "@preact/signals";
+import { cutText } from "../../lib/format.ts";
 import { firstMode, parseRemembered, recentFolders, REMEMBERED_KEY } from "../../sessions/newsession.ts";
 import { readStored } from "../../settings/prefs.ts";
 import { clis, serviceZone, sessions, settings } from "../../store/state.ts";
@@ -49,6 +50,7 @@ export function editAgain(job: Job): void {
 }
 
 export function editCopy(job: Job): void {
-  const name = `${job.name} (copy)`.slice(0, NAME_MAX);
+  const mark = " (copy)";
+  const name = `${cutText(job.name, NAME_MAX - mark.length)}${mark}`;
   editing.value = { draft: { ...draftFrom(job), name } };
 }

@@ -1,4 +1,5 @@
 /** Reads palettes of other programs: iTerm2's `.itermcolors`, VS Code's themes and settings. */
+import { cutText } from "../../lib/format.ts";
 import { parseJsonc } from "../../lib/jsonc.ts";
 import { ANSI, isDarkColour, NAME_MOST, type Palette } from "./palette.ts";
 import { plistColours } from "./plist.ts";
@@ -58,11 +59,16 @@ function need(colours: Colours, what: "background" | "foreground"): string {
   return found.slice(0, 7);
 }
 
-const idOf = (name: string): string =>
-  `own-${name
+/** Names of other scripts leave little of themselves, so what is left out is told by a number. */
+function idOf(name: string): string {
+  const plain = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "")}`.slice(0, 40);
+    .replace(/^-|-$/g, "");
+  if (!/[^\0-\x7f]/.test(name)) return `own-${plain}`.slice(0, 40);
+  const code = [...name].reduce((sum, sign) => (sum * 31 + (sign.codePointAt(0) ?? 0)) >>> 0, 7);
+  return `own-${plain.slice(0, 28)}-${code.toString(36)}`;
+}
 
 /**
  * @param file its name, from which the palette's is made.
@@ -77,7 +83,7 @@ export function readPalette(file: string, text: string): Palette {
   const foreground = need(colours, "foreground");
   // What a file leaves out, as most editors' themes do, is ours for such a ground.
   const ours = themeOf(undefined, isDarkColour(background));
-  const name = file.replace(/\.[^.]*$/, "").slice(0, NAME_MOST) || "Imported";
+  const name = cutText(file.replace(/\.[^.]*$/, ""), NAME_MOST) || "Imported";
   return {
     id: idOf(name),
     name,

@@ -64,6 +64,17 @@ describe("palettes of VS Code", () => {
     expect(read.ansi[1]).toBe(themeOf(undefined, true).red);
   });
 
+  test("names of any script have an id of their own", () => {
+    const text = `{"terminal.background": "#fafafa", "terminal.foreground": "#222222"}`;
+    const colours = `{"colors": ${text}}`;
+    const ids = ["夜.json", "昼.json", "Nuit é.json", "Nuit è.json"].map(
+      (file) => readPalette(file, colours).id,
+    );
+    expect(new Set(ids).size).toBe(4);
+    for (const id of ids) expect(id).toMatch(/^[a-z0-9-]{1,40}$/);
+    expect(readPalette("Night Sky.json", colours).id).toBe("own-night-sky");
+  });
+
   test("settings; what is missing goes with the ground", () => {
     const text = `{"workbench.colorCustomizations": {"terminal.background": "#fafafa", "terminal.foreground": "#222222"}}`;
     const read = readPalette("settings.json", text);

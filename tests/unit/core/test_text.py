@@ -1,0 +1,51 @@
+"""Tests for texts of any language that are cut, or made into names."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.text import ascii_word, cut_between, is_mark, shorten
+
+CHINESE = "请 修复登录页面在网络断开之后一直转圈的问题并且补上测试不要改动其他文件谢谢"
+THAI = "แก้ไขหน้าเข้าสู่ระบบ"
+
+
+class CuttingTests(SynchronousTestCase):
+    def test_at_a_blank_where_the_language_has_one(self) -> None:
+        self.assertEqual("Mend the login…", shorten("Mend the login page of the shop", 20))
+        self.assertEqual("Mend the…", shorten("Mend the login", 9))
+        self.assertEqual("short", shorten("short", 5))
+
+    def test_a_text_with_one_early_blank_keeps_its_words(self) -> None:
+        self.assertEqual(CHINESE[:19] + "…", shorten(CHINESE, 20))
+        self.assertEqual("a " + "x" * 17 + "…", shorten("a " + "x" * 60, 20))
+
+    def test_no_letter_is_cut_apart(self) -> None:
+        self.assertEqual("แ", cut_between(THAI, 2))
+        self.assertEqual("ab", cut_between("abe\u0301", 3))
+        self.assertEqual("a", cut_between("a\U0001f469\u200d\U0001f4bb", 3))
+
+    @given(st.text(max_size=80), st.integers(2, 40))
+    def test_bounds(self, text: str, limit: int) -> None:
+        cut = shorten(text, limit)
+        self.assertLessEqual(len(cut), limit)
+        if len(text) <= limit:
+            self.assertEqual(text, cut)
+        rest = cut_between(text, limit)
+        self.assertTrue(text.startswith(rest))
+        self.assertLessEqual(len(rest), limit)
+
+
+class WordTests(SynchronousTestCase):
+    def test_ascii(self) -> None:
+        self.assertEqual("strasse-4", ascii_word("Straße №4".replace("№", "")))
+        self.assertEqual("buro-ouest", ascii_word(" Büro / Ouest!"))
+        self.assertEqual("", ascii_word("构建机"))
+
+    def test_marks(self) -> None:
+        self.assertTrue(all(is_mark(each) for each in "\u0301\u200d\ufe0f\u0e31"))
+        self.assertFalse(any(map(is_mark, unicodedata.normalize("NFC", "aé登"))))
