@@ -317,6 +317,7 @@ ROWS: dict[str, Row] = {
     ),
     "POST /api/cases/clone/{name}/cancel": _case(),
     "POST /api/cases/{name}/worktree": _case({"branch": "pwned"}),
+    "POST /api/cases/{name}/prepare": _case(),
     "PUT /api/cases/order": Row(
         access="user", scope=MANAGE, body={"order": ["of-ann"]}, foreign=404
     ),

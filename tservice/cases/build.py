@@ -9,6 +9,7 @@ from tservice.cases.clones import Clones
 from tservice.cases.desk import Desk, DeskDependencies
 from tservice.cases.interfaces import IContainers, NoContainers, WorkspaceHooks
 from tservice.cases.orders import Orders
+from tservice.cases.preparing import Preparer
 from tservice.cases.removal import Removal
 from tservice.cases.routes.table import CaseRoutes
 from tservice.cases.service import CaseService
@@ -53,6 +54,7 @@ def build_cases(
         worktrees=CaseWorktrees(desk, catalogue, git),
         removal=Removal(desk, catalogue, git, boxes),
         containers=boxes,
+        preparer=Preparer(desk, catalogue, git, sessions),
         orders=orders,
         trash=Trash(
             clock=ground.reactor,

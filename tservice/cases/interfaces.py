@@ -31,15 +31,21 @@ __all__ = [
 ]
 
 
+def _unheard(warning: str) -> None:
+    """Nobody wants to know."""
+
+
 @frozen(kw_only=True)
 class WorktreeWish:
     """A worktree that is to be made.
 
     @ivar start: the branch, tag or commit where a new branch begins; C{None}: where the case is.
+    @ivar warn: is told what the new worktree lacks, a sentence each.
     """
 
     branch: str
     start: str | None = None
+    warn: Callable[[str], object] = field(default=_unheard, eq=False, repr=False)
 
 
 async def _nothing() -> None:

@@ -35,6 +35,7 @@ from tservice.cases.model import (
 )
 from tservice.cases.orders import Orders
 from tservice.cases.paths import check_far_path, check_place, plain_path
+from tservice.cases.preparing import Preparation, Preparer
 from tservice.cases.removal import Removal
 from tservice.cases.shown import case_answer
 from tservice.cases.trash import Trash
@@ -61,6 +62,7 @@ class CaseService:
         removal: Removal,
         orders: Orders,
         trash: Trash,
+        preparer: Preparer,
         containers: IContainers | None = None,
     ) -> None:
         self._containers = containers or NoContainers()
@@ -72,6 +74,7 @@ class CaseService:
         self._removal = removal
         self._orders = orders
         self._trash = trash
+        self._preparer = preparer
 
     def start(self) -> None:
         """Sweep the trash from now on."""
@@ -303,6 +306,12 @@ class CaseService:
         place = await self._worktrees.add(name, wish, caller, again)
         return await self._catalogue.get(place.name, caller)
 
+    async def prepare(
+        self, name: str, caller: Identity, again: Callable[[], object]
+    ) -> Preparation:
+        """Fetch what a case lacks (protocol-prepare); see L{Preparer.prepare}."""
+        return await self._desk.whole(self._preparer.prepare(name, caller, again))
+
     # -- changing
 
     async def delete(
@@ -369,6 +378,7 @@ class CaseService:
         found = await self._find(name, caller)
         if found is not None:
             return found
+        check_case_name(name, "caseName")
         await self._desk.made(owner, name)
         with self._desk.reserve(owner, name, MADE):
             # Somebody else may have made it since it was looked for.
@@ -378,7 +388,6 @@ class CaseService:
     async def _opened(
         self, owner: str, name: str, caller: Identity, marker: Marker | None
     ) -> CasePlace:
-        check_case_name(name, "caseName")
         desk, cases = self._desk, self._workspaces.cases_of(caller)
         row = self._row(owner, name, None, None)
         await desk.refuse_too_many(caller)

@@ -104,6 +104,7 @@ class CaseWorktrees:
         )
         try:
             await desk.folder(path, caller, "branch")
+            lacking = await self._git.incomplete(path, order.place, order.owner)
             again()
             desk.store.save(row)
             made = await self._catalogue.get(new, caller)
@@ -112,6 +113,8 @@ class CaseWorktrees:
             desk.store.drop(owner, new)
             raise
         desk.publish(EventName.CASE_LINKED, owner, case_answer(made))
+        for warning in lacking.warnings:
+            wish.warn(warning)
 
         async def undo() -> None:
             if self._catalogue.sessions_in(new, path, caller):
@@ -123,12 +126,12 @@ class CaseWorktrees:
         return CasePlace(name=new, path=path, undo=undo)
 
 
-def _check_free(path: str, name: str) -> None:
-    """@raise ServiceError: 409."""
-    if os.path.lexists(path):
 def _origin(case: Case) -> str:
     """The folder of the case whose repository a worktree of C{case} comes from."""
     return case.path if case.worktree is None else case.worktree.repository
 
 
+def _check_free(path: str, name: str) -> None:
+    """@raise ServiceError: 409."""
+    if os.path.lexists(path):
         raise taken(name)

@@ -15,6 +15,7 @@ from tservice.core.places.place import Place
 from tservice.git.case_routes import CaseGitRoutes
 from tservice.git.changing.child import Children
 from tservice.git.changing.clone import Cloner
+from tservice.git.changing.incomplete import IncompleteCheckouts
 from tservice.git.changing.unsaved import UnsavedWork
 from tservice.git.changing.work import GitWork
 from tservice.git.changing.worktrees import GitWorktrees
@@ -84,8 +85,15 @@ def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> F
     children = Children(ground.reactor, ground.reactor, finder(ground.doors.files))
     inside = in_place(ground.doors.files)
     inspector_of = partial(_inspector, ground, runner, containers=containers)
+    incomplete = IncompleteCheckouts(inside, inspector_of)
     work = GitWork(
-        cloner=Cloner(children=children, in_place=inside, redactor=ground.redactor),
+        cloner=Cloner(
+            children=children,
+            in_place=inside,
+            redactor=ground.redactor,
+            incomplete=incomplete.look,
+        ),
+        incomplete=incomplete,
         unsaved=UnsavedWork(inside, inspector_of),
         worktrees=GitWorktrees(inside, inspector_of),
         children=children,

@@ -19,6 +19,7 @@ __all__ = [
     "Cloned",
     "ContainerWorkspaces",
     "IGitWork",
+    "Incomplete",
     "WorktreeOrder",
     "check_branch",
     "check_ref",
@@ -73,6 +74,38 @@ class Cloned:
 
     ref: str | None = None
     warnings: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class Incomplete:
+    """What a checkout lacks for having been made without filters and submodules.
+
+    @ivar filters: it has files of filters.
+    @ivar pointers: some of them are still pointers of Git LFS.
+    @ivar submodules: some are not checked out.
+    @ivar unknown: why nothing can be told; C{None}: it can.
+    """
+
+    filters: bool = False
+    pointers: bool = False
+    submodules: bool = False
+    unknown: str | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a new checkout lacks, in sentences."""
+        if self.unknown is not None:
+            return (f"it cannot be told what is missing: {self.unknown}",)
+        submodules = ("submodules were not cloned",) if self.submodules else ()
+        text = "filters such as Git LFS were not run: their files hold pointers"
+        return (*submodules, text) if self.filters else submodules
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What fetches it."""
+        pull = ("git lfs pull",) if self.pointers else ()
+        update = ("git submodule update --init --recursive",) if self.submodules else ()
+        return (*pull, *update)
 
 
 @define(eq=False)
@@ -138,6 +171,12 @@ class IGitWork(Interface):
         @param owner: the account whose folder it is, among several.
         @param repository: where the repository is of which the folder is a worktree that is
             removed for good; C{None}: the folder is moved to the trash.
+        """
+
+    async def incomplete(folder: str, place: Place, owner: str | None) -> Incomplete:
+        """Say what the checkout at C{folder} lacks.
+
+        @param owner: the account whose it is, among several.
         """
 
     async def add_worktree(order: WorktreeOrder) -> Callable[[], Awaitable[None]]:

@@ -90,6 +90,13 @@ SESSIONS: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.SESSIONS_MANAGE,
+        "Opens a shell that runs git on what a repository of the caller's cases names.",
+        "POST /api/cases/{name}/prepare",
+        Power.SHELL,
+        opens=HOOKS,
+    ),
+    **all_of(
+        Scope.SESSIONS_MANAGE,
         "Starts a session's agent anew, with a model of an endpoint that an admin has made.",
         "POST /api/sessions/{id}/custom-model",
         Power.SHELL,

@@ -21,6 +21,7 @@ from tservice.git.interfaces import (
     CloneProgress,
     CloneRun,
     IGitWork,
+    Incomplete,
     WorktreeOrder,
 )
 from tservice.ground.feature import Feature
@@ -54,6 +55,7 @@ class FakeGit:
     """Does to folders what git would.
 
     @ivar lost: what is told of any folder.
+    @ivar lacking: what every checkout lacks.
     @ivar error: what every worktree fails with.
     @ivar places: where something was done.
     @ivar owners: and for which account.
@@ -63,6 +65,7 @@ class FakeGit:
         self.clones: list[FakeClone] = []
         self.orders: list[WorktreeOrder] = []
         self.lost: tuple[str, ...] = ()
+        self.lacking = Incomplete()
         self.error: ServiceError | None = None
         self.places: list[PlaceId] = []
         self.owners: list[str | None] = []
@@ -80,6 +83,10 @@ class FakeGit:
     ) -> tuple[str, ...]:
         self._note(place, owner)
         return self.lost
+
+    async def incomplete(self, folder: str, place: Place, owner: str | None) -> Incomplete:
+        self._note(place, owner)
+        return self.lacking
 
     async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
         self._note(order.place, order.owner)

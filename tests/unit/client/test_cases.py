@@ -35,13 +35,16 @@ class Played(Caller):
     def __init__(self) -> None:
         super().__init__(Address(host="localhost", port=1))
         self.sent: list[tuple[str, str, object, object]] = []
+        self.more: dict[str, object] = {"warnings": ["no submodules"]}
 
     def call(
         self, method: str, path: str, body: object = None, query: Any = None, wait_ms: int = 0
     ) -> Any:
         self.sent.append((method, path, body, query))
         if path == "/sessions":
-            return {"session": {"id": "s1"}}
+            return {"session": {"id": "s1", "caseName": "one-b"}, **self.more}
+        if path.endswith("/prepare"):
+            return {"commands": ["git lfs pull"], "sessionId": "s2"}
         if method == "GET":
             more: tuple[dict[str, object], ...] = (
                 {"cloning": {"phase": "x", "percent": 1}},
@@ -92,6 +95,16 @@ class CasesTests(SynchronousTestCase):
 
     def test_warnings_of_a_clone_are_told_on_stderr(self) -> None:
         self.run_command(cases.clone, "cases", "clone", "one", "https://h/x")
+        self.assertEqual("tsctl: no submodules\n", self.error.getvalue())
+
+    def test_prepare_prints_the_shell(self) -> None:
+        printed = self.run_command(cases.prepare, "cases", "prepare", "修复")
+        self.assertEqual("s2\n", printed)
+        path = "/cases/%E4%BF%AE%E5%A4%8D/prepare"
+        self.assertEqual([("POST", path, None, None)], self.caller.sent)
+
+    def test_warnings_of_a_worktree_are_told_on_stderr(self) -> None:
+        self.run_command(new, "new", "shell", "--case", "one", "--worktree", "b")
         self.assertEqual("tsctl: no submodules\n", self.error.getvalue())
 
     def test_rm(self) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from tservice.cases.shown import AgentCase, CaseAnswer
+from tservice.core.payload import absent
 from tservice.http.models import Answer
 
 
@@ -10,6 +13,20 @@ class OneCase(Answer):
     """A case that was made."""
 
     case: CaseAnswer
+
+
+class WorktreeMade(Answer):
+    """A case on a new worktree, and what it lacks."""
+
+    case: CaseAnswer
+    warnings: list[str] = Field(description="What was left out, in sentences")
+
+
+class PrepareAnswer(Answer):
+    """What fetches that which a case lacks."""
+
+    session_id: str | None = absent(description="The shell that runs the commands")
+    commands: list[str] = Field(description="Empty where nothing is lacking")
 
 
 class CloneAnswer(Answer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
@@ -21,6 +22,8 @@ from tservice.cases.routes.answers import (
     CloneAnswer,
     FolderAnswer,
     OneCase,
+    PrepareAnswer,
+    WorktreeMade,
 )
 from tservice.cases.service import CaseService
 from tservice.cases.shown import CaseAnswer, agent_case, case_answer
@@ -28,16 +31,16 @@ from tservice.core.errors import ErrorCode
 from tservice.core.failfast import AT_FIRST
 from tservice.core.payloads import Nothing
 from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.text import CASE_NAME
 from tservice.http.models import Body, Query, QueryBool
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
 
-from tservice.core.text import CASE_NAME
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=NAME_LENGTH)]
+KnownName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=NAME_LENGTH)]
+"""That of a case that is there: worktrees are called after branches, in any script."""
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=PATH_LENGTH)]
 Description = Annotated[str, StringConstraints(max_length=DESCRIPTION_LENGTH)]
 RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
-KnownName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=NAME_LENGTH)]
-"""That of a case that is there: worktrees are called after branches, in any script."""
 
 ShortText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 
@@ -124,9 +127,9 @@ class WorktreeBody(Body):
     branch: RefText
     from_: Annotated[RefText | None, Field(alias="from")] = None
 
-    def wish(self) -> WorktreeWish:
+    def wish(self, warn: Callable[[str], object]) -> WorktreeWish:
         """As a record."""
-        return WorktreeWish(branch=self.branch, start=self.from_)
+        return WorktreeWish(branch=self.branch, start=self.from_, warn=warn)
 
 
 class CaseOrderBody(Body):
@@ -190,7 +193,10 @@ class CaseRoutes:
                     answer=Nothing),
             _change("POST", "/{name}/worktree", self.worktree,
                     "Make a case on a new worktree of this one's repository",
-                    body=WorktreeBody, answer=OneCase, more=(ErrorCode.RATE_LIMITED,)),
+                    body=WorktreeBody, answer=WorktreeMade, more=(ErrorCode.RATE_LIMITED,)),
+            _change("POST", "/{name}/prepare", self.prepare,
+                    "Fetch the submodules and files of Git LFS that a case lacks, in a shell",
+                    answer=PrepareAnswer, more=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
     def _changes(self) -> list[Operation]:
@@ -291,10 +297,16 @@ class CaseRoutes:
 
     async def worktree(self, call: Call) -> object:
         """A case beside another."""
-        wish = call.body.wish()
+        warnings: list[str] = []
+        wish = call.body.wish(warnings.append)
         name = call.path["name"]
         case = await self._cases.make_worktree(name, wish, call.identity, call.again)
-        return OneCase(case=case_answer(case))
+        return WorktreeMade(case=case_answer(case), warnings=warnings)
+
+    async def prepare(self, call: Call) -> object:
+        """A shell that fetches what is lacking."""
+        found = await self._cases.prepare(call.path["name"], call.identity, call.again)
+        return PrepareAnswer(session_id=found.session_id, commands=list(found.commands))
 
     async def order(self, call: Call) -> object:
         """Set the order."""

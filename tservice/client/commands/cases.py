@@ -1,4 +1,4 @@
-"""C{cases ls}, C{cases new}, C{cases link}, C{cases clone}, C{cases rm} (protocol-cases)."""
+"""C{cases ls}, C{new}, C{link}, C{clone}, C{prepare}, C{rm} (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -59,6 +59,18 @@ def clone(context: Context) -> int:
     for warning in found["warnings"]:
         shell.warn(warning)
     context.show(found, safe_line(found["case"]["path"]))
+    return 0
+
+
+def prepare(context: Context) -> int:
+    """Fetch what a case lacks, in a shell, and print the shell's id."""
+    path = f"/cases/{quote(context.words.name, safe='')}/prepare"
+    found = context.caller.call("POST", path)
+    for command in found["commands"]:
+        context.shell.tell(command)
+    if "sessionId" not in found:
+        context.shell.tell("nothing is lacking")
+    context.show(found, found.get("sessionId", ""))
     return 0
 
 

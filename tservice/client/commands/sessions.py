@@ -36,8 +36,13 @@ def ls(context: Context) -> int:
 def new(context: Context) -> int:
     """Make and start a session; type its prompt and wait if asked to."""
     words, shell = context.words, context.shell
-    made = context.caller.call("POST", "/sessions", _body(context))["session"]
+    answer = context.caller.call("POST", "/sessions", _body(context))
+    made = answer["session"]
     context.show(made, made["id"])
+    for warning in answer.get("warnings", ()):
+        shell.warn(warning)
+    if "warnings" in answer:
+        shell.tell(f"tsctl cases prepare {made.get('caseName')} fetches them")
     until = None if words.wait is None else words.wait
     if words.prompt is not None:
         found = deliver(context, made["id"], Typing(text=words.prompt, until=until))

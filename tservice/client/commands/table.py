@@ -167,6 +167,12 @@ COMMANDS = (
         " helper on the host of the service, and no password in the address.",
     ),
     Command(
+        ("cases", "prepare"), "cases:prepare", "fetch submodules and files of Git LFS",
+        (NAME, JSON),
+        "Clones and worktrees are made without them.  A shell in the case runs the git of its user;"
+        " its id is printed, and nothing where nothing is lacking.",
+    ),
+    Command(
         ("cases", "rm"), "cases:rm", "remove cases",
         (
             NAME._replace(help="Names of the cases", repeat="+"),

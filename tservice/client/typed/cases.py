@@ -157,6 +157,13 @@ class OneCase(TypedDict):
     case: CaseAnswer
 
 
+class PrepareAnswer(TypedDict):
+    """What fetches that which a case lacks."""
+
+    sessionId: NotRequired[str]
+    commands: list[str]
+
+
 class RemoteLinkBody(TypedDict):
     """A folder of a remote host, and what to call it."""
 
@@ -174,6 +181,13 @@ class WorktreeAnswer(TypedDict):
 
 WorktreeBody = TypedDict("WorktreeBody", {"branch": "str", "from": "NotRequired[str | None]"})
 """A branch, and where it begins, should it be a new one."""
+
+
+class WorktreeMade(TypedDict):
+    """A case on a new worktree, and what it lacks."""
+
+    case: CaseAnswer
+    warnings: list[str]
 
 
 class Cases(Calling):
@@ -245,9 +259,14 @@ class Cases(Calling):
         found: dict[str, Any] = await self.call("POST", f"/cases/clone/{quoted(name)}/cancel")
         return found
 
-    async def post_cases_name_worktree(self, name: str, body: WorktreeBody) -> OneCase:
+    async def post_cases_name_worktree(self, name: str, body: WorktreeBody) -> WorktreeMade:
         """Make a case on a new worktree of this one's repository."""
-        found: OneCase = await self.call("POST", f"/cases/{quoted(name)}/worktree", body=body)
+        found: WorktreeMade = await self.call("POST", f"/cases/{quoted(name)}/worktree", body=body)
+        return found
+
+    async def post_cases_name_prepare(self, name: str) -> PrepareAnswer:
+        """Fetch the submodules and files of Git LFS that a case lacks, in a shell."""
+        found: PrepareAnswer = await self.call("POST", f"/cases/{quoted(name)}/prepare")
         return found
 
     async def put_cases_order(self, body: CaseOrderBody) -> CaseOrderAnswer:

@@ -158,6 +158,7 @@ class OneSession(TypedDict):
     """A session, wrapped."""
 
     session: SessionAnswer
+    warnings: NotRequired[list[str]]
 
 
 class OrderAnswer(TypedDict):
@@ -202,6 +203,7 @@ class QuickStartAnswer(TypedDict):
     sessionId: str
     caseName: str
     casePath: str
+    warnings: NotRequired[list[str]]
 
 
 class QuickStartBody(TypedDict):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from tservice.core.disk import FULL
 from tservice.core.doors.inthread import InPlace
 from tservice.core.errors import ServiceError, failed
 from tservice.core.logs.redact import Redactor
+from tservice.core.places.place import Place
 from tservice.git.changing.child import Children
 from tservice.git.changing.fence import (
     CONFIG_NAMES,
@@ -21,7 +23,7 @@ from tservice.git.changing.progress import ProgressReader, reason
 from tservice.git.command import ProcessEnd
 from tservice.git.errortext import error_text
 from tservice.git.inspect import CONFIG_SECONDS
-from tservice.git.interfaces import Cloned, CloneOrder, CloneRun
+from tservice.git.interfaces import Cloned, CloneOrder, CloneRun, Incomplete
 from tservice.git.runner import GitError, actor_of
 from tservice.git.safety import parse_names
 from tservice.git.smallfiles import read_small
@@ -42,10 +44,13 @@ class Cloner:
         children: Children,
         in_place: InPlace,
         redactor: Redactor,
+        incomplete: Callable[[str, Place, str | None], Awaitable[Incomplete]],
     ) -> None:
+        """@param incomplete: says what a new clone lacks."""
         self._children = children
         self._in_place = in_place
         self._redactor = redactor
+        self._incomplete = incomplete
 
     async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
         """Do it; what a failure leaves at the target is for the caller to remove.
@@ -63,7 +68,9 @@ class Cloner:
             full = await self._in_place(order.place, look, order.target, order.owner)
             raise self._refused(ending, order, run, full, reader.finish())
         finish = partial(_finish, order)
-        return await self._in_place(order.place, finish, order.target, order.owner)
+        ref = await self._in_place(order.place, finish, order.target, order.owner)
+        lacking = await self._incomplete(order.target, order.place, order.owner)
+        return Cloned(ref=ref, warnings=lacking.warnings)
 
     async def _run(self, order: CloneOrder, run: CloneRun, reader: ProgressReader) -> ProcessEnd:
         place, actor = order.place, actor_of(order.place)
@@ -111,17 +118,11 @@ def _is_full(target: str) -> bool:
         return False
 
 
-def _finish(order: CloneOrder) -> Cloned:
-    """What was checked out, and what was left out; blocks."""
+def _finish(order: CloneOrder) -> str | None:
+    """What was checked out; blocks."""
     root = os.fsencode(order.target)
     # Without a template it is missing, and people write into it.
     os.makedirs(os.path.join(root, b".git", b"info"), exist_ok=True)
     head = read_small(os.path.join(root, b".git", b"HEAD"), _SMALL) or b""
     branch = head.removeprefix(_HEAD).strip() if head.startswith(_HEAD) else b""
-    warnings = []
-    if os.path.lexists(os.path.join(root, b".gitmodules")):
-        warnings.append("submodules were not cloned")
-    if b"filter=" in (read_small(os.path.join(root, b".gitattributes"), _SMALL) or b""):
-        warnings.append("filters such as Git LFS were not run: their files hold pointers")
-    ref = branch.decode("utf-8", "replace") or order.ref
-    return Cloned(ref=ref, warnings=tuple(warnings))
+    return branch.decode("utf-8", "replace") or order.ref

@@ -10,9 +10,17 @@ from zope.interface import implementer
 from tservice.core.places.place import Place
 from tservice.git.changing.child import Children
 from tservice.git.changing.clone import Cloner
+from tservice.git.changing.incomplete import IncompleteCheckouts
 from tservice.git.changing.unsaved import UnsavedWork
 from tservice.git.changing.worktrees import GitWorktrees
-from tservice.git.interfaces import Cloned, CloneOrder, CloneRun, IGitWork, WorktreeOrder
+from tservice.git.interfaces import (
+    Cloned,
+    CloneOrder,
+    CloneRun,
+    IGitWork,
+    Incomplete,
+    WorktreeOrder,
+)
 from tservice.git.runner import GitRunner
 
 
@@ -26,12 +34,14 @@ class GitWork:
         cloner: Cloner,
         unsaved: UnsavedWork,
         worktrees: GitWorktrees,
+        incomplete: IncompleteCheckouts,
         children: Children,
         runner: GitRunner,
     ) -> None:
         self._cloner = cloner
         self._unsaved = unsaved
         self._worktrees = worktrees
+        self._incomplete = incomplete
         self._children = children
         self._runner = runner
 
@@ -42,6 +52,9 @@ class GitWork:
         self, folder: str, place: Place, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
         return await self._unsaved.tell(folder, place, owner, repository)
+
+    async def incomplete(self, folder: str, place: Place, owner: str | None) -> Incomplete:
+        return await self._incomplete.look(folder, place, owner)
 
     async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
         return await self._worktrees.add(order)

@@ -16,6 +16,9 @@ class OneSession(Answer):
     """A session, wrapped."""
 
     session: SessionAnswer
+    warnings: list[str] | None = absent(
+        description="What a new worktree lacks, in sentences; left out without one that does"
+    )
 
 
 class Killed(Answer):
@@ -83,6 +86,9 @@ class QuickStartAnswer(Answer):
     session_id: str
     case_name: str
     case_path: str
+    warnings: list[str] | None = absent(
+        description="What a new worktree lacks, in sentences; left out without one that does"
+    )
 
 
 class CursorAnswer(Answer):

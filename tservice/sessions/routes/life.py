@@ -272,8 +272,9 @@ class LifeRoutes:
     async def create(self, call: Call) -> object:
         """Make a session."""
         body: CreateBody = call.body
+        warnings: list[str] = []
         request = CreateRequest(
-            **_shared(body),
+            **_shared(body, warnings),
             name=body.name,
             working_dir=body.working_dir,
             resume_session_id=body.resume_session_id,
@@ -289,12 +290,13 @@ class LifeRoutes:
             return question.answer
         call.again()
         session = await self._sessions.create(request, call.identity, call.again)
-        return OneSession(session=session_answer(session))
+        return OneSession(session=session_answer(session), warnings=warnings or None)
 
     async def quick_start(self, call: Call) -> object:
         """Make a case and a session, and start it."""
         body: QuickStartBody = call.body
-        shared = _shared(body)
+        warnings: list[str] = []
+        shared = _shared(body, warnings)
         wanted = QuickStart(
             case_name=body.case_name or "testcase",
             session=CreateRequest(
@@ -314,6 +316,7 @@ class LifeRoutes:
             session_id=session.id,
             case_name=session.case_name or wanted.case_name,
             case_path=session.working_dir,
+            warnings=warnings or None,
         )
 
     async def start(self, call: Call) -> object:
@@ -337,13 +340,14 @@ class LifeRoutes:
         return Killed(killed=await self._sessions.delete_own(call.identity))
 
 
-def _shared(body: LaunchBody) -> dict[str, Any]:
+def _shared(body: LaunchBody, warnings: list[str]) -> dict[str, Any]:
+    """@param warnings: what a new worktree lacks is added to it."""
     return {
         "mode": body.mode,
         "case_name": body.case_name,
         "parent_session_id": body.parent_session_id,
         "params": body.launch_params(),
-        "worktree": _wish(body.worktree),
+        "worktree": _wish(body.worktree, warnings),
         "env_overrides": body.env_overrides or {},
         "model_wish": None if body.custom_model is None else body.custom_model.wish(),
     }
@@ -361,5 +365,7 @@ def _attached(body: CreateBody) -> PlaceId | None:
     return PlaceId(kind=PlaceKind.REMOTE, name=wanted.host_id, part=wanted.remote_session_name)
 
 
-def _wish(body: NewWorktreeBody | None) -> WorktreeWish | None:
-    return None if body is None else WorktreeWish(branch=body.branch, start=body.from_)
+def _wish(body: NewWorktreeBody | None, warnings: list[str]) -> WorktreeWish | None:
+    if body is None:
+        return None
+    return WorktreeWish(branch=body.branch, start=body.from_, warn=warnings.append)

@@ -1099,6 +1099,7 @@ export interface OneRemoteHost {
 /** A session, wrapped. */
 export interface OneSession {
   session: Session;
+  warnings?: string[];
 }
 
 /** A password that is shown once, and must be changed at the next sign-in. */
@@ -1213,6 +1214,12 @@ export interface PlanUsageTold {
   at: number;
 }
 
+/** What fetches that which a case lacks. */
+export interface Prepare {
+  sessionId?: string;
+  commands: string[];
+}
+
 /** The next fires, fewer than 5 where there are no more; Unix milliseconds. */
 export interface Preview {
   fires: number[];
@@ -1256,6 +1263,7 @@ export interface QuickStart {
   sessionId: string;
   caseName: string;
   casePath: string;
+  warnings?: string[];
 }
 
 /** A case and a session in it, which is started. */
@@ -2014,6 +2022,12 @@ export interface Worktree {
 export interface WorktreeBody {
   branch: string;
   from?: string | null;
+}
+
+/** A case on a new worktree, and what it lacks. */
+export interface WorktreeMade {
+  case: Case;
+  warnings: string[];
 }
 
 /** What each event tells (protocol-events). */

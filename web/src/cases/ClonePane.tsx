@@ -1,8 +1,9 @@
 /** A new case from a repository. The clone goes on when the dialog is closed. */
 import { useState } from "preact/hooks";
 import { sentenceOf } from "../api/errors.ts";
-import { failed, say } from "../ui/toasts.ts";
+import { failed } from "../ui/toasts.ts";
 import { cancelClone, cloneCase } from "./calls.ts";
+import { tellLacking } from "./lacking.ts";
 import { cloneWords, nameOfRepository, nameProblem } from "./rules.ts";
 import { cases as known } from "./state.ts";
 import type { Case, Cloned, CloneBody } from "./types.ts";
@@ -11,7 +12,7 @@ function useClone(onMade: (made: Case) => void) {
   const [running, setRunning] = useState<string>();
   const [problem, setProblem] = useState("");
   const arrive = ({ case: made, warnings }: Cloned) => {
-    for (const warning of warnings) say("info", `Cloned ${made.name}`, warning);
+    tellLacking(made.name, warnings);
     onMade(made);
   };
   const clone = async (body: CloneBody) => {

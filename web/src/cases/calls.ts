@@ -1,7 +1,7 @@
 /** The case routes (protocol-cases). */
 import { request } from "../api/client.ts";
 import type { GitStatus } from "../git/types.ts";
-import type { Browsed, Case, Cloned, CloneBody } from "./types.ts";
+import type { Browsed, Case, Cloned, CloneBody, Prepare } from "./types.ts";
 
 const casePath = (name: string, rest = ""): string => `api/cases/${encodeURIComponent(name)}${rest}`;
 
@@ -31,6 +31,9 @@ export const readCaseGit = (name: string, signal: AbortSignal) =>
 
 /** Answers when the clone is done, which goes on without the caller (protocol-clone). */
 export const cloneCase = (body: CloneBody) => request<Cloned>("POST", "api/cases/clone", { body });
+
+/** Fetches submodules and files of Git LFS in a shell; none where nothing is lacking (protocol-prepare). */
+export const prepareCase = (name: string) => request<Prepare>("POST", casePath(name, "/prepare"));
 
 export const cancelClone = (name: string) =>
   request<unknown>("POST", `api/cases/clone/${encodeURIComponent(name)}/cancel`);

@@ -2,7 +2,7 @@
 
 import type { Cloning } from "../api/types.ts";
 
-export type { Browse as Browsed, Case, Clone as Cloned, Cloning, Folder } from "../api/types.ts";
+export type { Browse as Browsed, Case, Clone as Cloned, Cloning, Folder, Prepare } from "../api/types.ts";
 
 export interface CloneBody {
   name: string;

@@ -107,9 +107,11 @@ export async function create(body: CreateBody): Promise<Session | undefined> {
     if (agreed === undefined || !body.customModel) return undefined;
     return create({ ...body, customModel: { ...body.customModel, [agreed]: true } });
   }
-  const { session } = answer;
+  const { session, warnings } = answer;
   keep(session);
   select(session.id);
+  if (warnings && session.caseName)
+    (await import("../cases/lacking.ts")).tellLacking(session.caseName, warnings);
   return session;
 }
 

@@ -1,0 +1,83 @@
+"""Fetching what a case lacks, by the user's own git, in a session that can be seen
+(protocol-prepare)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import frozen
+
+from tservice.cases.catalogue import Catalogue
+from tservice.cases.desk import Desk
+from tservice.cases.model import NAME_LENGTH
+from tservice.core.clock import sleep
+from tservice.core.errors import failed
+from tservice.core.identity import Identity
+from tservice.core.text import cut_between
+from tservice.git.interfaces import IGitWork
+from tservice.sessions.interfaces import CreateRequest, InputRequest, ISessions
+
+SHELL_SECONDS = 1.0
+"""Between the start of a shell and its command: some shells lose what is typed before."""
+
+
+@frozen(kw_only=True)
+class Preparation:
+    """What is done about what a case lacks.
+
+    @ivar session_id: the shell that does it; C{None}: nothing is lacking.
+    @ivar commands: in their order.
+    """
+
+    session_id: str | None = None
+    commands: Sequence[str] = ()
+
+
+@frozen
+class Preparer:
+    """Opens a shell in the case and types the commands there."""
+
+    _desk: Desk
+    _catalogue: Catalogue
+    _git: IGitWork
+    _sessions: Callable[[], ISessions]
+
+    async def prepare(
+        self, name: str, caller: Identity, again: Callable[[], object]
+    ) -> Preparation:
+        """Fetch the files and submodules that the checkout of a case lacks.
+
+        @param again: judges the caller once more, before a shell is opened and before it is typed
+            into.
+        @raise ServiceError: 404: no such case; 409: something is done to it; 422: it is not on this
+            machine, or is no repository that can be looked at; as L{ISessions.create} and
+            L{ISessions.input}.
+        """
+        case = await self._catalogue.get(name, caller)
+        if case.container is not None or case.far is not None:
+            where = "in a container" if case.far is None else "on another machine"
+            raise failed(f"the case {case.name} is {where}: run git in a session of it")
+        self._desk.refuse_reserved(self._desk.owner(caller), case.name)
+        workspaces = self._desk.workspaces
+        place, owner = workspaces.place_of(caller), workspaces.owner_of(caller)
+        lacking = await self._git.incomplete(case.path, place, owner)
+        if lacking.unknown is not None:
+            raise failed(f"the case {case.name} cannot be looked at: {lacking.unknown}")
+        if not lacking.commands:
+            return Preparation()
+        again()
+        request = CreateRequest(
+            mode="shell",
+            case_name=case.name,
+            name=cut_between(f"prepare {case.name}", NAME_LENGTH),
+            start=True,
+        )
+        session = await self._sessions().create(request, caller, again)
+        await sleep(self._desk.clock, SHELL_SECONDS)
+        again()
+        # Each is run whatever became of the one before: they fetch different things.
+        text = "; ".join(lacking.commands)
+        await self._sessions().input(
+            session.id, InputRequest(text=text, use_mux=True, sender=caller)
+        )
+        return Preparation(session_id=session.id, commands=lacking.commands)
