@@ -185,12 +185,17 @@ class NestedTests(RemovalCase):
         bare = self.tree / "deep" / "store"
         bare.mkdir(parents=True)
         git(bare, "init", "-q", "--bare")
-        self.removed_again(bare)
-
-    def removed_again(self, bare: Path) -> None:
         git(self.tree, "push", "-q", str(bare), "w:refs/heads/main")
         self.refused_for("deep/store has 1 commit that no branch of a remote has")
         shutil.rmtree(bare)
+        self.removed()
+
+    def test_repositories_without_a_commit(self) -> None:
+        """Also where the worktree itself has none, and one of them has other hashes."""
+        for name, more in (("a", ()), ("b", ("--bare",)), ("c", ("--object-format=sha256",))):
+            (self.tree / "deep" / name).mkdir(parents=True)
+            git(self.tree / "deep" / name, "init", "-q", *more)
+        git(self.tree, "switch", "-q", "--orphan", "fresh")
         self.removed()
 
     def test_worktree_of_another_repository(self) -> None:
