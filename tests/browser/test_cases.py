@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser import gitscene
-from tests.browser.harness import PHONE, BrowserCase, Terminal
+from tests.browser.harness import PHONE, BrowserCase, Terminal, until
 from tests.integration.harness import Daemon
 from tests.unit.git.repos import git
 
@@ -124,3 +124,26 @@ class PickerTests(BrowserCase):
         self.works_in(page, cloned.with_name("cloned-fix-login"))
         branch = git(cloned.with_name("cloned-fix-login"), "branch", "--show-current")
         self.assertEqual(b"fix/login", branch.strip())
+
+    def test_worktree_that_lacks_a_submodule_offers_to_fetch_it(self) -> None:
+        """Of a branch that no ASCII name can say."""
+        config = self.service.home / ".gitconfig"
+        config.write_text('[protocol "file"]\n\tallow = always\n')
+        self.addCleanup(config.unlink)
+        main = gitscene.repository(self.service.home / "with-library")
+        allowed = ("-c", "protocol.file.allow=always")
+        git(main, *allowed, "submodule", "add", "-q", str(self.source), "lib")
+        git(main, "commit", "-q", "-m", "library")
+        self.service.request("POST", "/api/cases/link", {"name": "lib", "path": str(main)}).data()
+        page = self.open()
+        self.place(page, "lib").click()
+        page.get_by_test_id("worktree").click()
+        page.get_by_test_id("worktree-branch").fill("修复登录")
+        tree = main.with_name("lib-修复登录")
+        self.works_in(page, tree)
+        toast = page.get_by_test_id("toast").filter(has_text="lib-修复登录 is incomplete")
+        expect(toast).to_contain_text("Submodules were not cloned.")
+        toast.get_by_test_id("toast-action").click()
+        until(page, "the submodule is there", lambda: any((tree / "lib").iterdir()))
+        names = [each["name"] for each in self.service.request("GET", "/api/sessions").data()]
+        self.assertIn("prepare lib-修复登录", names)
