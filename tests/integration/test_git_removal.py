@@ -137,6 +137,17 @@ class ChangeTests(RemovalCase):
         self.ask("DELETE", f"/{self.case}?force=1").data()
         self.assertFalse(self.tree.exists())
 
+    def test_ignored_file_with_secrets(self) -> None:
+        """One that the case itself has as well is not lost."""
+        (self.main / ".git" / "info" / "exclude").write_text(".env*\n*.pem\nnode_modules\n")
+        (self.tree / "node_modules").mkdir()
+        (self.tree / "node_modules" / "cacert.pem").write_text("x\n")
+        (self.main / ".env.local").write_text("KEY=1\n")
+        (self.tree / ".env.local").write_text("KEY=2\n")
+        self.refused_for("1 ignored file with secrets (.env.local)")
+        (self.tree / ".env.local").write_text("KEY=1\n")
+        self.removed()
+
     def test_ignored_files_go(self) -> None:
         """The repository says that they can be made again (protocol-worktrees)."""
         (self.main / ".git" / "info" / "exclude").write_text("*.o\nnode_modules\n")

@@ -8,6 +8,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,6 +19,32 @@ READ_LIMIT = 1024 * 1024
 """Bytes that L{read_text} takes at most: a settings file is never near it."""
 VALUES_LIMIT = 50_000
 """Values and names of a JSON file that anybody may have made."""
+
+
+_ENVIRONMENTS = ".env*"
+_SECRETS = (
+    "*.pem",
+    "*.key",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    "*.kdbx",
+    "credentials*.json",
+)
+
+
+def is_secret(name: str, *, reveal: bool = False) -> bool:
+    """Return whether a file of that name holds secrets and is never handed out (protocol-files).
+
+    @param reveal: environment files may be shown.
+    """
+    lower = name.lower()
+    if fnmatchcase(lower, _ENVIRONMENTS):
+        return not reveal
+    if lower.startswith("id_"):
+        return not lower.endswith(".pub")
+    return any(fnmatchcase(lower, pattern) for pattern in _SECRETS)
 
 
 class FileError(Exception):

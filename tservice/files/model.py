@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from fnmatch import fnmatchcase
 
 from attrs import frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.files import is_secret as is_secret
 from tservice.core.places.place import OWN, PlaceId
 from tservice.core.text import is_mark
 
@@ -28,18 +28,6 @@ NOT_ENTERED = frozenset(
     {".git", "node_modules", "dist", "build", "target", "vendor", "venv", "__pycache__"}
 )
 """Listed, and entered only where they are asked for (protocol-files)."""
-
-_ENVIRONMENTS = ".env*"
-_SECRETS = (
-    "*.pem",
-    "*.key",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    "*.kdbx",
-    "credentials*.json",
-)
 
 UPLOADS = ".service-uploads"
 OLDER_UPLOADS = ".claude-images"
@@ -86,19 +74,6 @@ class Workspace:
     folder: str
     place: PlaceId = OWN
     owner: str | None = None
-
-
-def is_secret(name: str, *, reveal: bool = False) -> bool:
-    """Whether a file of that name is never handed out (protocol-files).
-
-    @param reveal: environment files may be shown.
-    """
-    lower = name.lower()
-    if fnmatchcase(lower, _ENVIRONMENTS):
-        return not reveal
-    if lower.startswith("id_"):
-        return not lower.endswith(".pub")
-    return any(fnmatchcase(lower, pattern) for pattern in _SECRETS)
 
 
 def secret() -> ServiceError:

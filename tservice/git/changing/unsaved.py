@@ -12,6 +12,7 @@ from attrs import frozen
 from tservice.core.doors.inthread import InPlace
 from tservice.core.places.place import Place
 from tservice.git.changing.hiddenchanges import count_hidden_changes
+from tservice.git.changing.ignoredsecrets import list_ignored_secrets, without_copies
 from tservice.git.changing.inside import (
     Inside,
     find_inside,
@@ -30,7 +31,7 @@ from tservice.git.changing.lostcommits import (
 )
 from tservice.git.commits import COUNT, parse_count
 from tservice.git.inspect import Inspection, Inspector
-from tservice.git.model import ChangeKind, Repository, RepositoryStatus
+from tservice.git.model import ChangeKind, Repository, RepositoryStatus, display
 from tservice.git.porcelain import BadOutput
 from tservice.git.runner import GitError
 from tservice.git.smallfiles import read_small
@@ -61,14 +62,20 @@ _UNDER_WAY = {
 class _Look:
     """One look at a folder.
 
-    @ivar for_good: it is removed; else it is moved to the trash, from where it can be taken back.
+    @ivar source: the repository of a worktree that is removed; C{None}: the folder is moved to the
+        trash, from where it can be taken back.
     """
 
     inspector: Inspector
     inside: Inside
     place: Place
     owner: str | None
-    for_good: bool
+    source: str | None
+
+    @property
+    def for_good(self) -> bool:
+        """Whether nothing can be taken back."""
+        return self.source is not None
 
 
 @frozen(kw_only=True)
@@ -104,7 +111,7 @@ class UnsavedWork:
             inside=inside,
             place=place,
             owner=owner,
-            for_good=repository is not None,
+            source=repository,
         )
         found = [] if inside.whole else ["there is too much in it to be looked through"]
         found += [f"{name} has a .git that leads to no repository" for name in inside.broken]
@@ -133,11 +140,10 @@ class UnsavedWork:
         # The stashes of a worktree stay with its repository.
         stashes = await _stashes(inspector, visit) if goes else 0
         said = _counted(files.changes + hidden, "uncommitted change", "uncommitted changes")
+        said += await self._secrets(look, visit)
         if lost.count:
-            holder = (
-                "that no branch of a remote has" if goes and look.for_good else "that no branch has"
-            )
-            said.append(lost.told(holder))
+            of_remote = "of a remote " if goes and look.for_good else ""
+            said.append(lost.told(f"that no branch {of_remote}has"))
         if unpushed > lost.count:
             said += _counted(unpushed, "unpushed commit", "unpushed commits")
         if forgotten.count:
@@ -148,6 +154,20 @@ class UnsavedWork:
         if files.lock is not None and look.for_good:
             said.append(f"a lock of git worktree lock{files.lock and f' ({files.lock})'}")
         return said
+
+    async def _secrets(self, look: _Look, visit: Inspection) -> list[str]:
+        """Ignored files with secrets; copies of those of the case that it comes from are none."""
+        if look.source is None or visit.repository.bare:
+            return []
+        paths = await list_ignored_secrets(look.inspector, visit)
+        if not paths:
+            return []
+        root = visit.repository.root
+        source = os.fsencode(look.source)
+        work = partial(without_copies, root, paths, look.inside.top, source)
+        found = await self._in_place(look.place, work, visit.repository.folder, look.owner)
+        said = _counted(len(found), "ignored file with secrets", "ignored files with secrets")
+        return [f"{each} ({display(found[0])})" for each in said]
 
     async def _hidden(self, look: _Look, visit: Inspection) -> int:
         def in_thread(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:

@@ -1,0 +1,43 @@
+"""Ignored files that no tool makes again: those of keys, passwords and environments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from tservice.core.files import is_secret
+from tservice.git.inspect import Inspection, Inspector
+from tservice.git.smallfiles import read_small
+
+LISTED_BYTES = 256 * 1024 * 1024
+"""Bytes that git may print of the names of ignored files and folders."""
+COMPARED_BYTES = 1024 * 1024
+"""Bytes of a file that is compared; a larger one counts as another."""
+
+_IGNORED = (
+    "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z",
+)  # fmt: skip
+
+
+async def list_ignored_secrets(inspector: Inspector, visit: Inspection) -> list[bytes]:
+    """List ignored files by whose names they hold secrets; ignored folders are not entered.
+
+    @raise GitError: git cannot tell.
+    """
+    listed = await inspector.ask(visit, _IGNORED, LISTED_BYTES)
+    return [each for each in listed.split(b"\0") if is_secret(os.fsdecode(os.path.basename(each)))]
+
+
+def without_copies(root: bytes, paths: Sequence[bytes], top: bytes, source: bytes) -> list[bytes]:
+    """Return those of C{paths} below C{root} of which there is no equal file; blocks.
+
+    @param top: what holds C{root}.
+    @param source: where equal files may be, at the same places as in C{top}.
+    """
+    other = os.path.join(source, os.path.relpath(root, top))
+    return [each for each in paths if not _is_copied(root, each, other)]
+
+
+def _is_copied(root: bytes, path: bytes, other: bytes) -> bool:
+    found = read_small(os.path.join(root, path), COMPARED_BYTES)
+    return found is not None and found == read_small(os.path.join(other, path), COMPARED_BYTES)
