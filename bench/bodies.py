@@ -25,7 +25,7 @@ from tests.unit.http.driver import turn
 from tservice.client.errors import ApiError
 from tservice.client.mcp.http_routes import read_message
 from tservice.client.mcp.plan import Ask
-from tservice.client.mcp.protocol import RpcFault, RpcServer
+from tservice.client.mcp.protocol import RpcFault, RpcServer, judge
 from tservice.client.mcp.tools import offered
 from tservice.core.errors import ServiceError
 from tservice.http.body import MAX_DIGITS, read_in_turns
@@ -193,7 +193,7 @@ def message_cost(server: RpcServer, raw: bytes) -> float:
 
 async def _answer(server: RpcServer, raw: bytes, clock: Clock) -> None:
     with suppress(RpcFault):
-        asked = await read_message(raw, clock)
+        asked = judge(await read_message(raw, clock))
         if asked is not None:
             await server.answer(asked)
 

@@ -8,8 +8,13 @@ import subprocess
 import threading
 from typing import Any
 
+from hypothesis import given, settings
+
+from tests.examples import examples
 from tests.integration.tsctl import TSCTL, TsctlCase
+from tests.unit.client.mcp import grammar
 from tests.waiting import PATIENCE
+from tservice.client.mcp.protocol import VERSIONS
 
 
 class McpTests(TsctlCase):
@@ -74,6 +79,35 @@ class McpTests(TsctlCase):
         self.assertTrue(refused["isError"])
         process.communicate(timeout=PATIENCE)  # its input ends, and so does it
         self.assertEqual(0, process.returncode)
+
+    def test_each_request_is_answered_once(self) -> None:
+        """On one connection of each revision, whatever came before; by a grammar."""
+        for version in VERSIONS:
+            self.converse(version)
+
+    def converse(self, version: str) -> None:
+        process = self.connect()
+        self.ask(process, "initialize", protocolVersion=version)
+
+        @settings(max_examples=examples(100), deadline=None, database=None)
+        @given(grammar.lines(version))
+        def send(line: grammar.Line) -> None:
+            self.send(process, line)
+
+        send()
+        self.assertEqual({}, self.ask(process, "ping")["result"])
+        rest, complaints = process.communicate(timeout=PATIENCE)
+        self.assertEqual(("", ""), (rest, complaints))
+
+    def send(self, process: subprocess.Popen[str], line: grammar.Line) -> None:
+        """Send it, and read as many answers as it has to get."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(line.raw.decode("latin-1") + "\n")
+        process.stdin.flush()
+        due = 1 if line.is_batch and line.wanted else len(line.wanted)
+        answers = [json.loads(process.stdout.readline()) for _ in range(due)]
+        self.assertEqual(grammar.wanted([line]), grammar.given(answers))
 
     def test_few_scopes_offer_few_tools(self) -> None:
         process = self.connect("--scopes", "sessions:read,waits")

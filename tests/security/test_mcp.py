@@ -6,15 +6,21 @@ import json
 from typing import Any, ClassVar
 from unittest.mock import patch
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.security.world import CROSS, Answer, World
+from tests.unit.client.mcp import grammar
 from tests.unit.http.driver import Connection, MemoryTransport, head
+from tservice.client.mcp.protocol import BATCHES, VERSIONS
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payloads import ResolvedTold
 from tservice.http.body import LONG_TEXT
 
+JSON = "application/json"
 ALL = ("sessions:read", "sessions:input", "sessions:manage", "waits", "approvals", "git")
 
 
@@ -37,8 +43,8 @@ class McpTests(SynchronousTestCase):
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         return self.world.ask("POST", "/mcp", message, headers)
 
-    def connect(self, headers: dict[str, str]) -> dict[str, str]:
-        found = self.post(headers, "initialize", protocolVersion="2025-06-18")
+    def connect(self, headers: dict[str, str], version: str = VERSIONS[0]) -> dict[str, str]:
+        found = self.post(headers, "initialize", protocolVersion=version)
         self.assertEqual(200, found.status, found)
         self.assertIn("logging", json.loads(found.body)["result"]["capabilities"])
         return {**headers, "Mcp-Session-Id": found.headers["mcp-session-id"]}
@@ -200,6 +206,56 @@ class McpTests(SynchronousTestCase):
         self.assertEqual((202, ""), (found.status, found.body))
         for wrong in ({"MCP-Protocol-Version": "1999-01-01"}, {"Content-Type": "text/plain"}):
             self.assertEqual(400, self.post({**mine, **wrong}, "ping").status, wrong)
+
+    @settings(max_examples=examples(200), deadline=None, database=None)
+    @given(st.data())
+    def test_each_request_is_answered_once(self, data: st.DataObject) -> None:
+        """Whatever is sent, by a grammar; batches in the one revision that has them."""
+        version = data.draw(st.sampled_from(VERSIONS))
+        line = data.draw(grammar.lines(version))
+        mine = self.connect({"Cookie": self.world.cookies["ann"]}, version)
+        found = self.world.ask("POST", "/mcp", line.raw, {**mine, "Content-Type": JSON})
+        if not line.wanted:
+            self.assertEqual((202, ""), (found.status, found.body))
+            return
+        answer = json.loads(found.body)
+        self.assertEqual(line.is_batch, isinstance(answer, list))
+        self.assertEqual(grammar.wanted([line]), grammar.given([answer]))
+        [*codes] = {code for _, code in line.wanted}
+        is_message = line.is_batch or codes[0] not in (-32600, -32700)
+        self.assertEqual(200 if is_message else 400, found.status)
+
+    def test_wrong_parameters_of_a_greeting_open_no_connection(self) -> None:
+        token = {"Cookie": self.world.cookies["ann"]}
+        for params in list[Any](([], None, {"protocolVersion": 7})):
+            message = {"jsonrpc": "2.0", "id": 9, "method": "initialize", "params": params}
+            found = self.world.ask("POST", "/mcp", message, token)
+            self.assertEqual((200, False), (found.status, "mcp-session-id" in found.headers))
+            answer = json.loads(found.body)
+            self.assertEqual((9, -32602), (answer["id"], answer["error"]["code"]))
+
+    def test_a_batch_waits_for_all_of_it(self) -> None:
+        """Its calls are made side by side: one may wait for what another does."""
+        mine = self.connect({"Cookie": self.world.cookies["ann"]}, BATCHES)
+        calls = [
+            ("wait", {"sessionIds": [self.world.session], "until": ["exit"], "timeoutMs": 1000}),
+            ("list_sessions", {}),
+        ]
+        batch = [
+            {"jsonrpc": "2.0", "id": name, "method": "tools/call",
+             "params": {"name": name, "arguments": arguments}}
+            for name, arguments in calls
+        ]  # fmt: skip
+        raw = json.dumps(batch).encode()
+        headers = {"Content-Type": JSON, "Content-Length": str(len(raw)), **mine}
+        connection = Connection(self.world.site, MemoryTransport(self.world.address()))
+        self.addCleanup(connection.lose)
+        connection.send(head("POST", "/mcp", headers) + raw)
+        self.assertEqual(b"", connection.value())
+        self.world.clock.advance(1)
+        answers = json.loads(connection.value().partition(b"\r\n\r\n")[2])
+        self.assertEqual(["wait", "list_sessions"], [each["id"] for each in answers])
+        self.assertTrue(all("result" in each for each in answers))
 
     def test_a_page_of_another_origin_is_kept_out(self) -> None:
         mine = self.connect(self.world.token("ann", *ALL))

@@ -35,6 +35,7 @@ class Connection:
 
     @ivar who: the person, and the token where there is one.
     @ivar seen: when it asked last, in seconds of the reactor's clock.
+    @ivar version: the revision of MCP that was agreed on; C{""}: none yet.
     @ivar quiet: it wants no notices.
     @ivar told: where its notifications go, while it listens.
     """
@@ -42,6 +43,7 @@ class Connection:
     key: str
     who: tuple[str, str | None]
     seen: float
+    version: str = ""
     quiet: bool = False
     told: Told | None = None
 
@@ -57,7 +59,7 @@ class Connections:
         return len(self._open)
 
     def open(self, identity: Identity) -> Connection:
-        """A new one; others may go for it."""
+        """Open a connection; others may be ended for it."""
         self._expire()
         who = person(identity)
         own = [each for each in self._open.values() if each.who == who]

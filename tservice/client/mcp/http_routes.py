@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
-from twisted.internet.defer import CancelledError
+from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
@@ -15,7 +15,17 @@ from tservice.client.errors import ApiError
 from tservice.client.mcp.connections import Connection, Connections
 from tservice.client.mcp.notices import TOLD, is_quiet, notice
 from tservice.client.mcp.plan import Ask
-from tservice.client.mcp.protocol import BAD_JSON, VERSIONS, RpcFault, RpcServer, judge, refused
+from tservice.client.mcp.protocol import (
+    BAD_ARGUMENTS,
+    BAD_JSON,
+    VERSIONS,
+    Message,
+    RpcFault,
+    RpcServer,
+    entries_of,
+    judge,
+    refused,
+)
 from tservice.client.mcp.protocol import RpcCall as Asked
 from tservice.client.mcp.tools import offered
 from tservice.core.disk import NotKept, trouble
@@ -41,6 +51,7 @@ PATH = "/mcp"
 SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
 BODY_LIMIT = JSON_BODY_LIMIT
 """Bytes of a message: the longest text that a tool takes, escaped, has room in it."""
+_NO_ANSWER = Reply(content=b"", content_type="", status=202)
 
 
 class Calls(Protocol):
@@ -66,30 +77,70 @@ class McpRoutes:
         self._beat.clock = clock
 
     async def post(self, call: Call) -> Reply:
-        """Answer one message."""
+        """Answer one message, or a batch of them."""
         _check_version(call)
         request = cast(Request, call.request)
         if (call.header("content-type") or "").partition(";")[0].strip() != "application/json":
             raise invalid("content-type", "must be application/json")
         raw = request.content.read()
         try:
-            asked = await read_message(raw, self._clock)
+            found = await read_message(raw, self._clock)
+            if len(raw) > LONG_TEXT:
+                call.again()
+            if isinstance(found, list):
+                return await self._answer_batch(call, found)
+            asked = judge(found)
         except RpcFault as fault:
-            return Reply(content=refused(None, fault), status=400)
-        if len(raw) > LONG_TEXT:
-            call.again()
-        connection = self._connection(call, asked)
+            # Bad parameters are a fault of a request, the others of what is no message.
+            status = 200 if fault.code == BAD_ARGUMENTS else 400
+            return Reply(content=refused(fault.key, fault), status=status)
         if asked is None:
-            return Reply(content=b"", content_type="", status=202)
-        if asked.method == "logging/setLevel":
-            connection.quiet = is_quiet(asked.params.get("level"))
-        server = RpcServer(offered(call.identity.scopes), self._sender(call), notices=True)
-        return Reply(content=await server.answer(asked), headers={SESSION: connection.key})
+            self._connection(call)
+            return _NO_ANSWER
+        if asked.method == "initialize":
+            return await self._greet(call, asked)
+        connection = self._connection(call)
+        answer = await self._answer(call, connection, asked)
+        return Reply(content=answer, headers={SESSION: connection.key})
+
+    async def _greet(self, call: Call, asked: Asked) -> Reply:
+        """Answer C{initialize}, and open a connection unless it is refused."""
+        answer = await self._server(call).answer(asked)
+        if "result" not in answer:
+            return Reply(content=answer)
+        connection = self._connections.open(call.identity)
+        connection.version = answer["result"]["protocolVersion"]
+        return Reply(content=answer, headers={SESSION: connection.key})
+
+    async def _answer_batch(self, call: Call, batch: Sequence[object]) -> Reply:
+        """Answer all requests of a batch, which are carried out side by side.
+
+        @raise RpcFault: the connection's revision has no batches, or it is empty.
+        """
+        connection = self._connection(call)
+        entries = entries_of(batch, connection.version)
+        if not entries:
+            return _NO_ANSWER
+        answers = [Deferred.fromCoroutine(self._answer(call, connection, each)) for each in entries]
+        found = await gatherResults(answers, consumeErrors=True)
+        return Reply(content=found, headers={SESSION: connection.key})
+
+    async def _answer(self, call: Call, connection: Connection, asked: Asked | RpcFault) -> Message:
+        """Answer one request of a connection."""
+        if isinstance(asked, RpcFault):
+            return refused(asked.key, asked)
+        answer = await self._server(call).answer(asked)
+        if asked.method == "logging/setLevel" and "result" in answer:
+            connection.quiet = is_quiet(asked.params["level"])
+        return answer
+
+    def _server(self, call: Call) -> RpcServer:
+        return RpcServer(offered(call.identity.scopes), self._sender(call), notices=True)
 
     async def stream(self, call: Call) -> None:
         """Notifications, until the client leaves or its connection is over."""
         _check_version(call)
-        connection = self._connection(call, None)
+        connection = self._connection(call)
         request = cast(Request, call.request)
         headers = request.responseHeaders
         headers.setRawHeaders("Content-Type", ["text/event-stream"])
@@ -115,7 +166,7 @@ class McpRoutes:
 
     async def delete(self, call: Call) -> Nothing:
         """End a connection."""
-        self._connections.end(self._connection(call, None))
+        self._connections.end(self._connection(call))
         return Nothing()
 
     def close(self) -> None:
@@ -125,9 +176,7 @@ class McpRoutes:
         if self._beat.running:
             self._beat.stop()
 
-    def _connection(self, call: Call, asked: Asked | None) -> Connection:
-        if asked is not None and asked.method == "initialize":
-            return self._connections.open(call.identity)
+    def _connection(self, call: Call) -> Connection:
         key = call.header(SESSION)
         if key is None:
             raise invalid(SESSION, "is required")
@@ -219,13 +268,14 @@ def _as_answered(error: ServiceError) -> ApiError:
     return ApiError(HTTP_STATUS[error.code], error.code.value, error.message)
 
 
-async def read_message(raw: bytes, clock: IReactorTime) -> Asked | None:
-    """The request in a message, under the rules of any JSON body (L{parse_in_turns}).
+async def read_message(raw: bytes, clock: IReactorTime) -> object:
+    """Return the JSON value of a body, under the rules of any JSON body (L{parse_in_turns}).
 
-    @raise RpcFault: it is none, and no notification.
+    @raise RpcFault: it breaks them.
     """
     try:
-        return judge(await parse_in_turns(raw, clock))
+        found: object = await parse_in_turns(raw, clock)
+        return found
     except ServiceError as error:
         raise RpcFault(BAD_JSON, str(error)) from None
 

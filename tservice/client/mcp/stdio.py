@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, BinaryIO
 
 from tservice.client.errors import ApiError, Unusable
@@ -12,18 +12,23 @@ from tservice.client.finished import finished
 from tservice.client.mcp.notices import TOLD, is_quiet, notice
 from tservice.client.mcp.protocol import (
     BAD_REQUEST,
+    BROKEN,
+    MOST_CALLS,
     Message,
     RpcCall,
     RpcFault,
     RpcServer,
-    parse,
+    asks_service,
+    decode,
+    entries_of,
+    judge,
     refused,
 )
 
 LINE = 4 * 1024 * 1024
 """Bytes of a message."""
-AT_ONCE = 16
-"""Calls that are answered at the same time; one more is refused."""
+AT_ONCE = MOST_CALLS
+"""Calls of the service that are answered at the same time; one more is refused."""
 GRACE = 5.0
 """Seconds for the answers that are still owed when the input ends."""
 AGAIN = 5.0
@@ -33,6 +38,10 @@ LISTENER = "mcp-notices"
 
 Events = Callable[[], Iterable[tuple[str, Any]]]
 """Names and payloads of the service's events; ends by L{Unusable}."""
+
+
+Respond = Callable[[Message], None]
+"""Takes the answer to one request."""
 
 
 class Stdio:
@@ -49,45 +58,77 @@ class Stdio:
         self._server, self._source, self._sink = server, source, sink
         self._events, self._quiet, self._over = events, False, threading.Event()
         self._listening: threading.Thread | None = None
+        self._version: str | None = None
         self._writing = threading.Lock()
-        self._room = threading.BoundedSemaphore(AT_ONCE)
-        self._threads: set[threading.Thread] = set()
+        self._changed = threading.Condition()
+        # Calls of the service under way; None: its answer is being written.
+        self._owed: dict[object, tuple[RpcCall, Respond] | None] = {}
 
     def serve(self) -> None:
         """Until the input ends."""
         while line := self._source.readline(LINE + 1):
             if len(line) > LINE:
                 self._skip(line)
-                self._write(
-                    refused(None, RpcFault(BAD_REQUEST, f"a message has {LINE} bytes at most"))
+                self._refuse(
+                    self._write, RpcFault(BAD_REQUEST, f"a message has {LINE} bytes at most")
                 )
             elif line.strip():
                 self._receive(line)
         self._over.set()
-        for thread in tuple(self._threads):
-            thread.join(GRACE)
+        self._settle()
 
     def _receive(self, line: bytes) -> None:
         try:
-            call = parse(line)
+            found = decode(line)
+            if isinstance(found, list):
+                self._receive_batch(entries_of(found, self._version))
+                return
+            call = judge(found)
         except RpcFault as fault:
-            self._write(refused(None, fault))
+            self._refuse(self._write, fault)
             return
-        if call is None:
-            return
-        if call.method != "tools/call" and not call.method.startswith("resources/"):
-            self._answer_at_once(call)
-        elif self._room.acquire(blocking=False):
-            self._start(call)
-        else:
-            self._write(refused(call.key, RpcFault(BAD_REQUEST, f"over {AT_ONCE} calls at once")))
+        if call is not None:
+            self._begin(call, self._write)
 
-    def _answer_at_once(self, call: RpcCall) -> None:
-        if call.method == "logging/setLevel":
+    def _receive_batch(self, entries: Sequence[RpcCall | RpcFault]) -> None:
+        if not entries:
+            return
+        answers = _Batch(len(entries), self._write)
+        for each in entries:
+            if isinstance(each, RpcFault):
+                self._refuse(answers.add, each)
+            else:
+                self._begin(each, answers.add)
+
+    def _begin(self, call: RpcCall, respond: Respond) -> None:
+        """Answer a request, at once or from a thread of its own."""
+        if not asks_service(call.method):
+            self._answer_at_once(call, respond)
+            return
+        own = object()
+        with self._changed:
+            is_full = len(self._owed) >= AT_ONCE
+            if not is_full:
+                self._owed[own] = (call, respond)
+        if is_full:
+            self._refuse(respond, RpcFault(BAD_REQUEST, f"over {AT_ONCE} calls at once", call.key))
+            return
+        # A daemon: one that still waits does not keep the program from ending.
+        threading.Thread(target=self._answer, args=(own, call), daemon=True).start()
+
+    def _answer_at_once(self, call: RpcCall, respond: Respond) -> None:
+        answer = finished(self._server.answer(call))
+        result = answer.get("result")
+        if call.method == "logging/setLevel" and result is not None:
             # Before the answer: whoever has that is told no more.
-            self._quiet = is_quiet(call.params.get("level"))
-        self._write(finished(self._server.answer(call)))
-        if call.method == "initialize" and self._events and self._listening is None:
+            self._quiet = is_quiet(call.params["level"])
+        respond(answer)
+        if call.method == "initialize" and result is not None:
+            self._version = result["protocolVersion"]
+            self._listen_once()
+
+    def _listen_once(self) -> None:
+        if self._events and self._listening is None:
             # A daemon: it waits for events that may never come.
             self._listening = threading.Thread(target=self._listen, name=LISTENER, daemon=True)
             self._listening.start()
@@ -104,21 +145,40 @@ class Stdio:
             except Unusable:
                 self._over.wait(AGAIN)
 
-    def _start(self, call: RpcCall) -> None:
-        # A daemon: one that still waits does not keep the program from ending.
-        thread = threading.Thread(target=self._answer, args=(call,), daemon=True)
-        self._threads.add(thread)
-        thread.start()
+    def _answer(self, own: object, call: RpcCall) -> None:
+        self._respond(own, finished(self._server.answer(call)))
 
-    def _answer(self, call: RpcCall) -> None:
+    def _respond(self, own: object, answer: Message) -> None:
+        """Give the answer to a call, unless it was given already."""
+        with self._changed:
+            owed = self._owed.get(own)
+            if owed is None:
+                return
+            self._owed[own] = None
         try:
-            self._write(finished(self._server.answer(call)))
+            owed[1](answer)
         finally:
-            self._threads.discard(threading.current_thread())
-            self._room.release()
+            with self._changed:
+                del self._owed[own]
+                self._changed.notify_all()
 
-    def _write(self, message: Message) -> None:
-        line = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    def _settle(self) -> None:
+        """Wait a moment for the answers that are owed, and refuse what is still under way then."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._owed, GRACE)
+            late = [(own, owed[0]) for own, owed in self._owed.items() if owed is not None]
+        for own, call in late:
+            fault = RpcFault(BROKEN, "the input ended before the answer was there")
+            self._respond(own, refused(call.key, fault))
+        with self._changed:
+            self._changed.wait_for(lambda: not self._owed, GRACE)
+
+    def _refuse(self, respond: Respond, fault: RpcFault) -> None:
+        respond(refused(fault.key, fault))
+
+    def _write(self, message: Message | list[Message]) -> None:
+        # Escaped: an id may hold half a surrogate pair, which has no bytes of its own.
+        line = json.dumps(message).encode() + b"\n"
         with self._writing:
             try:
                 self._sink.write(line)
@@ -130,3 +190,20 @@ class Stdio:
     def _skip(self, line: bytes) -> None:
         while line and not line.endswith(b"\n"):
             line = self._source.readline(LINE)
+
+
+class _Batch:
+    """Answers to the requests of one batch, written together once all are there."""
+
+    def __init__(self, missing: int, write: Callable[[list[Message]], None]) -> None:
+        self._missing, self._write = missing, write
+        self._answers: list[Message] = []
+        self._adding = threading.Lock()
+
+    def add(self, answer: Message) -> None:
+        """Take one of them."""
+        with self._adding:
+            self._answers.append(answer)
+            is_complete = len(self._answers) == self._missing
+        if is_complete:
+            self._write(self._answers)

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
+from tests.unit.client.mcp.shapes import WRONG_SHAPES
 from tservice.client.errors import ApiError
 from tservice.client.finished import finished
 from tservice.client.link.caller import Lost
 from tservice.client.mcp import protocol
 from tservice.client.mcp.plan import Ask
-from tservice.client.mcp.protocol import VERSIONS, RpcCall, RpcFault, RpcServer, parse
+from tservice.client.mcp.protocol import (
+    BATCHES,
+    MOST_CALLS,
+    MOST_IN_BATCH,
+    VERSIONS,
+    RpcCall,
+    RpcFault,
+    RpcServer,
+    entries_of,
+    parse,
+)
 from tservice.client.mcp.tools import TOOLS, Tool, offered
 
 thorough = settings(max_examples=examples(300), deadline=None, database=None)
@@ -78,19 +89,42 @@ class ParseTests(SynchronousTestCase):
     def test_what_is_no_request(self) -> None:
         self.assertEqual(-32700, self.code("{"))
         self.assertEqual(-32700, self.code("[" * 100_000))
+        self.assertEqual(-32700, self.code('{"jsonrpc":"2.0","id":NaN,"method":"ping"}'))
         for line in (
             "[]",
             "3",
             '{"id":1,"method":"ping"}',
             '{"jsonrpc":"2.0","id":true,"method":""}',
             '{"jsonrpc":"2.0","id":1}',
-            '{"jsonrpc":"2.0","id":1,"method":"x","params":[]}',
+            '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+            '{"jsonrpc":"2.0","id":1e400,"method":"ping"}',
+            '{"jsonrpc":"2.0","method":1,"params":"bar"}',
+            '{"jsonrpc":"2.0"}',
         ):
             self.assertEqual(-32600, self.code(line), line)
+
+    def test_parameters_that_are_no_object(self) -> None:
+        for params in ("[]", "[1]", '"x"', "1", "true", "null"):
+            line = f'{{"jsonrpc":"2.0","id":"a","method":"ping","params":{params}}}'
+            fault: RpcFault = self.assertRaises(RpcFault, parse, line)
+            self.assertEqual((-32602, "a"), (fault.code, fault.key), params)
+
+    def test_a_fault_names_the_request_wherever_it_has_an_id(self) -> None:
+        for line, key in (
+            ('{"id":1,"method":"ping"}', 1),
+            ('{"jsonrpc":"2.0","id":"x"}', "x"),
+            ('{"jsonrpc":"2.0","id":1.5,"method":7}', 1.5),
+            ('{"jsonrpc":"2.0","id":[],"method":"ping"}', None),
+            (f'{{"jsonrpc":"2.0","id":"{"x" * 257}","method":"ping"}}', None),
+        ):
+            fault: RpcFault = self.assertRaises(RpcFault, parse, line)
+            self.assertEqual(key, fault.key, line)
 
     def test_what_wants_no_answer(self) -> None:
         self.assertIsNone(parse('{"jsonrpc":"2.0","method":"notifications/initialized"}'))
         self.assertIsNone(parse('{"jsonrpc":"2.0","id":1,"result":{}}'))
+        self.assertIsNone(parse('{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}'))
+        self.assertIsNone(parse('{"jsonrpc":"2.0","method":"ping","params":[]}'))
 
     @thorough
     @given(st.text(max_size=60))
@@ -98,13 +132,57 @@ class ParseTests(SynchronousTestCase):
         try:
             parse(text)
         except RpcFault as fault:
-            self.assertIn(fault.code, (-32700, -32600))
+            self.assertIn(fault.code, (-32700, -32600, -32602))
+
+
+class BatchTests(SynchronousTestCase):
+    PING: ClassVar[dict[str, Any]] = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+    def told(self, *messages: object) -> list[tuple[Any, int | None]]:
+        """Ids and, of what is refused, codes."""
+        found = entries_of(messages, BATCHES)
+        return [(each.key, each.code if isinstance(each, RpcFault) else None) for each in found]
+
+    def test_only_one_revision_has_them(self) -> None:
+        for version in (None, *VERSIONS):
+            if version == BATCHES:
+                continue
+            fault: RpcFault = self.assertRaises(RpcFault, entries_of, [self.PING], version)
+            self.assertEqual((-32600, None), (fault.code, fault.key), version)
+        empty: RpcFault = self.assertRaises(RpcFault, entries_of, [], BATCHES)
+        self.assertEqual((-32600, None), (empty.code, empty.key))
+
+    def test_each_request_of_it_counts(self) -> None:
+        notification = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        response = {"jsonrpc": "2.0", "id": 1, "result": {}}
+        self.assertEqual([], self.told(notification, response))
+        self.assertEqual(
+            [(1, None), (None, -32600), (2, -32602), (None, -32600), (3, -32600)],
+            self.told(
+                self.PING,
+                7,
+                {**self.PING, "id": 2, "params": []},
+                [self.PING],
+                {**self.PING, "id": 3, "method": "initialize"},
+            ),
+        )
+
+    def test_what_is_too_much_is_refused_by_its_id(self) -> None:
+        many = [{**self.PING, "id": number} for number in range(MOST_IN_BATCH + 2)]
+        codes = [code for _, code in self.told(*many)]
+        self.assertEqual([None] * MOST_IN_BATCH + [-32600] * 2, codes)
+        calls = [
+            {"jsonrpc": "2.0", "id": number, "method": method}
+            for number, method in enumerate(["tools/call", "resources/list"] * MOST_CALLS)
+        ]
+        codes = [code for _, code in self.told(*calls, self.PING)]
+        self.assertEqual([None] * MOST_CALLS + [-32600] * MOST_CALLS + [None], codes)
 
 
 class ServerCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.service = Service()
-        self.server = RpcServer(offered(None), self.service.send)
+        self.server = RpcServer(offered(None), self.service.send, notices=True)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         answer = finished(self.server.answer(RpcCall(1, method, params)))
@@ -124,6 +202,18 @@ class MethodTests(ServerCase):
             self.assertEqual(given_, found["protocolVersion"])
             self.assertEqual("tservice", found["serverInfo"]["name"])
         self.assertEqual({}, self.ask("ping")["result"])
+
+    def test_wrong_shapes_of_parameters(self) -> None:
+        for method, params in WRONG_SHAPES:
+            answer = finished(self.server.answer(RpcCall(1, method, params)))
+            self.assertEqual(-32602, answer.get("error", {}).get("code"), (method, params))
+        self.assertEqual([], self.service.asked)
+
+    def test_what_the_protocol_lets_clients_add(self) -> None:
+        more = {"_meta": {"progressToken": 1.5, "traceparent": "x"}, "later": [1]}
+        for method in ("ping", "tools/list", "initialize", "resources/templates/list"):
+            answer = finished(self.server.answer(RpcCall(1, method, more)))
+            self.assertIn("result", answer, method)
 
     def test_unknown_method(self) -> None:
         self.assertEqual(-32601, self.ask("prompts/list")["error"]["code"])

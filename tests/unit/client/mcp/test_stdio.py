@@ -18,7 +18,7 @@ from tservice.client.errors import ApiError, Unusable
 from tservice.client.mcp import stdio
 from tservice.client.mcp.notices import TOLD
 from tservice.client.mcp.plan import Ask
-from tservice.client.mcp.protocol import RpcServer
+from tservice.client.mcp.protocol import BATCHES, VERSIONS, RpcServer
 from tservice.client.mcp.stdio import AT_ONCE, LINE, Stdio
 from tservice.client.mcp.tools import offered
 from tservice.core.events import EventName
@@ -46,12 +46,15 @@ class StdioTests(SynchronousTestCase):
             self.door.wait(PATIENCE)
         return []
 
-    def serve(self, *lines: bytes) -> dict[Any, Any]:
+    def lines(self, *lines: bytes) -> list[Any]:
+        """What is written, line by line."""
         sink = BytesIO()
         source = BytesIO(b"".join(line + b"\n" for line in lines))
         Stdio(RpcServer(offered(None), self.send), source, sink).serve()
-        answers = [json.loads(line) for line in sink.getvalue().splitlines()]
-        return {answer["id"]: answer for answer in answers}
+        return [json.loads(line) for line in sink.getvalue().splitlines()]
+
+    def serve(self, *lines: bytes) -> dict[Any, Any]:
+        return {answer["id"]: answer for answer in self.lines(*lines)}
 
     def test_answers_that_are_owed_when_the_input_ends(self) -> None:
         found = self.serve(message(1, "ping"), use(2, "list_sessions"))
@@ -88,6 +91,32 @@ class StdioTests(SynchronousTestCase):
             into.close()
             server.join(PATIENCE)
             self.assertFalse(server.is_alive())
+
+    def test_what_never_comes_is_refused_when_the_input_ends(self) -> None:
+        self.patch(stdio, "GRACE", 0.01)
+        found = self.serve(use(1, "wait", sessionIds=["s"]), message(2, "ping"))
+        self.assertEqual(-32603, found[1]["error"]["code"])
+        self.assertEqual({}, found[2]["result"])
+
+    def test_an_id_comes_back_whatever_is_in_it(self) -> None:
+        for key in ("\ud800", "ü\u2028", "", 0, -1, 2**63, 1.5):
+            found = self.serve(json.dumps({"jsonrpc": "2.0", "id": key, "method": "ping"}).encode())
+            self.assertEqual([key], [*found])
+
+    def test_a_batch_is_answered_at_once_and_whole(self) -> None:
+        greeting = message(1, "initialize", protocolVersion=BATCHES)
+        batch = [message(2, "ping"), use(3, "list_sessions"), b"7", message(4, "tools/list")]
+        lines = self.lines(greeting, b"[" + b",".join(batch) + b"]", message(5, "ping"))
+        [answers] = [each for each in lines if isinstance(each, list)]
+        self.assertEqual({2, 3, 4, None}, {each["id"] for each in answers})
+        self.assertEqual({1, 5}, {each["id"] for each in lines if isinstance(each, dict)})
+        told = b'[{"jsonrpc":"2.0","method":"notifications/initialized"}]'
+        self.assertEqual(1, len(self.lines(greeting, told)))
+
+    def test_without_its_revision_a_batch_is_one_refusal(self) -> None:
+        for greetings in ([], [message(1, "initialize", protocolVersion=VERSIONS[0])]):
+            last = self.lines(*greetings, b"[" + message(2, "ping") + b"]")[-1]
+            self.assertEqual((None, -32600), (last["id"], last["error"]["code"]))
 
 
 class NoticeTests(SynchronousTestCase):

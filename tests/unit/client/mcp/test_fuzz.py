@@ -1,0 +1,50 @@
+"""Every request is answered exactly once, whatever else is sent: MCP on pipes, by a grammar."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tests.unit.client.mcp import grammar
+from tests.unit.client.mcp.grammar import Line
+from tservice.client.mcp.plan import Ask
+from tservice.client.mcp.protocol import VERSIONS, RpcServer
+from tservice.client.mcp.stdio import Stdio
+from tservice.client.mcp.tools import offered
+
+thorough = settings(max_examples=examples(300), deadline=None, database=None)
+
+
+def conversations() -> st.SearchStrategy[tuple[str, list[Line]]]:
+    """A revision, and up to so many lines that no call is one too many."""
+    return st.sampled_from(VERSIONS).flatmap(
+        lambda version: st.tuples(
+            st.just(version), st.lists(grammar.lines(version), min_size=1, max_size=2)
+        )
+    )
+
+
+class StdioFuzzTests(SynchronousTestCase):
+    async def send(self, ask: Ask) -> Any:
+        return []
+
+    @thorough
+    @given(conversations())
+    def test_each_request_is_answered_once(self, conversation: tuple[str, list[Line]]) -> None:
+        version, sent = conversation
+        greeting = {"jsonrpc": "2.0", "id": "greeting", "method": "initialize",
+                    "params": {"protocolVersion": version}}  # fmt: skip
+        source = BytesIO(b"\n".join([json.dumps(greeting).encode(), *(line.raw for line in sent)]))
+        sink = BytesIO()
+        Stdio(RpcServer(offered(None), self.send, notices=True), source, sink).serve()
+        first, *answers = [json.loads(line) for line in sink.getvalue().splitlines()]
+        self.assertEqual(("greeting", version), (first["id"], first["result"]["protocolVersion"]))
+        self.assertEqual(grammar.wanted(sent), grammar.given(answers))
+        batches = sum(isinstance(answer, list) for answer in answers)
+        self.assertEqual(sum(bool(line.is_batch and line.wanted) for line in sent), batches)

@@ -1,0 +1,69 @@
+"""Shapes of the parameters of each MCP method (protocol-mcp-tools).
+
+A name that is not known is ignored, as the protocol leaves room for more.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic.alias_generators import to_camel
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="ignore", frozen=True, strict=True, validate_by_name=False
+    )
+
+
+class Meta(_Shape):
+    """Remarks on a request."""
+
+    progress_token: str | float = ""
+
+
+class Params(_Shape):
+    """Parameters of a method that takes none of its own."""
+
+    meta: Meta = Field(default=Meta(), alias="_meta")
+
+
+class InitializeParams(Params):
+    """Greeting of a client.  Programs that leave parts of it out are served all the same."""
+
+    protocol_version: str = ""
+    capabilities: dict[str, Any] = {}
+    client_info: dict[str, Any] = {}
+
+
+class ListParams(Params):
+    """Page of a list.  Each list is one page, so no cursor was ever given out."""
+
+    cursor: str = ""
+
+    @field_validator("cursor")
+    @classmethod
+    def _is_first(cls, cursor: str) -> str:
+        if cursor:
+            raise ValueError("the list is one page; leave cursor out")
+        return cursor
+
+
+class CallParams(Params):
+    """Tool to use."""
+
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+class ReadParams(Params):
+    """Resource to read."""
+
+    uri: str
+
+
+class LevelParams(Params):
+    """Least level of the log messages that a client wants."""
+
+    level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
