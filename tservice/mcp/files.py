@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,43 +58,115 @@ def read(path: Path) -> str | None:
     return text
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Keep other services of this user from writing the file; its folder is made, mode 0700.
+def lock_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder for locks, the same for all services of this user.
 
-    The lock is the kernel's, on C{<file>.service-lock}, which stays: to remove it would take the
-    lock from under whoever waits for it.
-
-    @raise Busy: another holds it.
-    @raise OSError: the folder cannot be made or written to.
+    @param environ: has the user's runtime folder, or not, as when C{su} started the service.
     """
-    folder = path.parent
+    uid = os.getuid()
+    runtime = [environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{uid}"]
+    found = next((Path(each) for each in runtime if _is_own_folder(each, uid)), Path("/tmp"))  # noqa: S108
+    return found / f"tservice-{uid}-locks"
+
+
+@contextmanager
+def locked(path: Path, locks: Path) -> Iterator[None]:
+    """Keep other services of this user from writing the file.
+
+    The lock is the kernel's, on a file in C{locks} that is named after the path, links resolved.
+    That file is removed while it is locked, so whoever opened it before finds it gone and is told
+    C{Busy}.
+
+    @param locks: folder of this user, which is made with mode 0700.
+    @raise Busy: another holds it.
+    @raise OSError: C{locks} cannot be made, or is not this user's own.
+    """
+    _prepare_locks(locks)
+    name = locks / f"{hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()}.lock"
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(name, flags, PRIVATE)
+    try:
+        _take(descriptor)
+        if not _is_at(name, descriptor):
+            raise Busy
+        try:
+            yield
+        finally:
+            name.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+def remove_old_lock(path: Path) -> None:
+    """Remove the lock file that earlier versions left beside a configuration file.
+
+    It is left where an earlier version holds it, and where it is not what they made.
+
+    @raise OSError: it cannot be removed.
+    """
+    beside = Path(f"{path}.service-lock")
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    if not beside.is_file() or beside.is_symlink():
+        return
+    descriptor = os.open(beside, flags)
+    try:
+        found = os.fstat(descriptor)
+        if found.st_size or found.st_uid != os.geteuid() or not stat.S_ISREG(found.st_mode):
+            return
+        _take(descriptor)
+        beside.unlink()
+    except Busy:
+        return
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Busy from None
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _prepare_locks(folder: Path) -> None:
+    folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    if not _is_own_folder(folder, os.getuid()) or stat.S_IMODE(folder.lstat().st_mode) & 0o077:
+        raise PermissionError(errno.EPERM, f"{folder} is open to another user", str(folder))
+
+
+def _is_own_folder(path: str | Path, uid: int) -> bool:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == uid and os.path.isabs(path)
+
+
+def _make_folder(folder: Path) -> None:
     for one in reversed((folder, *folder.parents)):
         if not one.exists():
             one.mkdir(mode=FOLDER_MODE, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    descriptor = os.open(f"{path}.service-lock", flags, PRIVATE)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Busy from None
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def replace(path: Path, before: str | None, after: str, *, private: bool) -> None:
     """Put C{after} in place of C{before}, which goes to C{<file>.service-bak}.
 
-    The mode stays, but for C{private}, which makes it 0600; a new file has that anyway.  A
-    symbolic link stays too: what it leads to is replaced.
+    The file's folder is made, mode 0700.  The mode stays, but for C{private}, which makes it
+    0600; a new file has that anyway.  A symbolic link stays too: what it leads to is replaced.
 
     @param before: as L{read} gave it.
     @raise FileChanged: that is not in the file any more; nothing is written.
     @raise FileError: as L{read}, or another user's.
     @raise OSError: it cannot be written; the file is as before.
     """
+    _make_folder(path.parent)
     target = path.resolve()
     _check_ways(path, target)
     mode = PRIVATE if before is None else _mode(target)

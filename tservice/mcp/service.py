@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -19,10 +19,10 @@ from tservice.core.flight import Flight
 from tservice.core.identity import Identity
 from tservice.core.places.place import OWN
 from tservice.mcp.discovery import McpFile, places, unsupported
-from tservice.mcp.files import Busy
+from tservice.mcp.files import Busy, lock_folder
 from tservice.mcp.model import SharedServers, TargetStatus
 from tservice.mcp.shown import SyncAnswer, shown_target
-from tservice.mcp.sync import Survey, Target, look, write
+from tservice.mcp.sync import Survey, Target, look, remove_old_locks, write
 from tservice.settings.interfaces import ISettings
 
 LOCK_TRIES = 50
@@ -50,7 +50,8 @@ class McpSyncService:
     ) -> None:
         """
         @param home: of the user that the service runs as.
-        @param environ: where the CLIs' own relocation variables are looked for.
+        @param environ: where the CLIs' own relocation variables are looked for, and the runtime
+            folder.
         """
         self._clock = clock
         self._threads = threads
@@ -99,20 +100,16 @@ class McpSyncService:
         return succeed(None) if self._syncing is None else self._syncing.over
 
     async def _preview(self) -> SyncAnswer:
-        found = await self._look()
+        found: Survey = await self._threads.run(partial(look, self._places()))
         return self._shown(found.targets, found.offer, applied=False)
 
     async def _sync(self, again: Callable[[], object]) -> SyncAnswer:
-        found = await self._look()
+        found: Survey = await self._threads.run(partial(_look_and_tidy, self._places()))
         again()
         done = [await self._write(target, found.offer) for target in found.targets]
         result = self._shown(done, found.offer, applied=True)
         self._hub.publish(Event(name=EventName.MCP_SYNCED, payload=result))
         return result
-
-    async def _look(self) -> Survey:
-        found: Survey = await self._threads.run(partial(look, self._places()))
-        return found
 
     async def _write(self, target: Target, offer: SharedServers) -> Target:
         if not target.added:
@@ -121,7 +118,8 @@ class McpSyncService:
             if self._stopping:
                 break
             try:
-                done: Target = await self._threads.run(partial(write, target, offer.servers))
+                work = partial(_write_locked, target, offer, self._environ)
+                done: Target = await self._threads.run(work)
             except Busy:
                 await deferLater(self._clock, LOCK_PAUSE)
             else:
@@ -145,6 +143,16 @@ class McpSyncService:
             disabled=[*offer.disabled],
             unsupported=[*unsupported(self._clis.entries(), self._installed)],
         )
+
+
+def _look_and_tidy(places: Iterable[McpFile]) -> Survey:
+    found = look(places)
+    remove_old_locks(found.targets)
+    return found
+
+
+def _write_locked(target: Target, offer: SharedServers, environ: Mapping[str, str]) -> Target:
+    return write(target, offer.servers, lock_folder(environ))
 
 
 def _refuse_os_user(caller: Identity) -> None:

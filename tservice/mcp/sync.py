@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from attrs import evolve, frozen
+from twisted.logger import Logger
 
 from tservice.core.files import FileError, UnparsableFile
 from tservice.mcp import files
@@ -22,6 +23,8 @@ from tservice.mcp.model import (
     gather,
     lacking,
 )
+
+_log = Logger()
 
 TRIES = 5
 """Times that a file which its own CLI writes meanwhile is begun with again."""
@@ -68,17 +71,18 @@ def look(places: Iterable[McpFile]) -> Survey:
     return Survey(targets=planned, offer=offer)
 
 
-def write(target: Target, offer: Mapping[str, McpServer]) -> Target:
+def write(target: Target, offer: Mapping[str, McpServer], locks: Path) -> Target:
     """Add to the file what it lacks, as it is now; what became of it.
 
     @param target: one that has something to be given.
+    @param locks: folder of the lock that keeps other services from writing the file.
     @raise Busy: another service writes it; nothing was done.
     """
     path = target.path
     if path is None:
         return target
     try:
-        with files.locked(path):
+        with files.locked(path, locks):
             for _ in range(TRIES):
                 try:
                     return _write(target, path, offer)
@@ -87,6 +91,17 @@ def write(target: Target, offer: Mapping[str, McpServer]) -> Target:
         return _fault(target, TargetStatus.FAILED, "is being changed by another program")
     except (DialectError, FileError, OSError) as error:
         return _judge(target, error)
+
+
+def remove_old_locks(targets: Iterable[Target]) -> None:
+    """Remove the lock files that earlier versions left beside the files."""
+    for target in targets:
+        if target.path is None:
+            continue
+        try:
+            files.remove_old_lock(target.path)
+        except OSError as error:
+            _log.warn("{path} keeps its old lock file: {error}", path=target.path, error=error)
 
 
 def _write(target: Target, path: Path, offer: Mapping[str, McpServer]) -> Target:

@@ -23,7 +23,7 @@ from tservice.core.identity import Identity
 from tservice.http.operations import Access
 from tservice.mcp import service
 from tservice.mcp.build import build_mcp
-from tservice.mcp.files import locked
+from tservice.mcp.files import lock_folder, locked
 from tservice.settings.model import read_settings
 
 ONE = {"mcpServers": {"one": {"command": "run", "env": {"KEY": "s3cr3t"}}}}
@@ -42,13 +42,12 @@ class RouteCase(SynchronousTestCase):
         self.gemini.parent.mkdir()
         self.gemini.write_text("{}")
         self.settings = FixedSettings()
+        self.environ = {"PATH": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
         self.begin()
 
     def begin(self, **given: Any) -> None:
         self.switch(True)
-        self.ground = lay_ground(
-            self.folder, settings=self.settings, environ={"PATH": str(self.folder)}, **given
-        )
+        self.ground = lay_ground(self.folder, settings=self.settings, environ=self.environ, **given)
         self.heard: list[Event] = []
         self.ground.hub.subscribe(self.heard.append)
         self.mcp = build_mcp(self.ground, clis=build_clis(self.ground).service)
@@ -193,7 +192,7 @@ class TimeTests(RouteCase):
         self.assertTrue(self.written())
 
     def test_another_service_is_waited_for(self) -> None:
-        with locked(self.gemini):
+        with locked(self.gemini, lock_folder(self.environ)):
             asked = self.post()
             self.ground.reactor.advance(service.LOCK_PAUSE * 3)
             self.assertEqual(b"", asked.value())
@@ -202,7 +201,7 @@ class TimeTests(RouteCase):
         self.assertTrue(self.written())
 
     def test_but_not_for_ever(self) -> None:
-        with locked(self.gemini):
+        with locked(self.gemini, lock_folder(self.environ)):
             asked = self.post()
             self.ground.reactor.pump([service.LOCK_PAUSE] * service.LOCK_TRIES)
         [found] = [t for t in parse(asked.value()).data["targets"] if t["id"] == "gemini"]
