@@ -8,8 +8,9 @@ import json
 import os
 import shutil
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any, ClassVar
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -19,6 +20,49 @@ from tests.integration.harness import Daemon
 from tests.waiting import until
 
 LARGE = 3 * 1024 * 1024
+
+
+def _in_place(log: Path, content: str) -> str:
+    log.write_text(content)
+    return content
+
+
+def _over(log: Path, content: str) -> str:
+    other = log.with_name("other")
+    other.write_text(content)
+    other.rename(log)
+    return content
+
+
+def _as_long(line: str, log: Path) -> str:
+    size = log.stat().st_size
+    return (line * size)[:size]
+
+
+REWRITES: dict[str, Callable[[Path, str], str]] = {
+    "longer": lambda log, line: _in_place(log, line + log.read_text()),
+    "shorter": lambda log, line: _in_place(log, line[: log.stat().st_size - 1]),
+    "as long": lambda log, line: _in_place(log, _as_long(line, log)),
+    "renamed over, longer": lambda log, line: _over(log, line + log.read_text()),
+    "renamed over, shorter": lambda log, line: _over(log, line[:3]),
+    "renamed over, as long": lambda log, line: _over(log, _as_long(line, log)),
+    "of several pieces": lambda log, line: _in_place(log, line * 9000),
+    "cut short again": lambda log, line: _in_place(log, line),
+}
+"""How a file is written anew; each returns what is in it then."""
+
+
+def heard(told: Iterator[Any], content: str, held: str) -> str:
+    """What the listener has in its hands once it is C{content}, or can become it no more."""
+    while held != content:
+        message = next(told)
+        if message["type"] == "truncated":
+            held = ""
+        else:
+            held += message["data"]
+            if not content.startswith(held) and content.endswith(message["data"]):
+                return held
+    return held
 
 
 class FilesTests(SynchronousTestCase):
@@ -224,14 +268,37 @@ class FilesTests(SynchronousTestCase):
             self.assertEqual("grown\n", next(told)["data"])
             log.rename(self.folder / "log.1")
             log.write_text("rotated\n")
+            self.assertEqual("truncated", next(told)["type"])
             self.assertEqual("rotated\n", next(told)["data"])
             log.unlink()
             self.put("other")
             log.write_text("again\n")
+            self.assertEqual("truncated", next(told)["type"])
             self.assertEqual("again\n", next(told)["data"])
             os.truncate(log, 0)
             self.assertEqual({"type": "truncated"}, next(told))
         until("the stream ended", lambda: "tservice_file_tails 0.0" in self.metrics())
+
+    def test_no_rewrite_of_a_followed_file_is_lost(self) -> None:
+        """Of 200, of several kinds: the listener has what is in the file, after each."""
+        log = self.put("log", "begun\n")
+        source = Random(4)
+        lost: list[tuple[int, str]] = []
+        with self.files.connection() as connection:
+            told = self.messages(connection)
+            next(told)
+            held = ""
+            for number in range(200):
+                kind = [*REWRITES][number % len(REWRITES)]
+                content = REWRITES[kind](log, f"{number}: {source.random()}\n")
+                held = heard(told, content, held)
+                with log.open("a") as stream:
+                    stream.write(f"after {number}\n")
+                content += f"after {number}\n"
+                held = heard(told, content, held)
+                if held != content:
+                    lost.append((number, kind))
+        self.assertEqual([], lost)
 
     def test_following_ends_with_the_session(self) -> None:
         self.put("log", "last\n")

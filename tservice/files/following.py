@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.core.clock import unix_seconds
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.timers import Timers
 from tservice.files.beneath import Closed
@@ -101,7 +104,7 @@ class _Stream:
     stop: Callable[[], None] | None = None
 
     def __init__(self, clock: IReactorTime) -> None:
-        self._timers = Timers(clock)
+        self._clock, self._timers = clock, Timers(clock)
         # What happened between the first look and the watch is looked for once.
         self._dirty = True
         self._over = False
@@ -127,7 +130,8 @@ class _Stream:
                 break
             self._dirty = False
             try:
-                news = await handle.use(lambda held: tail.look())
+                now = unix_seconds(self._clock)
+                news = await handle.use(partial(_look, tail, now))
             except ServiceError as error:
                 yield {"type": "error", "message": error.message}
                 return
@@ -169,3 +173,7 @@ class _Stream:
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.called:
             waiting.callback(None)
+
+
+def _look(tail: Tail, now: float, held: ExitStack) -> News:
+    return tail.look(now)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import os
 from contextlib import ExitStack
+from typing import Any
 
 from attrs import define, field, frozen
 
@@ -17,19 +19,82 @@ PIECE = 64 * 1024
 LINES_BYTES = 1024 * 1024
 """Of the last lines, at most so much."""
 
+COMPARED = 16
+"""Pieces at the beginning of what was read, and at its end, that each change has compared."""
+
+KEPT = 256
+"""Pieces from the beginning that are compared as well once the file has come to rest."""
+
+SETTLED_SECONDS = 2.0
+"""A file that changed within this time may change again without a new time of change."""
+
 
 @frozen
 class News:
     """What one look found.
 
     @ivar text: what was added.
-    @ivar truncated: the file became shorter, and C{text} is from its beginning.
+    @ivar truncated: the file was written anew, and C{text} is from its beginning.
     @ivar more: there is more of it.
     """
 
     text: str = ""
     truncated: bool = False
     more: bool = False
+
+
+@define(eq=False)
+class ReadPart:
+    """Digests of the part of a file that was read, to find out whether it was written anew.
+
+    A file that is cut and written in one go may be longer than before when it is looked at.
+
+    @ivar size: bytes of the part.
+    """
+
+    size: int = 0
+    _pieces: dict[int, bytes] = field(factory=dict)
+    _last: Any = field(factory=hashlib.blake2b)
+
+    @classmethod
+    def before(cls, descriptor: int, position: int) -> ReadPart:
+        """Read what has to be known of the part of a file before C{position}."""
+        whole = position // PIECE
+        part = cls(whole * PIECE)
+        for at in range(whole):
+            if at < KEPT or at >= whole - COMPARED:
+                part._pieces[at] = _digest(os.pread(descriptor, PIECE, at * PIECE))
+        part.add(os.pread(descriptor, position - part.size, part.size))
+        return part
+
+    def add(self, data: bytes) -> None:
+        """Take what was read behind the part."""
+        while data:
+            taken = data[: PIECE - self.size % PIECE]
+            self._last.update(taken)
+            self.size += len(taken)
+            data = data[len(taken) :]
+            if self.size % PIECE == 0:
+                self._close_piece(self.size // PIECE - 1)
+
+    def is_in(self, descriptor: int, whole: bool) -> bool:
+        """Tell whether the file still begins with this part.
+
+        @param whole: compare all pieces that are kept, not just those at both ends.
+        """
+        open_at = self.size // PIECE
+        rest = os.pread(descriptor, self.size % PIECE, open_at * PIECE)
+        return _digest(rest) == self._last.digest() and all(
+            _digest(os.pread(descriptor, PIECE, at * PIECE)) == digest
+            for at, digest in self._pieces.items()
+            if whole or at < COMPARED or at >= open_at - COMPARED
+        )
+
+    def _close_piece(self, at: int) -> None:
+        self._pieces[at] = self._last.digest()
+        self._last = hashlib.blake2b()
+        if at - COMPARED >= KEPT:
+            del self._pieces[at - COMPARED]
 
 
 @define(eq=False)
@@ -44,7 +109,9 @@ class Tail:
     closed: Closed
     folder: int = -1
     _descriptor: int | None = None
-    _position: int = 0
+    _read: ReadPart = field(factory=ReadPart)
+    # Size and time of change with which the part was compared last.
+    _compared: tuple[int, int] | None = None
     _decode: codecs.IncrementalDecoder = field(
         factory=lambda: codecs.getincrementaldecoder("utf-8")("replace")
     )
@@ -62,8 +129,9 @@ class Tail:
             self._descriptor = spot.open()
             self.folder = os.dup(spot.folder)
         size = os.fstat(self._descriptor).st_size
-        self._position = last_lines(self._descriptor, size, lines)
-        return self.look()
+        position = last_lines(self._descriptor, size, lines)
+        self._read = ReadPart.before(self._descriptor, position)
+        return self._read_on(self._descriptor)
 
     def close(self) -> None:
         """Let go of everything."""
@@ -72,44 +140,62 @@ class Tail:
                 os.close(descriptor)
         self._descriptor, self.folder = None, -1
 
-    def look(self) -> News:
-        """What is new.  What is left of a file that was replaced comes before the new one's."""
-        if self._descriptor is not None:
-            size = os.fstat(self._descriptor).st_size
-            if size < self._position:
-                self._position = 0
-                self._decode.reset()
-                return self._read(truncated=True)
-            if size > self._position:
-                return self._read()
-        return self._read() if self._turn_over() else News()
+    def look(self, now: float = 0.0) -> News:
+        """Return what is new.  What is left of a file that was replaced comes before the new one.
 
-    def _read(self, truncated: bool = False) -> News:
+        @param now: Unix seconds; a file that was changed long before is not compared again.
+        """
         if self._descriptor is None:
             return News()
-        data = os.pread(self._descriptor, PIECE, self._position)
-        self._position += len(data)
+        status = os.fstat(self._descriptor)
+        if self._is_new(self._descriptor, status, now):
+            return self._from_beginning(self._descriptor)
+        if status.st_size > self._read.size:
+            return self._read_on(self._descriptor)
+        replacing = self._open_other(self._descriptor)
+        if replacing is None:
+            return News()
+        os.close(self._descriptor)
+        self._descriptor = replacing
+        return self._from_beginning(replacing)
+
+    def _is_new(self, descriptor: int, status: os.stat_result, now: float) -> bool:
+        """Tell whether the file no longer begins with what was read."""
+        if status.st_size < self._read.size:
+            return True
+        seen = (status.st_size, status.st_ctime_ns)
+        if seen == self._compared:
+            return False
+        has_settled = now - status.st_ctime >= SETTLED_SECONDS
+        self._compared = seen if has_settled else None
+        return not self._read.is_in(descriptor, whole=has_settled)
+
+    def _from_beginning(self, descriptor: int) -> News:
+        self._read, self._compared = ReadPart(), None
+        self._decode.reset()
+        return self._read_on(descriptor, truncated=True)
+
+    def _read_on(self, descriptor: int, truncated: bool = False) -> News:
+        data = os.pread(descriptor, PIECE, self._read.size)
+        self._read.add(data)
         return News(self._decode.decode(data), truncated, more=bool(data))
 
-    def _turn_over(self) -> bool:
-        """Go on with the file that has the name now; whether it is another one."""
+    def _open_other(self, descriptor: int) -> int | None:
+        """Open the file that has the name now, if it is another one."""
         try:
-            descriptor = self._open_again()
+            with Beneath(self.workspace, self.closed) as beneath, beneath.find(self.path) as spot:
+                check_open(self.path, spot)
+                found = spot.open()
         except FileNotFoundError:
-            return False  # it may come back
-        if self._descriptor is not None and os.path.sameopenfile(descriptor, self._descriptor):
-            os.close(descriptor)
-            return False
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-        self._descriptor, self._position = descriptor, 0
-        self._decode.reset()
-        return True
+            return None  # it may come back
+        if os.path.sameopenfile(found, descriptor):
+            os.close(found)
+            return None
+        return found
 
-    def _open_again(self) -> int:
-        with Beneath(self.workspace, self.closed) as beneath, beneath.find(self.path) as spot:
-            check_open(self.path, spot)
-            return spot.open()
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data).digest()
 
 
 def last_lines(descriptor: int, size: int, lines: int) -> int:

@@ -3,19 +3,73 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, aclosing
+from pathlib import Path
 from typing import Any, cast
 
 from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.task import Clock
 
+from tests.examples import examples
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
 from tservice.files.following import BEAT, BEAT_SECONDS, IDLE_SECONDS, STREAMS, Followers
-from tservice.files.tail import LINES_BYTES, PIECE, News, Tail
+from tservice.files.tail import (
+    COMPARED,
+    KEPT,
+    LINES_BYTES,
+    PIECE,
+    SETTLED_SECONDS,
+    News,
+    ReadPart,
+    Tail,
+)
 from tservice.files.watches import Watches
+
+thorough = settings(max_examples=examples(200), deadline=None, database=None)
+
+
+def _append(file: Path, data: bytes) -> None:
+    with file.open("ab") as stream:
+        stream.write(_plain(data))
+
+
+def _write_at_the_beginning(file: Path, data: bytes) -> None:
+    with file.open("r+b") as stream:
+        stream.write(_plain(data))
+
+
+def _rename_over(file: Path, data: bytes) -> None:
+    other = file.with_name("other")
+    other.write_bytes(_plain(data))
+    other.rename(file)
+
+
+def _write_as_long_as_before(file: Path, data: bytes) -> None:
+    size = file.stat().st_size
+    file.write_bytes((_plain(data) * (size + 1))[:size].ljust(size, b"."))
+
+
+def _plain(data: bytes) -> bytes:
+    """ASCII: half a character is told only once the other half is there."""
+    return bytes(each % 128 for each in data)
+
+
+CHANGES: dict[str, Callable[[Path, bytes], object]] = {
+    "append": _append,
+    "write anew": lambda file, data: file.write_bytes(_plain(data)),
+    "write anew, longer": lambda file, data: file.write_bytes(_plain(data) + file.read_bytes()),
+    "write anew, as long": _write_as_long_as_before,
+    "write at the beginning": _write_at_the_beginning,
+    "rename over": _rename_over,
+    "rename over, longer": lambda file, data: _rename_over(file, data + file.read_bytes()),
+    "cut": lambda file, data: os.truncate(file, min(len(data), file.stat().st_size)),
+}
 
 
 class TailTests(WorkspaceCase):
@@ -73,6 +127,91 @@ class TailTests(WorkspaceCase):
         file.write_text("new")
         self.assertEqual(News("new", truncated=True, more=True), tail.look())
 
+    def test_file_written_anew_in_one_go_is_told_from_its_beginning(self) -> None:
+        for new in ("new", "new and longer than before", "equal len.."):
+            with self.subTest(new):
+                file = self.put("log", "long before")
+                tail, _ = self.tail()
+                file.write_text(new)
+                self.assertEqual(News(new, truncated=True, more=True), tail.look())
+                with file.open("a") as stream:
+                    stream.write("more")
+                self.assertEqual(News("more", more=True), tail.look())
+
+    def test_file_renamed_over_it_is_told_from_its_beginning(self) -> None:
+        for new in ("new", "new and longer than before", "equal len..", "long before and more"):
+            with self.subTest(new):
+                file = self.put("log", "long before")
+                tail, _ = self.tail()
+                self.put("log.new", new).rename(file)
+                self.assertEqual(News(new, truncated=True, more=True), tail.look())
+                self.assertEqual(News(), tail.look())
+
+    def test_large_file_is_compared_at_both_ends_and_whole_once_it_rests(self) -> None:
+        """What was read before the first line that is told counts as well."""
+        size = (2 * COMPARED + 4) * PIECE + 100
+        for at, now, is_seen in (
+            (0, 0.0, True),
+            (size - 1, 0.0, True),
+            (size - COMPARED * PIECE, 0.0, True),
+            (size // 2, 0.0, False),
+            (size // 2, time.time() + 2 * SETTLED_SECONDS, True),
+        ):
+            with self.subTest(at=at, now=now):
+                file = self.put("log", b"x" * size)
+                tail, _ = self.tail(lines=0)
+                with file.open("r+b") as stream:
+                    stream.seek(at)
+                    stream.write(b"y")
+                self.assertEqual(is_seen, tail.look(now).truncated)
+
+    def test_file_at_rest_is_compared_once(self) -> None:
+        file = self.put("log", "before")
+        tail, _ = self.tail()
+        looked: list[bool] = []
+        compare = ReadPart.is_in
+
+        def is_in(part: ReadPart, descriptor: int, whole: bool) -> bool:
+            looked.append(whole)
+            return compare(part, descriptor, whole)
+
+        self.patch(ReadPart, "is_in", is_in)
+        late = time.time() + 2 * SETTLED_SECONDS
+        for now in (0.0, 0.0, late, late):
+            tail.look(now)
+        self.assertEqual([False, False, True], looked)
+        file.write_text("after.")
+        self.assertTrue(tail.look(late).truncated)
+
+    def test_digests_of_a_long_file_are_bounded(self) -> None:
+        part = ReadPart()
+        for _ in range(KEPT + 3 * COMPARED):
+            part.add(b"x" * PIECE)
+        self.assertEqual(KEPT + COMPARED, len(part._pieces))
+        file = self.put("log", b"x" * part.size)
+        with file.open("rb") as stream:
+            again = ReadPart.before(stream.fileno(), part.size)
+            self.assertEqual(part._pieces, again._pieces)
+            self.assertTrue(again.is_in(stream.fileno(), whole=True))
+
+    @thorough
+    @given(st.lists(st.tuples(st.sampled_from([*CHANGES]), st.binary(max_size=12)), max_size=12))
+    def test_listener_always_has_what_is_in_the_file(
+        self, changes: list[tuple[str, bytes]]
+    ) -> None:
+        file = self.put("log", "begun\n")
+        tail, news = self.tail(lines=1000)
+        held = ""
+        for kind, data in [("append", b""), *changes]:
+            CHANGES[kind](file, data)
+            for _ in range(2):
+                while news.more or news.truncated:
+                    held = news.text if news.truncated else held + news.text
+                    news = tail.look()
+                news = tail.look()
+            self.assertEqual(file.read_bytes().decode("latin-1"), held)
+        tail.close()
+
     def test_rotation(self) -> None:
         file = self.put("log", "a\n")
         tail, _ = self.tail()
@@ -80,8 +219,8 @@ class TailTests(WorkspaceCase):
             stream.write("last\n")
         file.rename(self.folder / "log.1")
         file.write_text("new\n")
-        self.assertEqual("last\n", tail.look().text)
-        self.assertEqual("new\n", tail.look().text)
+        self.assertEqual(News("last\n", more=True), tail.look())
+        self.assertEqual(News("new\n", truncated=True, more=True), tail.look())
         self.assertEqual(News(), tail.look())
 
     def test_removed_and_made_again(self) -> None:
@@ -90,7 +229,7 @@ class TailTests(WorkspaceCase):
         file.unlink()
         self.assertEqual(News(), tail.look())
         file.write_text("new\n")
-        self.assertEqual("new\n", tail.look().text)
+        self.assertEqual(News("new\n", truncated=True, more=True), tail.look())
 
     def test_replaced_by_what_may_not_be_read(self) -> None:
         file = self.put("log", "a\n")
@@ -165,9 +304,10 @@ class FollowersTests(WorkspaceCase):
             stream.write("c\n")
         self.watches.change()
         self.assertEqual({"type": "data", "data": "c\n"}, told[-1])
-        file.write_text("d")
-        self.watches.change()
-        self.assertEqual([{"type": "truncated"}, {"type": "data", "data": "d"}], told[-2:])
+        for new in ("d", "e and longer"):
+            file.write_text(new)
+            self.watches.change()
+            self.assertEqual([{"type": "truncated"}, {"type": "data", "data": new}], told[-2:])
         self.followers.end()
         self.assertEqual({"type": "end"}, told[-1])
         self.successResultOf(ended)

@@ -104,7 +104,7 @@ describe("a file that is followed", () => {
   test("goes through its messages", () => {
     const first = followed(followed(START, { type: "connected" }), { type: "data", data: "one\n" });
     expect(first).toEqual({ text: "one\n", state: "live", problem: "" });
-    expect(followed(first, { type: "truncated" }).text).toContain("became shorter");
+    expect(followed(first, { type: "truncated" }).text).toContain("written anew");
     expect(followed(first, { type: "end" }).state).toBe("ended");
     expect(followed(first, { type: "error", message: "gone" })).toMatchObject({
       state: "ended",

@@ -5,7 +5,7 @@ import type { TailMessage } from "./types.ts";
 export const KEPT_CHARS = 400_000;
 export const FIRST_LINES = 200;
 
-const CUT = "\n— the file became shorter —\n";
+const CUT = "\n— the file was written anew —\n";
 
 function bounded(text: string): string {
   if (text.length <= KEPT_CHARS) return text;
