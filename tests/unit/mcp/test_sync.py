@@ -2,77 +2,22 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import Random
-from threading import Thread
 from typing import Any
 from unittest.mock import patch
 
-from twisted.trial.unittest import SynchronousTestCase
-
-from tservice.clis.interfaces import CliEntry
-from tservice.clis.stock import stock_entries
+from tests.unit.mcp.synccase import KEYED, RUN, SyncCase
 from tservice.core.files import sync as flush
 from tservice.mcp import files, sync
-from tservice.mcp.discovery import places, unsupported
-from tservice.mcp.files import Busy, lock_folder, locked
+from tservice.mcp.discovery import unsupported
 from tservice.mcp.model import TargetStatus
-from tservice.mcp.sync import Survey, Target, look, remove_old_locks, write
-
-RUN = {"command": "run", "args": ["-v"]}
-KEYED = {"command": "run", "env": {"KEY": "s3cr3t"}}
-
-
-class SyncCase(SynchronousTestCase):
-    """A home folder, where Claude Code and Gemini CLI are installed."""
-
-    def setUp(self) -> None:
-        self.home = Path("home").absolute()
-        self.home.mkdir()
-        self.locks = Path("locks").absolute()
-        self.environ: dict[str, str] = {}
-        self.installed = {"primary", "gemini"}
-        self.claude = self.home / ".claude.json"
-        self.gemini = self.home / ".gemini" / "settings.json"
-
-    def put(self, path: Path, text: str | Mapping[str, Any]) -> Path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text if isinstance(text, str) else json.dumps(text, indent=2) + "\n")
-        return path
-
-    def servers(self, path: Path, **servers: Any) -> Path:
-        return self.put(path, {"mcpServers": servers})
-
-    def entries(self) -> list[CliEntry]:
-        return sorted(stock_entries().values(), key=lambda entry: entry.order)
-
-    def has(self, entry: CliEntry) -> bool:
-        return entry.id in self.installed
-
-    def look(self) -> Survey:
-        return look(places(self.entries(), self.home, self.environ, self.has))
-
-    def target(self, name: str) -> Target:
-        [found] = [target for target in self.look().targets if target.place.id == name]
-        return found
-
-    def sync(self) -> dict[str, Target]:
-        found = self.look()
-        return {
-            target.place.id: write(target, found.offer.servers, self.locks)
-            if target.added
-            else target
-            for target in found.targets
-        }
-
-    def names(self, path: Path) -> list[str]:
-        return [*json.loads(path.read_text())["mcpServers"]]
+from tservice.mcp.sync import write
 
 
 class LookTests(SyncCase):
@@ -410,128 +355,3 @@ class WriteTests(SyncCase):
         [target] = [target for target in found.targets if target.place.id == "gemini"]
         self.assertEqual((), write(target, found.offer.servers, self.locks).added)
         self.assertEqual('{"mcpServers": {"one": null}}', self.gemini.read_text())
-
-
-class LockTests(SyncCase):
-    def test_nothing_but_files_and_backups_is_left(self) -> None:
-        """Neither beside a configuration file, nor in the home folder, nor among the locks."""
-        self.servers(self.claude, one=RUN)
-        self.servers(self.gemini, two=RUN)
-        self.installed |= {"codex", "opencode", "copilot"}
-        self.sync()
-        left = {str(path.relative_to(self.home)) for path in self.home.rglob("*") if path.is_file()}
-        self.assertEqual(
-            {".claude.json", ".claude.json.service-bak", ".gemini/settings.json",
-             ".gemini/settings.json.service-bak", ".codex/config.toml",
-             ".config/opencode/opencode.json"},
-            left - {".copilot/mcp-config.json"},
-        )  # fmt: skip
-        self.assertEqual([], [*self.locks.iterdir()])
-
-    def test_no_folder_is_made_for_what_is_not_written(self) -> None:
-        codex = self.home / ".codex" / "config.toml"
-        with locked(codex, self.locks):
-            self.assertFalse(codex.parent.exists())
-
-    def test_lock_files_of_earlier_versions_go(self) -> None:
-        """But not what somebody else put there, and not one that is held."""
-        self.servers(self.claude, one=RUN)
-        self.servers(self.gemini, one=RUN)
-        old = self.put(self.home / ".claude.json.service-lock", "")
-        other = self.put(self.gemini.with_name("settings.json.service-lock"), "mine")
-        remove_old_locks(self.look().targets)
-        self.assertEqual((False, "mine"), (old.exists(), other.read_text()))
-        other.unlink()
-        other.symlink_to(self.put(self.home / "empty", ""))
-        old.touch()
-        with old.open("r+") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            remove_old_locks(self.look().targets)
-        self.assertEqual((True, True), (old.exists(), other.is_symlink()))
-
-    def test_lock_goes_by_the_file_and_not_by_its_name(self) -> None:
-        self.servers(self.gemini)
-        other = self.home / "link.json"
-        other.symlink_to(self.gemini)
-        with locked(self.gemini, self.locks):
-            with self.assertRaises(Busy), locked(other, self.locks):
-                pass
-            with locked(self.claude, self.locks):
-                pass
-
-    def test_lock_whose_file_was_removed_meanwhile_is_none(self) -> None:
-        self.servers(self.gemini)
-        take = files._take
-
-        def after_another(descriptor: int) -> None:
-            [path] = self.locks.iterdir()
-            path.unlink()
-            take(descriptor)
-
-        with (
-            patch.object(files, "_take", after_another),
-            self.assertRaises(Busy),
-            locked(self.gemini, self.locks),
-        ):
-            pass
-        with locked(self.gemini, self.locks):
-            pass
-
-    def test_lock_folder_is_the_user_s_alone(self) -> None:
-        self.servers(self.claude, one=RUN)
-        self.servers(self.gemini)
-        self.locks.mkdir()
-        self.locks.chmod(0o755)
-        self.assertIn("open to another user", str(self.sync()["gemini"].error))
-        self.locks.rmdir()
-        self.locks.symlink_to(self.home)
-        self.assertIn("open to another user", str(self.sync()["gemini"].error))
-        self.assertEqual([], self.names(self.gemini))
-
-    def test_where_the_locks_are(self) -> None:
-        """The same for all services of a user, whoever started them."""
-        name = f"tservice-{os.getuid()}-locks"
-        self.assertEqual(self.home / name, lock_folder({"XDG_RUNTIME_DIR": str(self.home)}))
-        own = Path(f"/run/user/{os.getuid()}")
-        usual = (own if own.is_dir() else Path("/tmp")) / name
-        for other in ("", self.home.name, "/nowhere", str(self.put(self.home / "file", ""))):
-            self.assertEqual(usual, lock_folder({"XDG_RUNTIME_DIR": other}), other)
-
-    def test_one_writer_at_a_time(self) -> None:
-        self.servers(self.claude, one=RUN)
-        self.servers(self.gemini)
-        found = self.look()
-        [target] = [target for target in found.targets if target.place.id == "gemini"]
-        before = self.gemini.read_bytes()
-        with locked(self.gemini, self.locks):
-            self.assertRaises(Busy, write, target, found.offer.servers, self.locks)
-        self.assertEqual(before, self.gemini.read_bytes())
-        self.assertEqual(("one",), write(target, found.offer.servers, self.locks).added)
-
-    def test_writers_of_one_home_lose_nothing(self) -> None:
-        """Four services, each with servers that only it knows of, and a file that all write."""
-        self.servers(self.gemini)
-        others = []
-        for number in range(4):
-            self.environ = {"CLAUDE_CONFIG_DIR": str(self.home / str(number))}
-            own = {f"{number}-{count}": RUN for count in range(5)}
-            self.servers(self.home / str(number) / ".claude.json", **own)
-            found = self.look()
-            [target] = [target for target in found.targets if target.place.id == "gemini"]
-            others.append((target, found.offer.servers))
-
-        def insist(target: Target, offer: Any) -> None:
-            while True:
-                try:
-                    write(target, offer, self.locks)
-                except Busy:
-                    continue
-                return
-
-        threads = [Thread(target=insist, args=other) for other in others]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(30)
-            self.assertFalse(thread.is_alive())
-        self.assertEqual(20, len(self.names(self.gemini)))
