@@ -13,8 +13,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.integration.files import FORM, PNG, Files, files_of, form, read
 from tests.integration.harness import Daemon
 from tests.waiting import until
@@ -63,6 +66,22 @@ def heard(told: Iterator[Any], content: str, held: str) -> str:
             if not content.startswith(held) and content.endswith(message["data"]):
                 return held
     return held
+
+
+PIECES = (
+    b"\r\n", b"\n", b"\r", b"\xef\xbb\xbf", b"a", b" \t", "\u00e4\u2028\u0085".encode(),
+    "\U0001f642e\u0301".encode(), b"\x0b\x0c\x1b[0m", b"y" * 70_000, b"\0", b"caf\xe9",
+    "two\n".encode("utf-16"), b"\xed\xa0\x80", b"\\u0000\"'<&",
+)  # fmt: skip
+"""What files are made of, of which some are no UTF-8."""
+
+
+def is_utf8(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class FilesTests(SynchronousTestCase):
@@ -170,6 +189,53 @@ class FilesTests(SynchronousTestCase):
         inside = files_of(self.daemon, self.daemon.data)
         self.refused(inside.get("files"), 403, "FORBIDDEN")
         self.refused(inside.post_form("uploads", form(("file", "a", b"x"))), 403, "FORBIDDEN")
+
+    @settings(max_examples=examples(150), deadline=None, database=None)
+    @given(st.lists(st.sampled_from(PIECES), max_size=7), st.integers(0, 2**16))
+    def test_what_is_read_and_put_back_is_the_same_bytes(
+        self, pieces: list[bytes], at: int
+    ) -> None:
+        """And one letter more is one letter more; what is no text says why."""
+        content = b"".join(pieces)
+        file = self.put("any.txt", content)
+        found = self.files.get("file-content", "any.txt", "&lines=10000").data()
+        if "content" not in found:
+            self.assertEqual("binary", found["type"])
+            self.assertTrue(found["reason"])
+            self.assertTrue(b"\0" in content or not is_utf8(content), content)
+            return
+        self.assertEqual((True, None), (found["editable"], found.get("reason")))
+        text = found["content"]
+        at %= len(text) + 1
+        for now in (text, f"{text[:at]}Z{text[at:]}", text):
+            base = hashlib.sha256(file.read_bytes()).hexdigest()
+            body = {"path": "any.txt", "content": now, "baseHash": base}
+            self.files.send("PUT", "file-content", body).data()
+            before = len(text[:at].encode())
+            letter = b"Z" if now is not text else b""
+            self.assertEqual(content[:before] + letter + content[before:], file.read_bytes())
+
+    def test_half_a_surrogate_pair_is_refused(self) -> None:
+        file = self.put("a.txt", "before")
+        base = hashlib.sha256(b"before").hexdigest()
+        body = {"path": "a.txt", "content": "a\ud800b", "baseHash": base}
+        self.refused(self.files.send("PUT", "file-content", body), 400, "INVALID_INPUT", "content")
+        self.assertEqual("before", file.read_text())
+
+    def test_why_a_file_cannot_be_edited(self) -> None:
+        for name, content, words in (
+            ("large.txt", (b"a" * 99 + b"\n") * 6_000, "larger than 512 KiB"),
+            ("utf-16.txt", "a\n".encode("utf-16"), "UTF-16"),
+            ("utf-32.txt", "a\n".encode("utf-32"), "UTF-32"),
+            ("latin-1.txt", b"caf\xe9\n", "byte 4 is 0xE9"),
+            ("late.txt", b"x" * 70_000 + b"\xe9", "byte 70001 is 0xE9"),
+            ("nul.txt", b"a\0", "NUL"),
+            ("huge.txt", b"x" * (10 * 1024**2 + 1), "larger than 10 MiB"),
+        ):
+            self.put(name, content)
+            found = self.files.get("file-content", name).data()
+            self.assertIn(words, found["reason"], name)
+            self.assertFalse(found.get("editable"), name)
 
     # -- down
 

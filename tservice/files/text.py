@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import mimetypes
 import os
@@ -24,6 +25,16 @@ from tservice.files.model import (
 _PIECE = 1024 * 1024
 _SAMPLE = 64 * 1024
 _STRIDE = 64 * 1024
+
+_BYTES = "application/octet-stream"
+
+_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+"""What texts in other encodings begin with; the longer marks first."""
 
 _MEDIA = {"image": "image", "audio": "audio", "video": "video"}
 
@@ -78,25 +89,55 @@ def _describe(descriptor: int, spot: Spot, wanted: TextWanted) -> dict[str, Any]
     }
     head = os.pread(descriptor, _SAMPLE, 0)
     kind, mime = sort_of(spot.name, head)
+    if kind == "binary":
+        return {**about, "type": kind, "mime": mime, "reason": why_no_text(head)}
     if kind is not None:
         return {**about, "type": kind, "mime": mime}
     if status.st_size > TEXT_BYTES:
-        return {**about, "type": "binary", "mime": mime, "tooLarge": True}
+        reason = f"The file is larger than {TEXT_BYTES // 1024**2} MiB."
+        return {**about, "type": "binary", "mime": mime, "tooLarge": True, "reason": reason}
     content = read_all(descriptor, TEXT_BYTES)
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        return {**about, "type": "binary", "mime": "application/octet-stream"}
-    editable = len(content) <= EDIT_BYTES and os.access(
-        ".", os.W_OK, dir_fd=spot.folder, effective_ids=True
-    )
+        mime, reason = _BYTES, why_no_text(content)
+        return {**about, "type": "binary", "mime": mime, "reason": reason}
+    fixed = _why_not_editable(content, spot)
     return {
         **about,
         **excerpt(text, wanted.start, wanted.lines),
         "hash": hashlib.sha256(content).hexdigest(),
         "eol": line_ends(content),
-        "editable": editable,
+        "editable": fixed is None,
+        **({} if fixed is None else {"reason": fixed}),
     }
+
+
+def _why_not_editable(content: bytes, spot: Spot) -> str | None:
+    if len(content) > EDIT_BYTES:
+        return f"The file is larger than {EDIT_BYTES // 1024} KiB and can only be read."
+    if not os.access(".", os.W_OK, dir_fd=spot.folder, effective_ids=True):
+        return "You may not write to the file's folder, so the file can only be read."
+    return None
+
+
+def why_no_text(content: bytes) -> str:
+    """Tell why bytes are shown as such.
+
+    >>> why_no_text(b"\\xff\\xfea\\x00")
+    'The file is UTF-16 text. Only UTF-8 text can be shown and edited.'
+    """
+    for mark, encoding in _MARKS.items():
+        if content.startswith(mark):
+            return f"The file is {encoding} text. Only UTF-8 text can be shown and edited."
+    if b"\0" in content:
+        return "The file holds NUL bytes, so it is not shown as text."
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        what = f"byte {error.start + 1} is 0x{content[error.start]:02X}"
+        return f"The file is not UTF-8 text ({what}), so it cannot be edited."
+    return "The file is not text."
 
 
 def sort_of(name: str, head: bytes) -> tuple[str | None, str]:
@@ -106,7 +147,7 @@ def sort_of(name: str, head: bytes) -> tuple[str | None, str]:
         return "image", mimetypes.types_map.get(f".{image}", f"image/{image}")
     if head.startswith(b"%PDF-"):
         return "pdf", "application/pdf"
-    guessed = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    guessed = mimetypes.guess_type(name)[0] or _BYTES
     if _looks_like_text(head):
         return None, guessed
     return _MEDIA.get(guessed.partition("/")[0], "binary"), guessed

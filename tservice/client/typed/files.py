@@ -38,6 +38,7 @@ class FileMediaAnswer(TypedDict):
     mtimeMs: int
     url: str
     tooLarge: NotRequired[bool]
+    reason: NotRequired[str]
 
 
 FileTextAnswer = TypedDict(
@@ -53,6 +54,7 @@ FileTextAnswer = TypedDict(
         "truncated": "bool",
         "eol": "Literal['lf', 'crlf', 'mixed']",
         "editable": "bool",
+        "reason": "NotRequired[str]",
     },
 )
 """Some lines of a text."""

@@ -555,6 +555,7 @@ export interface FileMedia {
   mtimeMs: number;
   url: string;
   tooLarge?: boolean;
+  reason?: string;
 }
 
 /** Some lines of a text. */
@@ -569,6 +570,7 @@ export interface FileText {
   truncated: boolean;
   eol: "lf" | "crlf" | "mixed";
   editable: boolean;
+  reason?: string;
 }
 
 /** A tree; the totals count the entries in it. */

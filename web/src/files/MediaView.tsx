@@ -29,8 +29,10 @@ export function MediaView({ file, media }: { file: Opened; media: Media }) {
   return (
     <div class="media">
       <p class="files-note">
-        {media.tooLarge ? `Text of ${bytes(media.size)}, too large to be shown whole.` : "Not a text."} Its
-        first bytes:
+        {media.tooLarge
+          ? `Text of ${bytes(media.size)}, too large to be shown whole.`
+          : (media.reason ?? "Not a text.")}{" "}
+        Its first bytes:
       </p>
       <HexHead file={file} />
     </div>

@@ -33,7 +33,7 @@ function Conflict({ saving }: { saving: Saving }) {
 function whyNot(text: Text): string {
   if (text.truncated)
     return `The first ${plural(text.content.split("\n").length - 1, "line")} of ${text.totalLines.toLocaleString("en")}`;
-  return text.eol === "mixed" ? "Its line ends are mixed; it can be read only" : "It can be read only";
+  return text.reason ?? "It can only be read.";
 }
 
 function Foot({ text, editable, saving }: { text: Text; editable: boolean; saving: Saving }) {
@@ -88,7 +88,6 @@ export function TextView({ file, text, revealed, preview }: Props) {
         editor.current = openEditor(place.current, {
           path: file.path,
           content: text.content,
-          eol: text.eol,
           editable,
           line: file.line,
           onChange: () => latest.current.touched(),

@@ -14,6 +14,7 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { languageOf } from "./languages.ts";
+import { keepFrame, linesOf, replaceAll, textOf } from "./lineends.ts";
 
 const THEME = EditorView.theme({
   "&": { height: "100%", backgroundColor: "var(--terminal)", color: "var(--text)", fontSize: "var(--f-2)" },
@@ -51,8 +52,6 @@ const COLOURS = HighlightStyle.define([
 export interface EditorOptions {
   path: string;
   content: string;
-  /** How the file ends its lines; they stay as they are. */
-  eol: "lf" | "crlf" | "mixed";
   editable: boolean;
   /** From 1. */
   line?: number | undefined;
@@ -87,7 +86,7 @@ function changing({ editable, onChange, onSave }: EditorOptions): Extension[] {
 }
 
 function extensionsOf(options: EditorOptions): Extension[] {
-  const { eol, path, editable } = options;
+  const { content, path, editable } = options;
   return [
     lineNumbers(),
     highlightSpecialChars(),
@@ -100,8 +99,7 @@ function extensionsOf(options: EditorOptions): Extension[] {
     THEME,
     changing(options),
     keymap.of([...searchKeymap, ...defaultKeymap]),
-    // A lone CR of a file stays a sign of its line.
-    eol === "mixed" ? [] : EditorState.lineSeparator.of(eol === "crlf" ? "\r\n" : "\n"),
+    keepFrame(content),
     EditorView.contentAttributes.of({
       "aria-label": `${editable ? "Text" : "Text, not to be changed,"} of ${path}`,
     }),
@@ -127,7 +125,7 @@ export function openEditor(parent: HTMLElement, options: EditorOptions): Editor 
   const [language, merge] = [new Compartment(), new Compartment()];
   const view = new EditorView({
     parent,
-    doc: options.content,
+    doc: linesOf(options.content),
     extensions: [extensionsOf(options), language.of([]), merge.of([])],
   });
   if (options.line !== undefined) goTo(view, options.line);
@@ -137,13 +135,13 @@ export function openEditor(parent: HTMLElement, options: EditorOptions): Editor 
     (error: unknown) => console.warn("the text stays without colours", error),
   );
   return {
-    text: () => view.state.sliceDoc(),
+    text: () => textOf(view.state),
     compare: (other) => {
       const shown =
-        other === undefined ? [] : unifiedMergeView({ original: other, mergeControls: mergeButton });
+        other === undefined ? [] : unifiedMergeView({ original: linesOf(other), mergeControls: mergeButton });
       view.dispatch({ effects: merge.reconfigure(shown) });
     },
-    replace: (insert) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } }),
+    replace: (text) => view.dispatch(replaceAll(view.state, text)),
     close: () => {
       open = false;
       view.destroy();

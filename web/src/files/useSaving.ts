@@ -42,7 +42,10 @@ export function useSaving(
   };
   const clash = async () => {
     const now = await readAgain(file, revealed);
-    if (!now) return setProblem("It is no text any more. Read it again to see what it is.");
+    if (!now) return setProblem("It is no longer a text. Read it again to see what it is.");
+    // What cannot be shown whole would be cut by the next save.
+    if (now.truncated || !now.editable)
+      return setProblem("It changed, and cannot be edited any longer. Read it again to see why.");
     // The next save is over what is shown now, and over nothing that comes after it.
     base.current = now.hash;
     setConflict(now);
