@@ -110,8 +110,9 @@ class Tail:
     folder: int = -1
     _descriptor: int | None = None
     _read: ReadPart = field(factory=ReadPart)
-    # Size and time of change with which the part was compared last.
+    # Size and time of change with which the part was compared last, and whether that had settled.
     _compared: tuple[int, int] | None = None
+    _has_settled: bool = False
     _decode: codecs.IncrementalDecoder = field(
         factory=lambda: codecs.getincrementaldecoder("utf-8")("replace")
     )
@@ -164,11 +165,13 @@ class Tail:
         if status.st_size < self._read.size:
             return True
         seen = (status.st_size, status.st_ctime_ns)
-        if seen == self._compared:
+        is_behind = status.st_size > self._read.size
+        if seen == self._compared and (is_behind or self._has_settled):
+            # While there is more to read, the next comparison waits for its end.
             return False
-        has_settled = now - status.st_ctime >= SETTLED_SECONDS
-        self._compared = seen if has_settled else None
-        return not self._read.is_in(descriptor, whole=has_settled)
+        self._compared = seen
+        self._has_settled = now - status.st_ctime >= SETTLED_SECONDS
+        return not self._read.is_in(descriptor, whole=self._has_settled)
 
     def _from_beginning(self, descriptor: int) -> News:
         self._read, self._compared = ReadPart(), None

@@ -183,6 +183,21 @@ class TailTests(WorkspaceCase):
         file.write_text("after.")
         self.assertTrue(tail.look(late).truncated)
 
+    def test_file_is_not_compared_again_while_there_is_more_to_read(self) -> None:
+        file = self.put("log", "")
+        tail, _ = self.tail()
+        file.write_bytes(b"x" * 9 * PIECE)
+        looked: list[bool] = []
+
+        def is_in(part: ReadPart, descriptor: int, whole: bool) -> bool:
+            looked.append(whole)
+            return True
+
+        self.patch(ReadPart, "is_in", is_in)
+        while tail.look().more:
+            pass
+        self.assertEqual(2, len(looked), "at the first piece, and behind the last")
+
     def test_digests_of_a_long_file_are_bounded(self) -> None:
         part = ReadPart()
         for _ in range(KEPT + 3 * COMPARED):
