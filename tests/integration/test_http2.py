@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,32 @@ class HTTP2Tests(DaemonCase):
     def test_off_unless_asked_for(self) -> None:
         self.serve()
         self.assertEqual("http/1.1", self.connect().selected_alpn_protocol())
+
+    def alert(self, *words: str) -> str:
+        """What OpenSSL's own client says of the handshake."""
+        port = self.one.url.rpartition(":")[2]
+        command = ["openssl", "s_client", "-connect", f"127.0.0.1:{port}", *words]
+        told = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
+            check=False,
+        )  # fmt: skip
+        return told.stdout + told.stderr
+
+    def test_unknown_protocols_are_refused_by_their_own_alert(self) -> None:
+        """RFC 7301: no_application_protocol, which is alert 120."""
+        self.serve()
+        for words in (("h2",), ("h2", "-tls1_2"), ("h2,spdy/3",), ("acme-tls/1",)):
+            self.assertIn("SSL alert number 120", self.alert("-alpn", *words), words)
+        for offered in ("h2,http/1.1", "http/1.1"):
+            self.assertIn("ALPN protocol: http/1.1", self.alert("-alpn", offered))
+        self.assertIn("No ALPN negotiated", self.alert())
+        for word in ("critical", "Traceback", "Unhandled"):
+            self.assertNotIn(word, self.one.log)
+
+    def test_http2_refuses_unknown_protocols_as_well(self) -> None:
+        self.serve(SERVICE_HTTP2="1")
+        self.assertIn("ALPN protocol: h2", self.alert("-alpn", "h2"))
+        self.assertIn("SSL alert number 120", self.alert("-alpn", "h3"))
 
     def test_floods_are_cut(self) -> None:
         self.serve(SERVICE_HTTP2="1")

@@ -80,6 +80,10 @@ def make_endpoint(reactor: Any, address: ListenAddress) -> IStreamServerEndpoint
     """
     from twisted.internet.endpoints import serverFromString
 
+    from tservice.core.net.alpn import AlpnReactor
+
+    if address.kind == "ssl":
+        reactor = AlpnReactor(reactor)
     if address.socket_path is not None:
         _clear_stale_socket(address.socket_path)
     try:
