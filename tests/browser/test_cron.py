@@ -108,6 +108,27 @@ class CronTests(BrowserCase):
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("cron-editor")).to_have_count(0)
 
+    def test_expression_is_explained_in_words_below_it(self) -> None:
+        """Also before a folder is chosen, and beside a folder that is refused."""
+        page = self.shown
+        words = page.get_by_test_id("cron-explanation")
+        self.write("explained", "date")
+        page.get_by_test_id("job-workingDir").fill("")
+        page.get_by_test_id("kind-cron").check()
+        page.get_by_test_id("job-cronExpression").fill("0 0 */2 * 1")
+        both = "At 00:00, on every 2nd day from the 1st to the 31st, only if it is Monday."
+        expect(words).to_have_text(both)
+        expect(page.get_by_test_id("fire").first).to_contain_text("Mon ")
+        page.get_by_test_id("job-workingDir").fill("/proc")
+        page.get_by_test_id("job-cronExpression").fill("0 0 1,15 * 1")
+        expect(words).to_have_text(
+            "At 00:00, on the 1st and 15th of the month, and also on Monday."
+        )
+        expect(wrong(page, "workingDir")).to_be_visible()
+        page.get_by_test_id("job-cronExpression").fill("0 0 32 * *")
+        expect(wrong(page, "cronExpression")).to_contain_text("must be 1 to 31")
+        expect(words).to_have_text("")
+
     def test_the_service_s_refusals_stand_at_their_fields(self) -> None:
         page = self.shown
         self.write("wrong", "date")

@@ -10,9 +10,11 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ErrorCode
+from tservice.core.payload import absent
 from tservice.core.payloads import Nothing
 from tservice.core.text import CASE_NAME
 from tservice.cron.crontab import LONGEST as EXPRESSION_LENGTH
+from tservice.cron.explanation import explain_expression
 from tservice.cron.model import (
     INTERVAL_MINUTES,
     LINE_LENGTH,
@@ -187,6 +189,7 @@ class PreviewAnswer(Answer):
     """The next fires, fewer than 5 where there are no more; Unix milliseconds."""
 
     fires: list[int]
+    explanation: str | None = absent(description="With C{cron}: the expression in words")
 
 
 class CronRoutes:
@@ -208,7 +211,10 @@ class CronRoutes:
     async def preview(self, call: Call) -> object:
         """When a job would fire."""
         body: JobBody = call.body
-        return PreviewAnswer(fires=await self._cron.preview(body.given(), call.identity))
+        fires = await self._cron.preview(body.given(), call.identity)
+        is_cron = body.schedule_type is ScheduleType.CRON
+        words = explain_expression(body.cron_expression or "") if is_cron else None
+        return PreviewAnswer(fires=fires, explanation=words)
 
     async def read_one(self, call: Call) -> object:
         """One job."""

@@ -107,11 +107,16 @@ class CronService:
         return self._book.store.runs(self._book.get(job_id, caller).id)
 
     async def preview(self, given: Mapping[str, Any], caller: Identity) -> list[int]:
-        """The next fires of a job as it would be made; also of one that is not enabled.
+        """Return the next fires of a job as it would be made; also of one that is not enabled.
+
+        A schedule can be tried before its folder is chosen.
 
         @raise ServiceError: as L{create}.
         """
-        definition = await self._defined(given, None, caller)
+        if given.get("working_dir") or given.get("case_name"):
+            definition = await self._defined(given, None, caller)
+        else:
+            definition = self._without_folder(given, caller)
         now = now_ms(self._deps.clock)
         return preview(definition.schedule, now, self._deps.zone, PREVIEW)
 
@@ -236,6 +241,18 @@ class CronService:
         rules = self._deps.rules
         rules.require_mode(given.get("agent_type") or (before.agent_type if before else ""))
         definition = await rules.check(define(given, before, rules.is_shell), owner)
+        self._check_schedule(definition, before)
+        return definition
+
+    def _without_folder(self, given: Mapping[str, Any], owner: Identity) -> Definition:
+        rules = self._deps.rules
+        rules.require_mode(given["agent_type"])
+        definition = define({**given, "working_dir": ""}, None, rules.is_shell)
+        rules.check_grant(definition, owner)
+        self._check_schedule(definition, None)
+        return definition
+
+    def _check_schedule(self, definition: Definition, before: Definition | None) -> None:
         schedule = definition.schedule
         if schedule.type is ScheduleType.CRON:
             wrong = check_expression(schedule.cron_expression or "")
@@ -245,7 +262,6 @@ class CronService:
         past = schedule.run_at is not None and schedule.run_at <= now_ms(self._deps.clock)
         if past and (fresh or _is_enabling(definition, before)):
             raise invalid("runAt", "must be in the future")
-        return definition
 
     def _owner_of(self, job: Job, caller: Identity) -> Identity:
         """Whose rights the job has: its owner's, also when an admin changes it."""

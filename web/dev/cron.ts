@@ -21,13 +21,14 @@ export interface Launcher {
   end(id: string): void;
 }
 
-function check(definition: Definition): void {
+/** @param tried: it is a preview, for which no folder need be chosen. */
+function check(definition: Definition, tried = false): void {
   const refuse = (text: string) => {
     throw new Refused(400, "INVALID_INPUT", text);
   };
   if (!definition.name) refuse("name: must be at least 1 characters");
   const folder = definition.workingDir ?? "";
-  if (!folder && !definition.caseName) refuse("workingDir: is required");
+  if (!folder && !definition.caseName && !tried) refuse("workingDir: is required");
   if (/^\/(?:etc|proc|sys|dev)?$/.test(folder) && folder) refuse("workingDir: is not allowed");
   if (folder.startsWith("/no/")) refuse("workingDir: does not exist");
   if (definition.scheduleType === "once" && (definition.runAt ?? 0) <= Date.now())
@@ -168,8 +169,10 @@ export class MockCron {
   }
 
   private preview(definition: Definition): unknown {
-    check(definition);
-    return { fires: fires(definition, Date.now(), ZONE, 5) };
+    check(definition, true);
+    const isCron = definition.scheduleType === "cron";
+    const explanation = isCron ? { explanation: "What the service says of the expression." } : {};
+    return { fires: fires(definition, Date.now(), ZONE, 5), ...explanation };
   }
 
   route(method: string, path: string[], body: Record<string, unknown>): unknown {

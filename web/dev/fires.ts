@@ -39,10 +39,15 @@ function timesOfExpression(expression: string): Times {
   const [days, months] = [field(day, 1, 31), field(month, 1, 12)];
   const week = new Set([...field(weekday, 0, 7)].map((each) => each % 7));
   const minutes = [...field(minute, 0, 59)];
+  // A field of the day that begins with * leaves the choice to the other one.
+  const both = day.startsWith("*") || weekday.startsWith("*");
+  const matches = (date: Date): boolean => {
+    const found = [days.has(date.getUTCDate()), week.has(date.getUTCDay())];
+    return both ? found.every(Boolean) : found.some(Boolean);
+  };
   return {
     clocks: [...field(hour, 0, 23)].flatMap((h) => minutes.map((m) => `${two(h)}:${two(m)}`)),
-    days: (date) =>
-      days.has(date.getUTCDate()) && months.has(date.getUTCMonth() + 1) && week.has(date.getUTCDay()),
+    days: (date) => months.has(date.getUTCMonth() + 1) && matches(date),
   };
 }
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.world import World
+from tservice.core.zone import local_zone
 
 
 class RouteTests(SynchronousTestCase):
@@ -108,6 +110,25 @@ class RouteTests(SynchronousTestCase):
         self.assertEqual({7 * 86_400_000}, {b - a for a, b in itertools.pairwise(fires)})
         self.assertEqual(5, len(fires))
         self.assertEqual([], self.call("GET", "jobs"))
+
+    def test_preview_explains_the_expression(self) -> None:
+        body = self.body(scheduleType="cron", cronExpression="0 0 */2 * 1")
+        shown = self.call("POST", "preview", body)
+        words = "At 00:00, on every 2nd day from the 1st to the 31st, only if it is Monday."
+        self.assertEqual(words, shown["explanation"])
+        zone = local_zone({})
+        moments = [datetime.fromtimestamp(at / 1000, zone) for at in shown["fires"]]
+        self.assertEqual({(1, 1)}, {(at.isoweekday(), at.day % 2) for at in moments})
+        self.assertNotIn("explanation", self.call("POST", "preview", self.body()))
+
+    def test_preview_needs_no_folder(self) -> None:
+        body = self.body(scheduleType="cron", cronExpression="0 9 * * mon", workingDir=None)
+        self.assertEqual(5, len(self.call("POST", "preview", body)["fires"]))
+        body = self.body(scheduleType="cron", cronExpression="0 9 31 2 *", workingDir=None)
+        self.assertEqual(
+            (400, "cronExpression: never fires"), self.refused("POST", "preview", body)
+        )
+        self.assertEqual(400, self.refused("POST", "jobs", body)[0])
 
     def test_fields_are_refused_by_name(self) -> None:
         long = "x" * 2001

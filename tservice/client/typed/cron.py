@@ -109,6 +109,7 @@ class PreviewAnswer(TypedDict):
     """The next fires, fewer than 5 where there are no more; Unix milliseconds."""
 
     fires: list[int]
+    explanation: NotRequired[str]
 
 
 class RunAnswer(TypedDict):

@@ -1225,6 +1225,7 @@ export interface Prepare {
 /** The next fires, fewer than 5 where there are no more; Unix milliseconds. */
 export interface Preview {
   fires: number[];
+  explanation?: string;
 }
 
 /** Whether something answers at an address. */

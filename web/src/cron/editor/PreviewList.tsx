@@ -26,8 +26,8 @@ interface Props {
 
 /** The next fires of what is in the editor, read aloud when they change. */
 export function PreviewList({ preview, once }: Props) {
-  const { fires, refusal, current } = preview;
-  const general = refusal && refusal.field === undefined ? refusal.text : "";
+  const { fires, refusals, current } = preview;
+  const general = refusals.find((refusal) => refusal.field === undefined)?.text ?? "";
   return (
     <section class="fires" aria-live="polite" aria-busy={!current} data-testid="preview">
       <h4>
@@ -41,9 +41,9 @@ export function PreviewList({ preview, once }: Props) {
       )}
       {fires.length === 0 && general === "" && (
         <p class="dim">
-          {refusal
+          {refusals.length > 0
             ? "They show when what is marked is mended."
-            : "They show when the schedule and the folder are complete."}
+            : "They show when the schedule is complete."}
         </p>
       )}
     </section>

@@ -2,7 +2,7 @@
 import { serviceZone } from "../../store/state.ts";
 import { DayField } from "./DayField.tsx";
 import { UNITS, type Unit } from "./draft.ts";
-import { examples, expressionText } from "../jobs/expression.ts";
+import { examples } from "../jobs/expression.ts";
 import type { ScheduleType } from "../jobs/job.ts";
 import { PreviewList } from "./PreviewList.tsx";
 import type { FieldName } from "./problems.ts";
@@ -98,14 +98,21 @@ function Examples({ onChoose }: { onChoose: (expression: string) => void }) {
   );
 }
 
-function ExpressionField({ state: { draft, set, problems } }: Part) {
+function ExpressionField({ state: { draft, set, problems, preview } }: Part) {
   return (
     <Row
       name="cronExpression"
       label="Expression"
-      hint={expressionText(draft.cronExpression) ?? "minute, hour, day, month, weekday"}
+      hint="minute, hour, day, month, weekday"
       problem={problems.cronExpression}
-      after={<Examples onChoose={(cronExpression) => set({ cronExpression })} />}
+      after={
+        <>
+          <p class="explanation dim" aria-live="polite" data-testid="cron-explanation">
+            {preview.explanation}
+          </p>
+          <Examples onChoose={(cronExpression) => set({ cronExpression })} />
+        </>
+      }
     >
       {(tied) => (
         <input

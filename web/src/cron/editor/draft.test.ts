@@ -172,10 +172,11 @@ describe("the preview", () => {
     expect(previewBody(draft({ promptMode: "prompt_file_path", name: "two" }), ZONE, NOW)).toEqual(one);
   });
 
-  test.each<Partial<Draft>>([{ workingDir: "" }, { dailyTime: "" }, { agentType: "" }])(
-    "waits for %o",
-    (part) => {
-      expect(previewBody(draft(part), ZONE, NOW)).toBeUndefined();
-    },
-  );
+  test.each<Partial<Draft>>([{ dailyTime: "" }, { agentType: "" }])("waits for %o", (part) => {
+    expect(previewBody(draft(part), ZONE, NOW)).toBeUndefined();
+  });
+
+  test.each(["", "relative"])("does not wait for a folder: %o", (workingDir) => {
+    expect(previewBody(draft({ workingDir }), ZONE, NOW)).toMatchObject({ workingDir: null });
+  });
 });

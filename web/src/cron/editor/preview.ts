@@ -8,10 +8,9 @@ import { type FieldName, type Problems, problemsOf, type Refusal, refusalOf } fr
 /** Long enough not to ask for every key, short enough to follow the eye. */
 export const DEBOUNCE_MS = 300;
 
-/** Fields that say when a job fires or whether it could. */
+/** Fields that say when a job fires or whether it could; a folder may be chosen later. */
 const ASKED: readonly FieldName[] = [
   "agentType",
-  "workingDir",
   "runAt",
   "intervalMinutes",
   "dailyTime",
@@ -29,17 +28,36 @@ export function previewBody(draft: Draft, zone: string, now: number): Definition
   const wrong: Problems = problemsOf(draft, zone, now);
   if (ASKED.some((field) => field in wrong)) return undefined;
   const filled: Draft = { ...draft, name: "preview", promptMode: "inline_text", promptText: "-", notes: "" };
-  return { ...bodyOf(filled, zone), launchCommand: null, enabled: true };
+  const body: Definition = { ...bodyOf(filled, zone), launchCommand: null, enabled: true };
+  return "workingDir" in wrong ? withoutFolder(body) : body;
 }
+
+const withoutFolder = (body: Definition): Definition => ({ ...body, workingDir: null });
 
 export interface Preview {
   fires: readonly number[];
-  refusal: Refusal | undefined;
+  /** The cron expression in words. */
+  explanation: string | undefined;
+  /** Each of another field. */
+  refusals: readonly Refusal[];
   /** The fires are those of the draft as it is. */
   current: boolean;
 }
 
-const NONE: Preview = { fires: [], refusal: undefined, current: false };
+const NONE: Preview = { fires: [], explanation: undefined, refusals: [], current: false };
+
+/** A refusal of the folder says nothing of the times, so they are asked for without it. */
+async function ask(body: Definition, signal: AbortSignal): Promise<Preview> {
+  try {
+    return { ...NONE, ...(await previewJob(body, signal)), current: true };
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal.field !== "workingDir" || signal.aborted)
+      return { ...NONE, refusals: [refusal], current: true };
+    const rest = await ask(withoutFolder(body), signal);
+    return { ...rest, refusals: [refusal, ...rest.refusals] };
+  }
+}
 
 /** Each new draft takes back the question about the one before. */
 export function usePreview(draft: Draft, zone: string, now: number): Preview {
@@ -47,18 +65,14 @@ export function usePreview(draft: Draft, zone: string, now: number): Preview {
   const text = body && JSON.stringify(body);
   const [preview, setPreview] = useState(NONE);
   useEffect(() => {
-    setPreview((before) => ({ ...before, refusal: undefined, current: false }));
+    setPreview((before) => ({ ...before, explanation: undefined, refusals: [], current: false }));
     if (text === undefined) return;
     const end = new AbortController();
-    const ask = async () => {
-      try {
-        const { fires } = await previewJob(JSON.parse(text) as Definition, end.signal);
-        setPreview({ fires, refusal: undefined, current: true });
-      } catch (error) {
-        if (!end.signal.aborted) setPreview({ fires: [], refusal: refusalOf(error), current: true });
-      }
+    const show = async () => {
+      const found = await ask(JSON.parse(text) as Definition, end.signal);
+      if (!end.signal.aborted) setPreview(found);
     };
-    const timer = setTimeout(() => void ask(), DEBOUNCE_MS);
+    const timer = setTimeout(() => void show(), DEBOUNCE_MS);
     return () => {
       clearTimeout(timer);
       end.abort();

@@ -137,7 +137,7 @@ export function useEditor(start: Editing): EditorState {
   return {
     draft,
     set,
-    problems: shownProblems(all, touched, sends > 0, [preview.refusal, refusal]),
+    problems: shownProblems(all, touched, sends > 0, [...preview.refusals, refusal]),
     trouble: refusal && refusal.field === undefined ? refusal.text : "",
     preview,
     busy,

@@ -24,6 +24,6 @@ export const deleteJob = (id: string) => request<unknown>("DELETE", path(id));
 /** @returns how many live sessions of the same CLI there are that this job did not make. */
 export const runJob = (id: string) => request<{ run: Run; activeAgents: number }>("POST", path(id, "/run"));
 
-/** The next five fires of a definition (protocol-cron). */
+/** The next five fires of a definition, and its expression in words (protocol-cron). */
 export const previewJob = (body: Definition, signal: AbortSignal) =>
-  request<{ fires: number[] }>("POST", "api/cron/preview", { body, signal });
+  request<{ fires: number[]; explanation?: string }>("POST", "api/cron/preview", { body, signal });
