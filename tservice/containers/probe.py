@@ -8,15 +8,26 @@ from pathlib import PurePosixPath
 
 from attrs import frozen
 
+from tservice.core.process.programfolders import join_path, ordered_folders, shell_words
+
 LEAST_TMUX = (3, 2)
 MOST_PROGRAMS = 20_000
 """Programs inside that are remembered; further ones are not found."""
 
-SCRIPT = """
+MARK = "tservice-begins\n"
+"""Before the first answer: C{sh} may be a program of the image's that prints something first."""
+
+_FOLDERS = shell_words()
+SCRIPT = f"""
+echo tservice-begins
 printf 'PATH=%s\\n' "$PATH"
 command -v tmux >/dev/null 2>&1 && printf 'TMUX=%s\\n' "$(tmux -V)"
+for folder in {_FOLDERS}; do
+  [ -d "$folder" ] && printf 'FOLDER=%s\\n' "$folder"
+done
+printf 'HOME=%s\\n' "$HOME"
 IFS=:
-for folder in $PATH "$HOME/.local/bin" "$HOME/.npm-global/bin" /usr/local/bin; do
+for folder in $PATH {_FOLDERS}; do
   for file in "$folder"/*; do
     [ -f "$file" ] && [ -x "$file" ] && printf '%s\\n' "$file"
   done
@@ -32,7 +43,7 @@ _TMUX = re.compile(r"tmux (?:next-|openbsd-)?(\d{1,4})\.(\d{1,4})", re.ASCII)
 class Inside:
     """What is inside of a container.
 
-    @ivar path: its C{PATH}.
+    @ivar path: its C{PATH}, then the usual folders of programs there.
     @ivar programs: where the first program of a name is.
     @ivar paths: where there are programs.
     """
@@ -55,16 +66,31 @@ class Inside:
 
 
 def read_inside(text: str) -> Inside:
-    """From what L{SCRIPT} printed."""
-    path, tmux = "", None
+    """Read what L{SCRIPT} printed."""
+    _, _, answer = text.partition(MARK)
+    said: dict[str, str] = {}
+    folders: list[str] = []
+    files: list[str] = []
+    for line in answer.splitlines()[: MOST_PROGRAMS + 2]:
+        name, _, value = line.partition("=")
+        if line.startswith("/"):
+            files.append(line)
+        elif name == "FOLDER":
+            folders.append(value)
+        else:
+            said.setdefault(name, value)
+    path = said.get("PATH", "")
+    usual = ordered_folders(folders, said.get("HOME", ""))
+    order = [str(PurePosixPath(folder)) for folder in (*path.split(":"), *usual)]
+    ranks = {folder: rank for rank, folder in enumerate(reversed(order))}
+    # The newest version's programs come before those of older ones.
+    files.sort(key=lambda file: -ranks.get(str(PurePosixPath(file).parent), -1))
     programs: dict[str, str] = {}
-    paths: set[str] = set()
-    for line in text.splitlines()[: MOST_PROGRAMS + 2]:
-        if line.startswith("PATH="):
-            path = line.removeprefix("PATH=")
-        elif line.startswith("TMUX="):
-            tmux = line.removeprefix("TMUX=")
-        elif line.startswith("/"):
-            programs.setdefault(PurePosixPath(line).name, line)
-            paths.add(line)
-    return Inside(path=path, programs=programs, paths=frozenset(paths), tmux=tmux)
+    for file in files:
+        programs.setdefault(PurePosixPath(file).name, file)
+    return Inside(
+        path=join_path(path, *usual) if path else "",
+        programs=programs,
+        paths=frozenset(files),
+        tmux=said.get("TMUX"),
+    )

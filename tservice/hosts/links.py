@@ -11,13 +11,14 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.places.place import Place
+from tservice.core.process.programfolders import join_path, ordered_folders, shell_words
 from tservice.hosts.argv import Ssh
 from tservice.hosts.connection import CannotConnect, Connection, IMaster
 from tservice.hosts.master import Master
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.waking import Waker
 from tservice.mux.far.runner import Far, FarError, IFar, Way
-from tservice.mux.far.shell import line
+from tservice.mux.far.shell import line, quote
 from tservice.mux.far.spare import Spare
 from tservice.mux.interface import MuxError
 
@@ -32,7 +33,7 @@ class Facts:
     """What a host is like.
 
     @ivar tmux: the version of its tmux; C{None}: it has none.
-    @ivar path: where programs are, as its login shell has it.
+    @ivar path: where programs are: as its login shell has it, then the usual folders there.
     """
 
     user: str
@@ -43,12 +44,26 @@ class Facts:
     tmux: str | None
 
 
+_SAY_PATH = quote(b"exec sh -c 'echo; echo tservice:\"$PATH\"'")
+"""For a login shell of any kind, which may print whatever it likes before."""
+
+_LOGIN_PATH = (
+    b"tservice_sh=${SHELL:-/bin/sh}; { case $tservice_sh in "
+    # Those take -l as their only option.
+    b'*csh) echo %b | "$tservice_sh" -l;; '
+    b'*) "$tservice_sh" -lc %b </dev/null;; esac; } 2>/dev/null'
+    b" | sed -n 's/^tservice://p' | tail -n 1 | grep . || printf '%%s\\n' \"$PATH\""
+) % (_SAY_PATH, _SAY_PATH)
+
+_FOLDERS = (
+    b'for tservice_d in %b; do [ -d "$tservice_d" ] && printf \'%%s:\' "$tservice_d"; done; echo'
+) % shell_words().encode()
+
 ASK = line(
     b'id -un; id -u; printf \'%s\\n\' "$HOME" "${SHELL:-/bin/sh}"',
-    # A login shell may print whatever it likes before.
-    b'"${SHELL:-/bin/sh}" -lc \'echo; echo "tservice:$PATH"\' 2>/dev/null </dev/null'
-    b" | sed -n 's/^tservice://p' | tail -n 1 | grep . || printf '%s\\n' \"$PATH\"",
+    _LOGIN_PATH,
     b"tmux -V 2>/dev/null || echo none",
+    _FOLDERS,
 )
 """A line that prints what L{facts_in} reads."""
 
@@ -56,18 +71,18 @@ ASK = line(
 def facts_in(out: bytes) -> Facts:
     """@raise FarError: it is no such answer."""
     lines = out.decode("utf-8", "replace").split("\n")
-    if len(lines) < 6 or not _UID.fullmatch(lines[1]) or not lines[2].startswith("/"):
+    if len(lines) < 7 or not _UID.fullmatch(lines[1]) or not lines[2].startswith("/"):
         raise FarError("it has no POSIX shell that could be asked")
-    if max(map(len, lines[:6])) > LONGEST:
+    if max(map(len, lines[:7])) > LONGEST:
         raise FarError(f"it says more than {LONGEST} characters of itself")
-    user, uid, home, shell, path, tmux = lines[:6]
+    user, uid, home, shell, path, tmux, folders = lines[:7]
     version = tmux.removeprefix("tmux ").strip()
     return Facts(
         user=user,
         uid=int(uid),
         home=home,
         shell=shell,
-        path=path,
+        path=join_path(path, *ordered_folders(folders.split(":"), home)),
         tmux=None if version == "none" else version,
     )
 

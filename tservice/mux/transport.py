@@ -38,12 +38,15 @@ class Child:
     @ivar argv: its first word is an absolute path.
     @ivar env: its whole environment.
     @ivar first: what it reads before anything else; a child that is handed something has pipes.
+    @ivar mark: what it prints to both streams before its own first word; see
+        L{tservice.mux.preamble}.
     @ivar spare: has one of the same words and environment, perhaps.
     """
 
     argv: list[str]
     env: Mapping[bytes, bytes]
     first: bytes = b""
+    mark: bytes = b""
     spare: ISpare | None = None
 
 

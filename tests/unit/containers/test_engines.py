@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -20,7 +21,7 @@ from tservice.containers.answers import (
 )
 from tservice.containers.argv import Box, Mount, Owner, Tongue
 from tservice.containers.model import Engine, Resources, id_from
-from tservice.containers.probe import read_inside
+from tservice.containers.probe import MARK, SCRIPT, read_inside
 
 RECORDED = Path(__file__).with_name("recorded")
 BOX = Box(
@@ -172,14 +173,42 @@ class AnswerTests(SynchronousTestCase):
 class ProbeTests(SynchronousTestCase):
     def test_what_is_inside(self) -> None:
         found = read_inside(
-            "PATH=/bin:/usr/bin\nTMUX=tmux 3.3a\n/bin/sh\n/usr/bin/sh\n/usr/bin/x\n"
+            f"{MARK}PATH=/bin:/usr/bin\nTMUX=tmux 3.3a\n/bin/sh\n/usr/bin/sh\n/usr/bin/x\n"
         )
         self.assertEqual(("/bin:/usr/bin", None), (found.path, found.fault))
         self.assertEqual({"sh": "/bin/sh", "x": "/usr/bin/x"}, dict(found.programs))
         self.assertIn("/usr/bin/sh", found.paths)
 
+    def test_noise_before_the_answer_is_skipped(self) -> None:
+        noise = "Welcome!\nPATH=/wrong\nTMUX=tmux 1.8\n/wrong/x\nno line end: "
+        found = read_inside(f"{noise}{MARK}PATH=/bin\nTMUX=tmux 3.3a\n/bin/sh\n")
+        self.assertEqual(("/bin", None), (found.path, found.fault))
+        self.assertEqual({"sh": "/bin/sh"}, dict(found.programs))
+
+    def test_programs_of_version_managers_are_found(self) -> None:
+        """Through a real shell, whose own C{PATH} names none of them; the newest comes first."""
+        home = Path(self.mktemp()).absolute() / "it's * home"
+        versions = home / ".nvm/versions/node"
+        for folder in (versions / "v9.1.0/bin", versions / "v22.10.0/bin", home / ".bun/bin"):
+            folder.mkdir(parents=True)
+            for name in ("claude", f"own-{folder.parent.name}"):
+                (folder / name).write_text("#!/bin/sh\n")
+                (folder / name).chmod(0o755)
+        path = "/usr/local/bin:/usr/bin:/bin"
+        env = {"HOME": str(home), "PATH": path}
+        told = subprocess.run(
+            ["/bin/sh", "-c", f"echo noise; {SCRIPT}"], env=env, check=True, capture_output=True
+        )
+        found = read_inside(told.stdout.decode())
+        folders = [versions / "v22.10.0/bin", versions / "v9.1.0/bin", home / ".bun/bin"]
+        mine = [folder for folder in found.path.split(":") if folder.startswith(str(home))]
+        self.assertEqual([str(folder) for folder in folders], mine)
+        self.assertTrue(found.path.startswith(path))
+        self.assertEqual(str(folders[0] / "claude"), found.programs["claude"])
+        self.assertEqual(str(folders[2] / "own-.bun"), found.programs["own-.bun"])
+
     def test_what_is_missing(self) -> None:
-        self.assertIn("has no tmux", str(read_inside("PATH=/bin\n").fault))
-        self.assertIn("tmux 3.1c", str(read_inside("TMUX=tmux 3.1c\n").fault))
+        self.assertIn("has no tmux", str(read_inside(f"{MARK}PATH=/bin\n").fault))
+        self.assertIn("tmux 3.1c", str(read_inside(f"{MARK}TMUX=tmux 3.1c\n").fault))
         for good in ("3.2", "3.5a", "next-3.6", "4.0"):
-            self.assertIsNone(read_inside(f"TMUX=tmux {good}\n").fault, good)
+            self.assertIsNone(read_inside(f"{MARK}TMUX=tmux {good}\n").fault, good)

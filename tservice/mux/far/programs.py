@@ -30,6 +30,12 @@ OF_THE_WAY = b"unset TMUX TMUX_PANE SSH_CLIENT SSH_CONNECTION SSH_TTY"
 FOLDER = b"tservice_d=${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)"
 """Where tmux has its sockets; its own, mode 0700."""
 
+_BESIDE = (
+    b"tservice_c=$(command -v -- %b); case $tservice_c in /*) tservice_c=${tservice_c%%/*}; "
+    b'[ -x "$tservice_c/node" ] && PATH=$tservice_c:$PATH;; esac'
+)
+"""A program of npm's runs with the node that is installed beside it."""
+
 _PRIVATE = (
     b'umask 077; mkdir -p "$tservice_d" || exit 73; '
     b'[ -O "$tservice_d" ] && [ ! -L "$tservice_d" ] || '
@@ -116,6 +122,7 @@ def run(spec: PaneSpec, token: bytes, term: bytes) -> bytes:
         _OURS,
         _NOT_OURS,
         exports({**env, b"TERM": term}),
+        _BESIDE % words(*argv[:1]),
         b"cd -- %b 2>/dev/null || %b" % (quote(os.fsencode(spec.cwd)), failed),
         b"command -v -- %b >/dev/null 2>&1 || %b" % (words(*argv[:1]), failed),
         said + b'started "$$"',

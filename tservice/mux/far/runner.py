@@ -14,7 +14,8 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 from tservice.core.timers import cancel
-from tservice.mux.far.shell import HEARING, SPOKEN
+from tservice.mux.far.shell import HEARING, MARK, SPOKEN
+from tservice.mux.preamble import Preamble
 from tservice.mux.transport import ISpare
 
 RUN_TIMEOUT = 10.0
@@ -112,6 +113,9 @@ class Far:
             raise FarError(answer.errors or "it did not answer in time")
         if answer.status in (None, CUT):
             raise FarError(answer.errors or "its connection ended")
+        if not child.preamble.over:
+            said = answer.errors or child.preamble.last_words
+            raise FarError(f"it has no POSIX shell that could be asked{said and f': {said}'}")
         return answer
 
     def _spawn(self, child: _Child) -> None:
@@ -129,6 +133,7 @@ class _Child(ProcessProtocol):
         self.ended: Deferred[Answer] = Deferred(lambda _: self.give_up())
         self.given_up = False
         self.flooded = False
+        self.preamble = Preamble(MARK)
         self._given = given
         self._out = bytearray()
         self._errors = b""
@@ -147,13 +152,13 @@ class _Child(ProcessProtocol):
         self.transport.closeStdin()
 
     def outReceived(self, data: bytes) -> None:
-        self._out += data
+        self._out += self.preamble.drop_from(data)
         if len(self._out) > MAX_ANSWER:
             self.flooded = True
             self.give_up()
 
     def errReceived(self, data: bytes) -> None:
-        self._errors = (self._errors + data)[-MAX_ERRORS:]
+        self._errors = self.preamble.drop_from_errors(self._errors + data)[-MAX_ERRORS:]
 
     def processEnded(self, reason: Failure) -> None:
         failed = reason.value

@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-LISTENER = 'IFS= read -r tservice && eval "$tservice"'
+MARK = b"tservice-begins\n"
+"""Printed to both streams before anything of ours; see L{tservice.mux.preamble}."""
+
+_MARKS = 'echo tservice-""begins; echo tservice-""begins >&2'
+"""Not the mark as it stands, for a shell that echoes its commands would print it too soon."""
+
+LISTENER = _MARKS + '; IFS= read -r tservice && eval "$tservice"'
 """No backslash and no quote of its kind in it: sh, bash, zsh, fish and csh take it alike."""
 
 HEARING = ("sh", "-c", LISTENER)

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from tservice.mux.far import programs
 from tservice.mux.far.runner import FarError, IFar
+from tservice.mux.far.shell import MARK
 from tservice.mux.interface import Liveness, MuxTimeout
 from tservice.mux.transport import Child, HeldProcess, Reachability
 
@@ -72,7 +73,7 @@ def child_of(far: IFar, first: bytes) -> Child:
     if not far.way.open():
         raise MuxTimeout("it is out of reach")
     way = far.way
-    return Child(argv=way.argv(), env=_encoded(way.env), first=first, spare=way.spare)
+    return Child(argv=way.argv(), env=_encoded(way.env), first=first, mark=MARK, spare=way.spare)
 
 
 @frozen

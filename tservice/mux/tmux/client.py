@@ -18,6 +18,7 @@ from twisted.python.failure import Failure
 from tservice.core.net.atonce import write_at_once
 from tservice.core.timers import cancel
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
+from tservice.mux.preamble import Preamble
 from tservice.mux.tmux.commands import PANE
 from tservice.mux.tmux.control import (
     MAX_BLOCK,
@@ -135,6 +136,7 @@ class ControlClient(ProcessProtocol):
         client's.
     @ivar pane: the only one whose output is told of, under the name of L{PANE}.
     @ivar first: what the process reads before any command, for one that is started elsewhere.
+    @ivar preamble: what such a process prints before tmux does.
     """
 
     _log = Logger()
@@ -155,6 +157,7 @@ class ControlClient(ProcessProtocol):
         self._odd_since = clock.seconds()
         self._cut = False
         self.first = b""
+        self.preamble = Preamble()
         self.pane = PANE
         self.free = False
 
@@ -220,6 +223,7 @@ class ControlClient(ProcessProtocol):
             self._process.write(self.first)
 
     def outReceived(self, data: bytes) -> None:
+        data = self.preamble.drop_from(data)
         # A server that wants to hold us up sends lines without anything in them.
         step = SLICE if data.count(b"\n") > MANY_LINES else max(1, len(data))
         for at in range(0, len(data), step):
@@ -229,7 +233,7 @@ class ControlClient(ProcessProtocol):
                 self._dispatch(event)
 
     def errReceived(self, data: bytes) -> None:
-        self._errors = (self._errors + data)[-MAX_ERROR_TEXT:]
+        self._errors = self.preamble.drop_from_errors(self._errors + data)[-MAX_ERROR_TEXT:]
 
     def processExited(self, reason: Failure) -> None:
         # The server has this client's pipes too, and one that stands still does not close them.
@@ -254,7 +258,8 @@ class ControlClient(ProcessProtocol):
 
     def _why(self, reason: Failure) -> str:
         text = self._errors.decode("utf-8", "replace").strip()
-        return text or self._exit_text or reason.getErrorMessage()
+        said = self._exit_text or self.preamble.last_words
+        return text or said or reason.getErrorMessage()
 
     def _dispatch(self, event: Event) -> None:
         if self._cut:

@@ -17,6 +17,7 @@ from tservice.core.clock import sleep
 from tservice.core.disk import trouble
 from tservice.core.timers import cancel
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
+from tservice.mux.preamble import Preamble
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.link import ServerLink
 from tservice.mux.tmux.setup import ISetup
@@ -245,6 +246,7 @@ class TmuxServer:
 
     def _client(self, client: ControlClient, child: Child, folder: str | None = None) -> None:
         client.first = child.first
+        client.preamble = Preamble(child.mark)
         self._spawn(client, child, folder)
         if child.spare is not None:
             child.spare.keep()

@@ -10,6 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.mux.far.children import Process
 from tservice.mux.far.runner import CUT, MAX_ANSWER, RUN_TIMEOUT, Answer, Far, FarError, Way
+from tservice.mux.far.shell import MARK
 
 
 class TrialTests(SynchronousTestCase):
@@ -29,7 +30,28 @@ class TrialTests(SynchronousTestCase):
         """Why nobody knows what became of it."""
         return str(self.failureResultOf(self.running, FarError).value)
 
+    def test_noise_before_the_mark_is_skipped(self) -> None:
+        """It may come in any pieces, without a line end, and on both streams."""
+        noise = b"Welcome!\n" + bytes(range(256)) * 8192 + b"no line end: tservice-"
+        for at in range(0, len(noise), 65_537):
+            self.child.say(noise[at : at + 65_537])
+        for byte in MARK + b"own\n":
+            self.child.say(bytes([byte]))
+        self.child.complain(b"stty: standard input: Inappropriate ioctl\n" + MARK + b"mine\n")
+        self.child.end(3)
+        whole = Answer(status=3, out=b"own\n", errors="mine")
+        self.assertEqual(whole, self.successResultOf(self.running))
+
+    def test_shell_that_starts_no_program_is_quoted(self) -> None:
+        self.child.say(b"\nThis account is currently not available.\n")
+        self.child.end(1)
+        self.assertEqual(
+            "it has no POSIX shell that could be asked: This account is currently not available.",
+            self.why(),
+        )
+
     def test_what_it_said(self) -> None:
+        self.child.say(MARK)
         self.child.say(b"x" * MAX_ANSWER)
         self.child.end(3)
         whole = Answer(status=3, out=b"x" * MAX_ANSWER, errors="")
@@ -38,7 +60,7 @@ class TrialTests(SynchronousTestCase):
     def test_one_that_says_too_much(self) -> None:
         """That is what is told of it, whatever stands on its standard error."""
         self.child.complain(b"Warning: permanently added")
-        self.child.say(b"x" * (MAX_ANSWER + 1))
+        self.child.say(MARK + b"x" * (MAX_ANSWER + 1))
         self.assertTrue(self.child.over)
         self.assertEqual("it said more than 1048576 bytes", self.why())
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.mux.far.shell import HEARING, SPOKEN, exports, line, quote, words
+from tservice.mux.far.shell import HEARING, MARK, SPOKEN, exports, line, quote, words
 
-SHELLS = [name for name in ("sh", "bash", "dash", "zsh", "fish", "busybox") if shutil.which(name)]
+_SHELLS = ("sh", "bash", "dash", "zsh", "fish", "tcsh", "bsd-csh", "busybox")
+SHELLS = [name for name in _SHELLS if shutil.which(name)]
 """Login shells that this machine has; the program itself is always for sh."""
 
 HOSTILE = (
@@ -57,8 +58,9 @@ def heard(shell: str, program: bytes, more: bytes = b"") -> bytes:
     """What a program prints that somebody's login shell of that kind is handed."""
     start = [shell, "sh"] if shell == "busybox" else [shell]
     done = subprocess.run([*start, "-c", SPOKEN], input=program + more, capture_output=True)
-    assert not done.stderr, done.stderr
-    return done.stdout
+    assert done.stderr == MARK, done.stderr
+    assert done.stdout.startswith(MARK), done.stdout
+    return done.stdout.removeprefix(MARK)
 
 
 class QuoteTests(SynchronousTestCase):
@@ -95,6 +97,11 @@ class QuoteTests(SynchronousTestCase):
         rest = b"first $(touch x)\nsecond\n"
         for shell in SHELLS:
             self.assertEqual(rest, heard(shell, line(b"cat"), rest), shell)
+
+    def test_shells_that_echo_their_commands_print_no_mark(self) -> None:
+        """Else a program would be heard before it begins."""
+        for text in (SPOKEN, HEARING[2]):
+            self.assertNotIn(MARK.strip(), text.encode())
 
     def test_the_command_line_says_nothing(self) -> None:
         """Whoever looks at the processes there sees the same words always."""

@@ -12,6 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.mux.far.children import OUT, Process
 from tservice.mux.far.runner import Far, Way
+from tservice.mux.far.shell import MARK
 from tservice.mux.far.spare import MOST_HEARD, WAITS, Spare
 
 
@@ -120,6 +121,6 @@ class SpareTests(SynchronousTestCase):
         far = Far(self.clock, processes, way)
         answer = Deferred.fromCoroutine(far.run(b"line\n", b"data"))
         self.assertEqual(b"line\ndata", self.made[0].written)
-        self.made[0].say(b"said")
+        self.made[0].say(b"noise " + MARK + b"said")
         self.made[0].end()
         self.assertEqual(b"said", self.successResultOf(answer).out)
