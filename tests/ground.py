@@ -11,6 +11,7 @@ from attrs import evolve
 from twisted.internet.task import Clock
 from zope.interface import implementer
 
+from tservice.clis.loginpath import LoginPath, LoginShell
 from tservice.clis.lookup import BinaryLookup
 from tservice.core.config.model import Config
 from tservice.core.doors.reach import NoReach
@@ -120,6 +121,18 @@ def bounds_of(
     )
 
 
+def no_login_shell(reactor: Any, environ: Mapping[str, str], home: Path) -> LoginPath:
+    """Of a user who may not log in: nothing is started for it."""
+
+    async def program() -> str:
+        return "/usr/sbin/nologin"
+
+    shell = LoginShell(
+        clock=reactor, processes=reactor, environ=environ, home=home, program=program
+    )
+    return LoginPath(shell, lambda path: None)
+
+
 def lay_ground(folder: Path, **given: Any) -> Ground:
     """A ground on a clock, a store in memory and work done at once.
 
@@ -147,6 +160,7 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
         reach=NoReach(),
         settings=FixedSettings(),
         programs=programs,
+        login=no_login_shell(reactor, environ, home),
         places=near_places(clock=reactor, environ=environ, own=own, os_users=os_users),
         os_users=os_users,
     )

@@ -41,6 +41,8 @@ class ClisTests(BrowserCase):
         page.get_by_test_id("clis-manage").click()
 
         codex = page.locator("[data-cli=codex]")
+        codex.get_by_test_id("cli-looked").click()
+        expect(codex).to_contain_text(f"{self.service.home}/.nvm/versions/node/*/bin")
         codex.get_by_test_id("cli-install").click()
         expect(page.get_by_text("npm install -g @openai/codex").last).to_be_visible()
         page.get_by_role("button", name="Install", exact=True).click()

@@ -21,10 +21,16 @@ def build_clis(ground: Ground) -> Feature[CliRegistry]:
     @raise ServiceError: a packaged entry is broken.
     """
     registry, service = load_clis(ground)
+
+    def start() -> None:
+        # Nobody waits for it before somebody looks for a program.
+        ground.login.read()
+
     return Feature(
         name="installs",
         service=registry,
         operations=CliRoutes(service).operations(),
+        start=start,
         close=service.stop,
     )
 
@@ -52,6 +58,7 @@ def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
         environ=ground.environ,
         home=ground.home,
         hub=ground.hub,
+        path_of=ground.programs.path_of,
         where=where,
     )
     versions = Versions(
@@ -59,6 +66,7 @@ def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
         processes=ground.reactor,
         environ=ground.environ,
         home=ground.home,
+        path_of=ground.programs.path_of,
     )
     service = CliService(
         path=ground.config.data_dir / FILE_NAME,
@@ -72,6 +80,7 @@ def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
         home=ground.home,
         threads=ground.doors.files,
         versions=versions,
+        login=ground.login,
     )
     service.load()
     return registry, service

@@ -6,8 +6,9 @@ C{SERVICE_*} variable of the service itself.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from attrs import field, frozen
 
@@ -15,6 +16,7 @@ from tservice.clis.interfaces import PaneKeys
 from tservice.clis.model import CliEntry
 from tservice.clis.words import is_refused
 from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.process.programfolders import join_path
 
 BASE_NAMES = frozenset(
     {"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG", "TERM", "TZ", "SSH_AUTH_SOCK"}
@@ -88,6 +90,20 @@ def judge_overrides(
     if not granted:
         check_harmless(entry, overrides)
     return JudgedOverrides(dict(overrides))
+
+
+def path_beside(path: str, program: str, is_there: Callable[[str], bool]) -> str:
+    """Return C{path} with the folder of C{program} in front where a C{node} is beside it.
+
+    A program of npm's begins with C{#!/usr/bin/env node} and needs the one it was installed with.
+
+    @param program: absolute, or a name, for which nothing is known.
+    @param is_there: whether a file can be run.
+    """
+    folder = os.path.dirname(program)
+    if not folder.startswith("/") or not is_there(f"{folder}/node"):
+        return path
+    return join_path(folder, path)
 
 
 def without_service(environ: Mapping[str, str]) -> dict[str, str]:

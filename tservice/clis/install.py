@@ -72,10 +72,15 @@ class Installer:
         environ: Mapping[str, str],
         home: Path,
         hub: EventHub,
+        path_of: Callable[[str], str],
         make: Callable[[IReactorTime, Callable[[bytes], None]], CliCommand] = CliCommand,
         where: Callable[[str], Path | None] = _nowhere,
     ) -> None:
-        """@param where: the program of an entry, looked for afresh."""
+        """
+        @param path_of: the C{PATH} for a program.
+        @param where: the program of an entry, looked for afresh.
+        """
+        self._path_of = path_of
         self._where = where
         self._clock = clock
         self._processes = processes
@@ -106,7 +111,8 @@ class Installer:
         command = self._make(self._clock, feed.add)
         self._tell(EventName.CLI_INSTALL_STARTED, InstallTold(id=name))
         try:
-            command.start(self._processes, argv, self._env, self._home)
+            env = {**self._env, "PATH": self._path_of(argv[0])}
+            command.start(self._processes, argv, env, self._home)
         except OSError as error:
             self._over(name, ok=False, status=None)
             raise failed(f"installing {name} could not be started: {error.strerror}") from error

@@ -18,6 +18,7 @@ from tservice.clis.envs import (
     base_environment,
     check_harmless,
     judge_overrides,
+    path_beside,
 )
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, Program
 from tservice.clis.lookup import BinaryLookup
@@ -118,7 +119,8 @@ class CliRegistry:
         environ = place.environment(self._pane_env)
         base = base_environment(environ, entry, self._pane_env)
         env = {**base, **entry.env.set, **judged.values}
-        return Program(path=_installed(entry, place), env=env)
+        path = _installed(entry, place)
+        return Program(path=path, env=_beside(env, entry, path, place))
 
     def configured_model(self, mode: str, env: Mapping[str, str]) -> str | None:
         entry = self.get(mode)
@@ -145,7 +147,10 @@ class CliRegistry:
         base = base_environment(environ, entry, self._pane_env)
         return Launch(
             argv=build_argv(entry, binary, judged.params, request.resume),
-            env={**base, **additions(entry, judged.overrides, request.pane)},
+            env={
+                **_beside(base, entry, binary, request.place),
+                **additions(entry, judged.overrides, request.pane),
+            },
             params=judged.params,
             clamped=judged.clamped,
         )
@@ -201,8 +206,24 @@ def _installed(entry: CliEntry, place: Place) -> str:
         return place.commands[entry.id]
     found = place.find(_binaries(entry, place.user.shell))
     if found is None:
-        raise failed(f"{entry.label} is not installed: {entry.install_hint}")
+        looked = place.environment().get("PATH") or "no folder"
+        raise failed(
+            f"{entry.label} is not installed: {entry.install_hint} (looked for in {looked})"
+        )
     return str(found)
+
+
+def _beside(
+    env: Mapping[str, str], entry: CliEntry, program: str, place: Place
+) -> Mapping[str, str]:
+    """The environment in which C{program} finds the interpreter that was installed with it.
+
+    Far away it is looked for when the pane starts.
+    """
+    if entry.kind is CliKind.SHELL or not place.near or "PATH" not in env:
+        return env
+    path = path_beside(env["PATH"], program, lambda file: place.find((file,)) is not None)
+    return {**env, "PATH": path}
 
 
 def _binaries(entry: CliEntry, login: str) -> tuple[str, ...]:

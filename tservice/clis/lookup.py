@@ -9,6 +9,16 @@ from pathlib import Path
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.clis.envs import path_beside
+from tservice.core.process.programfolders import (
+    folder_patterns,
+    join_path,
+    listed_folders,
+    matching_folders,
+    npm_folder,
+    shown_folders,
+)
+
 REMEMBERED_SECONDS = 30.0
 REMEMBERED = 256
 """Answers kept at most; past that all are forgotten, which costs a look at the folders."""
@@ -21,7 +31,7 @@ class _Answer:
 
 
 class BinaryLookup:
-    """Looks on PATH, then in C{~/.local/bin}, C{~/.npm-global/bin} and C{/usr/local/bin}.
+    """Looks on PATH, then on the login shell's PATH, then in the usual folders of installers.
 
     Relative folders on PATH are passed over: what they mean would depend on where the service
     was started.
@@ -39,13 +49,21 @@ class BinaryLookup:
         """
         self._clock = clock
         self._usable = usable or _is_executable
-        self._folders = (
-            *(Path(folder) for folder in environ.get("PATH", "").split(":") if folder[:1] == "/"),
-            home / ".local/bin",
-            home / ".npm-global/bin",
-            Path("/usr/local/bin"),
-        )
+        self._own = join_path(environ.get("PATH", ""))
+        self._login = ""
+        self._patterns = folder_patterns(environ)
+        self._home = home
         self._answers: dict[tuple[str, ...], _Answer] = {}
+
+    def use_login_path(self, path: str) -> None:
+        """Look through the folders of C{path} as well, after those of PATH."""
+        self._login = path
+        self.forget()
+
+    @property
+    def login_path(self) -> str:
+        """What L{use_login_path} was given; empty: nothing yet."""
+        return self._login
 
     def find(self, names: Sequence[str]) -> Path | None:
         """The first of C{names} that is found, remembered for 30 s whichever way it went.
@@ -65,9 +83,33 @@ class BinaryLookup:
         """Look afresh from now on: something may have been installed."""
         self._answers.clear()
 
+    def path(self) -> str:
+        """Return a C{PATH} of the folders that are there, in the order of the look."""
+        usual = [str(folder) for folder in self._usual_folders() if _is_folder(folder)]
+        return join_path(self._own, self._login, *usual)
+
+    def path_of(self, program: str) -> str:
+        """Return the C{PATH} for a child that runs C{program}, which is absolute."""
+        return path_beside(self.path(), program, lambda file: self.find((file,)) is not None)
+
+    def looked_in(self) -> tuple[str, ...]:
+        """Return every folder of the look, there or not; C{*} stands for any version."""
+        usual = shown_folders((*npm_folder(self._home), *self._patterns), self._home)
+        return tuple(join_path(self._own, self._login, *usual).split(":"))
+
+    def touched(self) -> tuple[str, ...]:
+        """Return the folders that a look opens, for whoever asks first whether they answer."""
+        usual = listed_folders(self._patterns, self._home)
+        return tuple(join_path(self._own, self._login, str(self._home), *usual).split(":"))
+
+    def _usual_folders(self) -> tuple[Path, ...]:
+        return matching_folders((*npm_folder(self._home), *self._patterns), self._home)
+
     def _look(self, names: tuple[str, ...]) -> Path | None:
+        own = join_path(self._own, self._login).split(":")
+        folders = (*map(Path, filter(None, own)), *self._usual_folders())
         for name in names:
-            for folder in self._folders:
+            for folder in folders:
                 # An absolute name is looked for in no folder.
                 found = folder / name
                 if self._usable(found):
@@ -79,4 +121,11 @@ def _is_executable(path: Path) -> bool:
     try:
         return path.is_file() and os.access(path, os.X_OK)
     except PermissionError:  # a folder on the way is closed to us
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except PermissionError:
         return False

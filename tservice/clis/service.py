@@ -16,6 +16,7 @@ from tservice.clis.capabilities import CustomModelStyle
 from tservice.clis.command import CommandEnd
 from tservice.clis.install import PREFIX, Installer
 from tservice.clis.launcher import CliRegistry
+from tservice.clis.loginpath import LoginPath
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.model import CliEntry, CliKind, Install
 from tservice.clis.params import offered
@@ -72,8 +73,10 @@ class CliService:
         home: Path = Path("/"),
         threads: IThreads | None = None,
         versions: Versions | None = None,
+        login: LoginPath | None = None,
     ) -> None:
         """
+        @param login: what is known of the login shell; C{None}: nothing.
         @param home: of whom installs run as.
         @param threads: the door for looking at that home; C{None}: at once.
         @param versions: C{None}: no program is asked.
@@ -81,6 +84,7 @@ class CliService:
         self._target = home / PREFIX
         self._threads = threads or NoThreads()
         self._versions = versions
+        self._login = login
         self._reach = reach or NoReach()
         self._path = path
         self._stock = stock
@@ -152,7 +156,18 @@ class CliService:
             params=offered(entry.params) or None,
             binaries=None if entry.stock else list(entry.binaries),
             argv=None if entry.stock else list(entry.argv),
+            looked_in=None if path is not None else self._looked_in(entry),
+            login_shell_problem=None if path is not None else self._login_problem(),
         )
+
+    def _looked_in(self, entry: CliEntry) -> list[str]:
+        """Where a program that was not found was looked for; an absolute path is the only place."""
+        if any(name.startswith("/") for name in entry.binaries):
+            return list(entry.binaries)
+        return list(self._lookup.looked_in())
+
+    def _login_problem(self) -> str | None:
+        return None if self._login is None else self._login.problem
 
     def file(self) -> CliFile:
         """How the file stands now, which people may have edited."""

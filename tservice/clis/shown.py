@@ -28,6 +28,12 @@ class CliItem(Payload):
     )
     binaries: list[str] | None = absent(description="Of a custom entry, as C{argv}: what it runs")
     argv: list[str] | None = absent()
+    looked_in: list[str] | None = absent(
+        description="Where it was looked for, if it is not installed; C{*} stands for any version"
+    )
+    login_shell_problem: str | None = absent(
+        description="Why the login shell's PATH is not known, if it is not installed"
+    )
 
 
 class FaultyEntry(Payload):

@@ -38,8 +38,11 @@ class Versions:
         processes: IReactorProcess,
         environ: Mapping[str, str],
         home: Path,
+        path_of: Callable[[str], str],
         make: Callable[[IReactorTime, Callable[[bytes], None]], CliCommand] = CliCommand,
     ) -> None:
+        """@param path_of: the C{PATH} for a program."""
+        self._path_of = path_of
         self._clock = clock
         self._processes = processes
         self._env = {**without_service(environ), "TERM": "dumb", "NO_COLOR": "1"}
@@ -79,7 +82,8 @@ class Versions:
     def _ask(self, program: Path, version: Version) -> Deferred[str | None]:
         command = self._make(self._clock, _unheard)
         try:
-            command.start(self._processes, (str(program), *version.argv), self._env, self._home)
+            env = {**self._env, "PATH": self._path_of(str(program))}
+            command.start(self._processes, (str(program), *version.argv), env, self._home)
         except OSError:
             return _none()
         self._running.add(command)

@@ -26,6 +26,10 @@ def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature
     async def own() -> Sequence[Row]:
         return [*ailments(ground.database, ground.doors), *bridge_rows(await reach.look())]
 
+    async def login() -> str:
+        await ground.login.read()
+        return ground.programs.login_path
+
     service = DoctorService(
         clock=ground.reactor,
         processes=ground.reactor,
@@ -33,6 +37,7 @@ def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature
         home=ground.home,
         clis=lambda: registered(clis.entries()),
         own=own,
+        login=login,
     )
     children = number("doctor_processes", "Doctor's children running.", lambda: service.running)
     return Feature(

@@ -15,9 +15,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
+from tservice.core.process.programfolders import matching_folders, shown_folders
 from tservice.doctor.catalogue import PROGRAMS, PYTHON, Cli, package_manager, read_clis, tools
 from tservice.doctor.model import Category, HostTool, Row, ToolStatus, report
-from tservice.doctor.probe import ProbedHost, find, judge, look, row, search_folders
+from tservice.doctor.probe import ProbedHost, find, judge, look, row, search_patterns
 
 LOOKS_AT_ONCE = 8
 LOOKING_SECONDS = 25.0
@@ -25,10 +26,18 @@ LOOKING_SECONDS = 25.0
 
 
 def examine(
-    category: Category | None, clis: Iterable[Cli], environ: Mapping[str, str], home: Path
+    category: Category | None,
+    clis: Iterable[Cli],
+    environ: Mapping[str, str],
+    home: Path,
+    login: str = "",
 ) -> dict[str, Any]:
-    """The report.  Takes L{LOOKING_SECONDS} at most."""
-    folders = search_folders(environ, home)
+    """The report.  Takes L{LOOKING_SECONDS} at most.
+
+    @param login: the login shell's C{PATH}, as far as it is known.
+    """
+    patterns = search_patterns(environ, home, login)
+    folders = matching_folders(patterns, home)
     managers = [name for name, program in PROGRAMS.items() if find([program], folders)]
     host = ProbedHost(
         folders=folders,
@@ -39,7 +48,7 @@ def examine(
     if category in (None, Category.CORE):
         version = ".".join(map(str, sys.version_info[:3]))
         rows.insert(0, judge(PYTHON, sys.executable, version, host.manager))
-    return report(sys.platform, rows)
+    return report(sys.platform, rows, shown_folders(patterns, home))
 
 
 def _look_at_all(wanted: list[HostTool], host: ProbedHost) -> list[Row]:
@@ -61,7 +70,8 @@ def main() -> None:
         os.setsid()
     order = json.load(sys.stdin)
     category = None if order["category"] is None else Category(order["category"])
-    found = examine(category, read_clis(order["clis"]), os.environ, Path(order["home"]))
+    home, login = Path(order["home"]), str(order["login"])
+    found = examine(category, read_clis(order["clis"]), os.environ, home, login)
     sys.stdout.write(json.dumps(found) + "\n")
     sys.stdout.flush()
     os.killpg(0, signal.SIGKILL)

@@ -83,7 +83,9 @@ def lines(found: Mapping[str, Any]) -> list[str]:
         for cells in table
     ]
     counts = ", ".join(f"{count} {status}" for status, count in found["summary"].items() if count)
-    return [*shown, "", f"{found['platform']}: {counts}"]
+    missing = found["summary"].get("missing") and found.get("lookedIn")
+    looked = ["", "Looked in:", *(f"  {folder}" for folder in found["lookedIn"])] if missing else []
+    return [*shown, "", f"{found['platform']}: {counts}", *looked]
 
 
 def _cells(tool: Mapping[str, Any]) -> tuple[str, ...]:

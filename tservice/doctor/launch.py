@@ -33,10 +33,15 @@ def child_env(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if not name.startswith("SERVICE_")}
 
 
-def child_order(category: Category | None, clis: Iterable[Cli], home: Path) -> bytes:
-    """What the child reads on stdin."""
+def child_order(
+    category: Category | None, clis: Iterable[Cli], home: Path, login: str = ""
+) -> bytes:
+    """What the child reads on stdin.
+
+    @param login: the login shell's C{PATH}, as far as it is known.
+    """
     wanted = None if category is None else category.value
-    order = {"category": wanted, "clis": plain_clis(clis), "home": str(home)}
+    order = {"category": wanted, "clis": plain_clis(clis), "home": str(home), "login": login}
     return json.dumps(order).encode()
 
 

@@ -113,13 +113,17 @@ def dotted(version: Version) -> str:
     return ".".join(map(str, version))
 
 
-def report(platform: str, rows: Sequence[Row]) -> dict[str, Any]:
-    """The report as it goes over the wire (protocol-doctor)."""
+def report(platform: str, rows: Sequence[Row], looked_in: Sequence[str] = ()) -> dict[str, Any]:
+    """The report as it goes over the wire (protocol-doctor).
+
+    @param looked_in: the folders where programs were looked for.
+    """
     counts = Counter(row.status for row in rows)
     return {
         "platform": platform,
         "summary": {status.value: counts[status] for status in ToolStatus},
         "tools": [_shown(row) for row in rows],
+        "lookedIn": list(looked_in),
     }
 
 

@@ -15,6 +15,7 @@ from typing import IO
 
 from attrs import frozen
 
+from tservice.core.process.programfolders import folder_patterns, join_path, npm_folder
 from tservice.core.text import defused, version_in
 from tservice.doctor.catalogue import hint
 from tservice.doctor.model import HostTool, Row, ToolStatus, dotted, is_older, read_version
@@ -46,11 +47,22 @@ class ProbedHost:
     env: Mapping[str, str]
     manager: str | None = None
 
+    def env_for(self, program: Path) -> Mapping[str, str]:
+        """Return the environment of a program: one of npm's finds its node."""
+        usual = (str(folder) for folder in self.folders if folder.is_dir())
+        beside = program.parent if os.access(program.parent / "node", os.X_OK) else ""
+        path = join_path(str(beside), self.env.get("PATH", ""), *usual)
+        return {**self.env, "PATH": path}
 
-def search_folders(environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
-    """PATH, then where CLIs are usually put (protocol-clis); relative folders are passed over."""
-    path = [Path(folder) for folder in environ.get("PATH", "").split(":") if folder[:1] == "/"]
-    return (*path, home / ".local/bin", home / ".npm-global/bin", Path("/usr/local/bin"))
+
+def search_patterns(environ: Mapping[str, str], home: Path, login: str = "") -> tuple[str, ...]:
+    """Return where to look (protocol-clis); C{*} stands for any version.
+
+    @param login: the login shell's C{PATH}, as far as it is known.
+    """
+    path = join_path(environ.get("PATH", ""), login)
+    usual = (*npm_folder(home), *folder_patterns(environ))
+    return tuple(dict.fromkeys((*filter(None, path.split(":")), *usual)))
 
 
 def find(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
@@ -70,8 +82,9 @@ def look(tool: HostTool, host: ProbedHost) -> Row:
         return row(tool, ToolStatus.MISSING, install_hint=hint(tool, host.manager))
     if not tool.version_args:
         return row(tool, ToolStatus.OK, path=str(path))
+    env = host.env_for(path)
     try:
-        printed = ask([str(path), *tool.version_args], host.env)
+        printed = ask([str(path), *tool.version_args], env)
     except ProbeError as error:
         return row(tool, ToolStatus.ERROR, path=str(path), reason=str(error))
     version = version_in(tool.pattern, printed) if tool.pattern else read_version(printed)
@@ -79,7 +92,7 @@ def look(tool: HostTool, host: ProbedHost) -> Row:
     if not tool.proof or found.status is not ToolStatus.OK:
         return found
     try:
-        ask([str(path), *tool.proof], host.env)
+        ask([str(path), *tool.proof], env)
     except ProbeError as error:
         return row(tool, ToolStatus.ERROR, path=str(path), version=version, reason=str(error))
     return found

@@ -49,6 +49,9 @@ class DoctorAnswer(Answer):
     platform: str
     summary: Summary
     tools: list[ToolAnswer]
+    looked_in: list[str] = Field(
+        description="Where programs were looked for, in this order; C{*} stands for any version"
+    )
 
 
 class DoctorRoutes:

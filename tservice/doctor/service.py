@@ -30,6 +30,10 @@ async def _none() -> Sequence[Row]:
     return ()
 
 
+async def _unknown() -> str:
+    return ""
+
+
 class DoctorService:
     """Runs at most one child for each category, and one for all of them."""
 
@@ -46,12 +50,15 @@ class DoctorService:
         make: Callable[[IReactorTime], DoctorProcess] = DoctorProcess,
         argv: Callable[[], list[str]] = child_argv,
         own: Callable[[], Awaitable[Sequence[Row]]] = _none,
+        login: Callable[[], Awaitable[str]] = _unknown,
     ) -> None:
         """
+        @param login: the login shell's C{PATH}, as far as it is known.
         @param argv: the child's command.
         @param own: rows on what ails the service itself; they belong to the category core.
         """
         self._own = own
+        self._login = login
         self._clock = clock
         self._processes = processes
         self._environ = environ
@@ -67,7 +74,8 @@ class DoctorService:
 
         @raise ServiceError: 500: the child gave no report.
         """
-        run = self._runs.get(category) or self._begin(category)
+        login = await self._login()
+        run = self._runs.get(category) or self._begin(category, login)
         waiter: Deferred[Report | None] = Deferred()
         run.waiting.append(waiter)
         found = await waiter
@@ -89,9 +97,9 @@ class DoctorService:
             process.end()
         return gatherResults(ending)
 
-    def _begin(self, category: Category | None) -> _Run:
+    def _begin(self, category: Category | None, login: str) -> _Run:
         process = self._make(self._clock)
-        process.tell(child_order(category, self._clis(), self._home))
+        process.tell(child_order(category, self._clis(), self._home, login))
         argv = self._argv()
         try:
             self._processes.spawnProcess(

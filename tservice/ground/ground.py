@@ -8,6 +8,7 @@ from datetime import tzinfo
 
 from attrs import field, frozen
 
+from tservice.clis.loginpath import LoginPath
 from tservice.clis.lookup import BinaryLookup
 from tservice.core.doors.reach import Reach
 from tservice.core.doors.threads import Doors
@@ -30,6 +31,7 @@ class Ground(Program):
     @ivar doors: threads for work that would hold up the reactor.
     @ivar reach: asks whether folders answer.
     @ivar programs: finds what this process can run.
+    @ivar login: reads the login shell's C{PATH} for it.
     @ivar places: where sessions live.
     @ivar os_users: those that accounts name.
     @ivar account: what is known of an account, by its name; the accounts are made later.
@@ -41,6 +43,7 @@ class Ground(Program):
     reach: Reach
     settings: ISettings
     programs: BinaryLookup
+    login: LoginPath
     places: Places
     os_users: OsUserWiring
     hub: EventHub = field(factory=EventHub)

@@ -11,7 +11,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.access import hooksecret
 from tservice.clis.lookup import BinaryLookup
-from tservice.core.places.near import Finder, OsUserPlaces, OwnEffects, OwnPlace
+from tservice.core.places.near import Finder, OsUserPlaces, OwnEffects, OwnPlace, PathOf
 from tservice.core.places.place import OWN, HookAccess, Place, PlaceKind
 from tservice.core.places.places import Places
 from tservice.core.users.osuser import OsUser, OsUsers, can_run, environment_of
@@ -42,13 +42,12 @@ def near_places(
 ) -> Places:
     """The service's own, and one for each OS user that an account names."""
 
-    def programs(user: OsUser) -> Finder:
+    def programs(user: OsUser) -> tuple[Finder, PathOf]:
         # Looked up afresh: it happens once a start and costs less than the processes of the start.
-        def find(names: Sequence[str]) -> Path | None:
-            theirs = environment_of(user, environ)
-            return BinaryLookup(clock, theirs, user.home, can_run).find(names)
+        def lookup() -> BinaryLookup:
+            return BinaryLookup(clock, environment_of(user, environ), user.home, can_run)
 
-        return find
+        return lambda names: lookup().find(names), lambda: lookup().path()
 
     others = OsUserPlaces(
         users=os_users.users,
@@ -61,10 +60,16 @@ def near_places(
 
 
 def own_place(
-    data_dir: Path, environ: Mapping[str, str], home: Path, programs: Finder, uid: int | None = None
+    data_dir: Path,
+    environ: Mapping[str, str],
+    home: Path,
+    programs: Finder,
+    uid: int | None = None,
+    path: PathOf | None = None,
 ) -> Place:
     """The service's own.
 
+    @param path: gives the C{PATH} of what runs there; C{None}: the one of C{environ}.
     @param uid: of its user; C{None}: this process's.
     """
     user = OsUser(
@@ -81,7 +86,7 @@ def own_place(
         home=home,
         user=user,
         hooks=HookAccess(secret_file=data_dir / hooksecret.FILE_NAME, put=_is_there),
-        effects=OwnEffects(environ=environ, programs=programs),
+        effects=OwnEffects(environ=environ, programs=programs, path=path),
     )
 
 

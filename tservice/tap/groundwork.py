@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import pwd
+from collections.abc import Sequence
+from functools import partial
+
+from tservice.clis.loginpath import LoginPath, LoginShell
 from tservice.clis.lookup import BinaryLookup
 from tservice.core.doors.mounts import Mounts
-from tservice.core.doors.reach import DoorReach
+from tservice.core.doors.programs import silent_folders
+from tservice.core.doors.reach import PROBE_SECONDS, DoorReach
 from tservice.core.doors.resolving import DoorResolver
 from tservice.core.doors.threads import Doors
 from tservice.core.errors import StartError
@@ -19,6 +26,9 @@ from tservice.settings.service import SettingsService
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
 
+READ_SECONDS = PROBE_SECONDS + 1
+"""Seconds for the folders of the login shell's C{PATH} to answer, each in a thread of its own."""
+
 
 def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsService]:
     """What the features stand on, closed after all of them.
@@ -30,7 +40,10 @@ def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsS
     os_users = wire_os_users(config.data_dir, program.environ, program.redactor.register)
     doors = open_doors(program, os_users, stack)
     programs = BinaryLookup(program.reactor, program.environ, program.home)
-    own = own_place(config.data_dir, program.environ, program.home, programs.find)
+    login = read_login_path(program, programs, doors, stack)
+    own = own_place(
+        config.data_dir, program.environ, program.home, programs.find, path=programs.path
+    )
     places = near_places(clock=program.reactor, environ=program.environ, own=own, os_users=os_users)
     settings = SettingsService(config.data_dir / "settings.json", hub, config)
     settings.load()
@@ -42,9 +55,10 @@ def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsS
         redactor=program.redactor,
         database=database,
         doors=doors,
-        reach=reach_of(program, places, doors),
+        reach=reach_of(program, places, doors, programs, login),
         settings=settings,
         programs=programs,
+        login=login,
         places=places,
         os_users=os_users,
         hub=hub,
@@ -76,10 +90,48 @@ def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) ->
     return doors
 
 
-def reach_of(program: Program, places: Places, doors: Doors) -> DoorReach:
+def read_login_path(
+    program: Program, programs: BinaryLookup, doors: Doors, stack: ServiceStack
+) -> LoginPath:
+    """Begin to read the login shell's C{PATH}; whoever looks for programs waits for it."""
+
+    async def shell() -> str:
+        known = program.environ.get("SHELL", "")
+        return known or await doors.names.run(_account_shell)
+
+    async def answering(path: str) -> str:
+        silent = await doors.files.run(partial(silent_folders, path), "login shell", READ_SECONDS)
+        return ":".join(folder for folder in path.split(":") if folder not in silent)
+
+    login = LoginPath(
+        LoginShell(
+            clock=program.reactor,
+            processes=program.reactor,
+            environ=program.environ,
+            home=program.home,
+            program=shell,
+            answering=answering,
+        ),
+        programs.use_login_path,
+    )
+    Closing("login shell", login.close).setServiceParent(stack)
+    return login
+
+
+def _account_shell() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_shell
+    except KeyError:
+        return ""
+
+
+def reach_of(
+    program: Program, places: Places, doors: Doors, programs: BinaryLookup, login: LoginPath
+) -> DoorReach:
     """Asks whether what users name answers, and what the service looks into for each of them."""
-    programs = program.environ.get("PATH", "").split(":")
-    home = program.home
-    own = (home, home / ".local/bin", home / ".npm-global/bin")
-    folders = (*programs, *map(str, own), str(program.config.cases_dir))
-    return DoorReach(places, doors.files, folders)
+
+    async def always() -> Sequence[str]:
+        await login.read()
+        return (*programs.touched(), str(program.config.cases_dir))
+
+    return DoorReach(places, doors.files, always)

@@ -45,4 +45,5 @@ export const DOCTOR: Report = {
   platform: "mock",
   summary: { ok: 1, missing: 0, outdated: 0, skipped: 0, error: 0 },
   tools: [{ id: "tmux", label: "tmux", category: "core", required: true, status: "ok", version: "3.5a" }],
+  lookedIn: ["/usr/bin"],
 };

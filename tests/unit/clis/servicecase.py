@@ -53,6 +53,7 @@ class ServiceCase(SynchronousTestCase):
             environ=self.environ,
             home=self.root,
             hub=self.hub,
+            path_of=lookup.path_of,
             make=lambda clock, heard: CliCommand(clock, heard, self.kill_group),
             where=self.where,
         )
@@ -68,6 +69,7 @@ class ServiceCase(SynchronousTestCase):
                 processes=self.processes,
                 environ=self.environ,
                 home=self.root,
+                path_of=lookup.path_of,
                 make=lambda clock, heard: CliCommand(clock, heard, self.kill_group),
             ),
             settings=self.settings,

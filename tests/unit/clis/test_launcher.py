@@ -133,11 +133,13 @@ class LaunchTests(SynchronousTestCase):
     def test_not_installed(self) -> None:
         error = self.refusal("gemini")
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        looked = f"(looked for in {self.environ['PATH']})"
         self.assertEqual(
-            "Gemini CLI is not installed: npm install -g @google/gemini-cli", error.message
+            f"Gemini CLI is not installed: npm install -g @google/gemini-cli {looked}",
+            error.message,
         )
         self.assertEqual(
-            "Antigravity is not installed: Install Antigravity and put agy on PATH",
+            f"Antigravity is not installed: Install Antigravity and put agy on PATH {looked}",
             self.refusal("antigravity").message,
         )
         self.assertEqual({}, self.registry.check(self.request("gemini")))

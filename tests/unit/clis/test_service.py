@@ -73,11 +73,20 @@ class ListTests(ServiceCase):
                 "effort": ["minimal", "low", "medium", "high", "xhigh"],
             },
         }
-        self.assertEqual(want, self.item("codex"))
+        found = self.item("codex")
+        looked = found.pop("lookedIn")
+        self.assertEqual(want, found)
+        self.assertEqual([str(self.root / "bin"), str(self.root / ".local/bin")], looked[:2])
+        self.assertIn(str(self.root / ".nvm/versions/node/*/bin"), looked)
         self.assertNotIn("params", self.item("shell"))
         make_program(self.root / "bin", "codex")
         self.clock.advance(30)
         self.assertTrue(self.item("codex")["installed"])
+        self.assertNotIn("lookedIn", self.item("codex"))
+
+    def test_absolute_path_is_looked_for_nowhere_else(self) -> None:
+        self.ok("POST", "/api/clis", {**MINE, "binaries": ["/opt/mine"]})
+        self.assertEqual(["/opt/mine"], self.item("mine")["lookedIn"])
 
     def test_custom_and_disabled_entries_are_listed(self) -> None:
         self.ok("POST", "/api/clis", {**MINE, "enabled": False})

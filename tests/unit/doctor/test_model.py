@@ -36,7 +36,7 @@ from tservice.doctor.model import (
     read_version,
     report,
 )
-from tservice.doctor.probe import ProbedHost, judge, look, search_folders
+from tservice.doctor.probe import ProbedHost, judge, look, search_patterns
 from tservice.doctor.registered import registered
 
 PRINTED = (
@@ -169,10 +169,9 @@ class CatalogueTests(SynchronousTestCase):
         self.assertEqual((ToolStatus.OK, "tell-7.5"), (found.status, found.version))
 
     def test_relative_folders_are_passed_over(self) -> None:
-        folders = search_folders({"PATH": "/a::bin:./x:/b"}, Path("/h"))
+        found = search_patterns({"PATH": "/a::bin:./x:/b"}, Path("/h"), "/c:.:/a")
         self.assertEqual(
-            ["/a", "/b", "/h/.local/bin", "/h/.npm-global/bin", "/usr/local/bin"],
-            list(map(str, folders)),
+            ("/a", "/b", "/c", "~/.local/bin", "~/.npm-global/bin", "/usr/local/bin"), found[:6]
         )
 
 

@@ -20,7 +20,7 @@ from tservice.doctor.service import DoctorService
 from tservice.http.operations import Access
 
 NONE = dict.fromkeys(("ok", "missing", "outdated", "skipped", "error"), 0)
-REPORT = {"platform": "linux", "summary": NONE, "tools": []}
+REPORT = {"platform": "linux", "summary": NONE, "tools": [], "lookedIn": ["/bin"]}
 
 
 class DoctorCase(SynchronousTestCase):

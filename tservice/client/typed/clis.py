@@ -49,6 +49,8 @@ class CliItem(TypedDict):
     params: NotRequired[dict[str, list[str]]]
     binaries: NotRequired[list[str]]
     argv: NotRequired[list[str]]
+    lookedIn: NotRequired[list[str]]
+    loginShellProblem: NotRequired[str]
 
 
 class FaultyEntry(TypedDict):
@@ -84,6 +86,8 @@ class InstalledItem(TypedDict):
     params: NotRequired[dict[str, list[str]]]
     binaries: NotRequired[list[str]]
     argv: NotRequired[list[str]]
+    lookedIn: NotRequired[list[str]]
+    loginShellProblem: NotRequired[str]
     output: str
 
 

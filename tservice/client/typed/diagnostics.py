@@ -13,6 +13,7 @@ class DoctorAnswer(TypedDict):
     platform: str
     summary: Summary
     tools: list[ToolAnswer]
+    lookedIn: list[str]
 
 
 class Summary(TypedDict):

@@ -8,7 +8,7 @@ remembered: no second thread is spent on it while the first one waits.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Protocol
@@ -62,6 +62,13 @@ class NoReach:
         """See L{Reach}."""
 
 
+Folders = Callable[[], Awaitable[Sequence[str]]]
+
+
+async def _no_folders() -> Sequence[str]:
+    return ()
+
+
 @define(eq=False)
 class _Probe:
     """@ivar at: what it touches; C{None} once it is through."""
@@ -80,11 +87,12 @@ class _Probe:
 class DoorReach:
     """See L{Reach}.
 
-    @param always: folders that every request leads to: those of C{PATH}, the cases, the home.
+    @param always: folders that every request leads to: those where programs are looked for, the
+        cases, the home.
     """
 
-    def __init__(self, places: Places, files: Door, always: Sequence[str] = ()) -> None:
-        self._places, self._files, self._always = places, files, tuple(always)
+    def __init__(self, places: Places, files: Door, always: Folders = _no_folders) -> None:
+        self._places, self._files, self._always = places, files, always
         self._silent: dict[tuple[PlaceId, str], _Probe] = {}
 
     async def paths(
@@ -100,7 +108,8 @@ class DoorReach:
             return  # whoever judges the place says that there is none
         home = str(found.home) if found.apart else ""
         named = list(dict.fromkeys(path for path in paths if path.startswith("/")))
-        wanted = dict.fromkeys((*named, *filter(os.path.isabs, (*self._always, home))))
+        always = await self._always()
+        wanted = dict.fromkeys((*named, *filter(os.path.isabs, (*always, home))))
         self._refuse_silent(found.id, wanted)
         groups: dict[str, list[str]] = {}
         for path in wanted:

@@ -17,6 +17,9 @@ _T = TypeVar("_T")
 Finder = Callable[[Sequence[str]], Path | None]
 """The first of some programs that can be run."""
 
+PathOf = Callable[[], str]
+"""The C{PATH} of a child, with the folders where programs are found."""
+
 
 @frozen(kw_only=True)
 class OwnEffects:
@@ -24,10 +27,12 @@ class OwnEffects:
 
     @ivar environ: what the service was started with.
     @ivar programs: finds what this process can run.
+    @ivar path: C{None}: the one of C{environ}.
     """
 
     environ: Mapping[str, str]
     programs: Finder
+    path: PathOf | None = None
 
     def act(self, work: Callable[[], _T], /) -> _T:
         return work()
@@ -39,7 +44,7 @@ class OwnEffects:
         return [*argv]
 
     def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
-        return self.environ
+        return self.environ if self.path is None else {**self.environ, "PATH": self.path()}
 
 
 @frozen
@@ -74,6 +79,7 @@ class OsUserEffects:
     """As an OS user, with that user's rights and nothing of the service's environment.
 
     @ivar programs: finds what C{user} can run when it is called with that user's rights.
+    @ivar path: to be called with that user's rights, too.
     @ivar prefix: the words before a command of a user's; raises C{OSError} where there are none.
     """
 
@@ -81,6 +87,7 @@ class OsUserEffects:
     users: OsUsers
     environ: Mapping[str, str]
     programs: Finder
+    path: PathOf
     prefix: Callable[[OsUser], Sequence[str]]
 
     def act(self, work: Callable[[], _T], /) -> _T:
@@ -93,7 +100,8 @@ class OsUserEffects:
         return [*self.prefix(self.user), *argv]
 
     def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
-        return environment_of(self.user, self.environ, named)
+        own = environment_of(self.user, self.environ, named)
+        return {**own, "PATH": self.users.act(self.user, self.path)}
 
 
 @frozen(kw_only=True)
@@ -101,14 +109,14 @@ class OsUserPlaces:
     """A session stays its OS user's for good: what it left behind is that user's too.
 
     @ivar environ: what the service was started with.
-    @ivar programs: a finder for a user.
+    @ivar programs: a finder for a user, and what gives the C{PATH} of that user's children.
     @ivar prefix: see L{OsUserEffects}.
     @ivar hooks: how a user's hooks reach the service.
     """
 
     users: OsUsers
     environ: Mapping[str, str]
-    programs: Callable[[OsUser], Finder]
+    programs: Callable[[OsUser], tuple[Finder, PathOf]]
     prefix: Callable[[OsUser], Sequence[str]]
     hooks: Callable[[OsUser], HookAccess | None]
 
@@ -138,6 +146,7 @@ class OsUserPlaces:
         return self._of(self.users.judge_again(OsUserId(name=known.name, uid=known.uid)))
 
     def _of(self, user: OsUser) -> Place:
+        find, path = self.programs(user)
         return Place(
             id=place_of_os_user(user.name, user.uid),
             title=user.name,
@@ -149,7 +158,8 @@ class OsUserPlaces:
                 user=user,
                 users=self.users,
                 environ=self.environ,
-                programs=self.programs(user),
+                programs=find,
+                path=path,
                 prefix=self.prefix,
             ),
         )

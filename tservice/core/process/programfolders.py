@@ -101,6 +101,11 @@ def listed_folders(patterns: Iterable[str], home: Path) -> tuple[str, ...]:
     return tuple(_parts(pattern, str(home))[0].rstrip("/") for pattern in patterns)
 
 
+def shown_folders(patterns: Iterable[str], home: Path) -> tuple[str, ...]:
+    """Return C{patterns} as absolute paths, there or not; C{*} stands for any version."""
+    return tuple(dict.fromkeys("*".join(_parts(pattern, str(home))) for pattern in patterns))
+
+
 def npm_folder(home: Path) -> tuple[str, ...]:
     """Return where the user's own settings have npm put programs; empty: they do not say.
 

@@ -193,6 +193,8 @@ export interface CliItem {
   params?: Record<string, string[]>;
   binaries?: string[];
   argv?: string[];
+  lookedIn?: string[];
+  loginShellProblem?: string;
 }
 
 /** What came of a clone; no text holds credentials. */
@@ -430,6 +432,7 @@ export interface Doctor {
   platform: string;
   summary: Summary;
   tools: Tool[];
+  lookedIn: string[];
 }
 
 /** The level that the agent told. */
@@ -700,6 +703,8 @@ export interface InstalledItem {
   params?: Record<string, string[]>;
   binaries?: string[];
   argv?: string[];
+  lookedIn?: string[];
+  loginShellProblem?: string;
   output: string;
 }
 

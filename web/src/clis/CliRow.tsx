@@ -5,7 +5,7 @@ import { planInstall, removeCli, switchCli } from "./calls.ts";
 import type { CliItem } from "../api/types.ts";
 import { CliForm } from "./CliForm.tsx";
 import type { ClisPage } from "./useClis.ts";
-import { commandLine, draftOf, planText, stateOf } from "./words.ts";
+import { commandLine, draftOf, lookedText, planText, stateOf, whereText } from "./words.ts";
 
 interface Props {
   cli: CliItem;
@@ -107,6 +107,25 @@ function Actions({ cli, page, onEdit }: Props & { onEdit: () => void }) {
   );
 }
 
+interface Look {
+  folders: readonly string[];
+  problem: string | undefined;
+}
+
+function LookedIn({ folders, problem }: Look) {
+  return (
+    <details class="cli-looked" data-testid="cli-looked">
+      <summary>{lookedText(folders)}</summary>
+      {problem && <p>The login shell's PATH is not known: {problem}</p>}
+      <ul>
+        {folders.map((folder) => (
+          <li key={folder}>{folder}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
 export function CliRow({ cli, page }: Props) {
   const [editing, setEditing] = useState(false);
   const made = () => {
@@ -132,7 +151,8 @@ export function CliRow({ cli, page }: Props) {
           </span>
           {!cli.stock && <span class="tag">custom</span>}
         </span>
-        <small class="cli-path">{cli.path ?? cli.installCommand ?? "not found in any folder of PATH"}</small>
+        <small class="cli-path">{whereText(cli)}</small>
+        {cli.lookedIn && <LookedIn folders={cli.lookedIn} problem={cli.loginShellProblem} />}
         {cli.argv && (
           <small class="cli-path" data-testid="cli-command">
             runs {commandLine(draftOf(cli))}

@@ -55,6 +55,14 @@ export function stateOf({ installed, enabled, version }: CliItem): string {
   return `${version ?? "installed"}${enabled ? "" : ", switched off"}`;
 }
 
+/** Where the program is, or how it comes here. */
+export const whereText = ({ path, installCommand }: CliItem): string =>
+  path ?? installCommand ?? "not found in any folder";
+
+/** How many folders were looked through for a program that is missing. */
+export const lookedText = (folders: readonly string[]): string =>
+  folders.length === 1 ? "Looked in one place" : `Looked in ${folders.length} folders`;
+
 export const planText = ({ target, writable }: InstallPlan): string =>
   writable
     ? `It writes below ${target}, and never needs root.`

@@ -14,7 +14,7 @@ const tool = (id: string, status: Status, required = false, part: Partial<Tool> 
 function report(...tools: Tool[]): Report {
   const summary = { ok: 0, missing: 0, outdated: 0, skipped: 0, error: 0 };
   for (const { status } of tools) summary[status]++;
-  return { platform: "linux", summary, tools };
+  return { platform: "linux", summary, tools, lookedIn: [] };
 }
 
 describe("the doctor's report", () => {

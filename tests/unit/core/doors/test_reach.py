@@ -28,6 +28,10 @@ SHARE = 2
 BOUNDS = DoorBounds(threads=4, stuck=4, share=SHARE, queue=16, seconds=30.0)
 
 
+async def always() -> list[str]:
+    return ["/usr/bin", "relative"]
+
+
 class ReachTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = ThreadClock()
@@ -74,7 +78,7 @@ class ReachTests(SynchronousTestCase):
     @property
     def reach(self) -> DoorReach:
         if not hasattr(self, "_reach"):
-            self._reach = DoorReach(places_of(here()), self.door, ["/usr/bin", "relative"])
+            self._reach = DoorReach(places_of(here()), self.door, always)
         return self._reach
 
     def test_what_answers_passes_missing_or_not(self) -> None:

@@ -1,0 +1,210 @@
+"""The C{PATH} of the login shell of the service's user, read once (protocol-clis)."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path, PurePath
+
+from attrs import field, frozen
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.error import ProcessExitedAlready
+from twisted.internet.interfaces import IProcessTransport, IReactorProcess, IReactorTime
+from twisted.internet.protocol import ProcessProtocol
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from tservice.clis.envs import without_service
+from tservice.core.errors import ServiceError
+from tservice.core.process.owngroup import in_own_group
+from tservice.core.process.programfolders import join_path
+from tservice.core.tasks import spawn
+from tservice.core.timers import cancel
+from tservice.core.users.osuser import NO_LOGIN
+
+TIME_LIMITS = (("-i", 5.0), ("", 3.0))
+"""Seconds that a shell has to answer: as an interactive one, which reads what people write into
+C{.bashrc}, and, where that one gives no answer, as a plain login shell."""
+OUTPUT_LIMIT = 1024 * 1024
+"""Bytes that it may print; more ends it."""
+PATH_LIMIT = 32 * 1024
+"""Characters of a C{PATH} that is taken."""
+
+_ASK = 'exec /bin/sh -c \'echo; echo tservice-""path; echo "$PATH"; echo tservice-""end\''
+"""For a shell of any kind; the marks stand in no text that a shell could echo."""
+_ANSWER = re.compile(rb"\ntservice-path\n([^\n]*)\ntservice-end\n")
+
+KillGroup = Callable[[int, int], None]
+
+
+async def _every_folder(path: str) -> str:
+    """All of them answer."""
+    return path
+
+
+@frozen(kw_only=True)
+class LoginShell:
+    """How the shell is found and run.
+
+    @ivar program: its absolute path, from C{SHELL} or the user's account; it may wait for the
+        system's word on the user.
+    @ivar answering: leaves out the folders of a C{PATH} that do not answer.
+    """
+
+    clock: IReactorTime
+    processes: IReactorProcess
+    environ: Mapping[str, str]
+    home: Path
+    program: Callable[[], Awaitable[str]]
+    answering: Callable[[str], Awaitable[str]] = _every_folder
+    kill_group: KillGroup = field(default=os.killpg)
+
+
+class LoginPath:
+    """Reads the C{PATH} by one child after the other, at the first question.
+
+    @param tell: is given the C{PATH} once it is known.
+    @ivar problem: why it is not known; C{None}: it is, or nobody has asked yet.
+    """
+
+    _log = Logger()
+
+    def __init__(self, shell: LoginShell, tell: Callable[[str], object]) -> None:
+        self.problem: str | None = None
+        self._shell = shell
+        self._tell = tell
+        self._reading: Deferred[None] | None = None
+        self._known = self._closed = False
+        self._waiting: list[Deferred[None]] = []
+        self._child: _Child | None = None
+
+    def read(self) -> Deferred[None]:
+        """Return what fires once it is known, or given up; cancelling it stops the waiting."""
+        if self._reading is None:
+            self._reading = spawn(self._read(), self._log, "reading the login shell's PATH")
+        if self._known:
+            return succeed(None)
+        waiter: Deferred[None] = Deferred()
+        self._waiting.append(waiter)
+        return waiter
+
+    def close(self) -> None:
+        """End the child that runs, and start none any more."""
+        self._closed = True
+        if self._child is not None:
+            self._child.end("the service stops")
+
+    async def _read(self) -> None:
+        try:
+            path = await self._ask()
+            if path:
+                self._tell(await self._shell.answering(path))
+        except ServiceError as error:
+            self.problem = error.message
+        finally:
+            self._known = True
+            waiting, self._waiting = self._waiting, []
+            for waiter in waiting:
+                if not waiter.called:
+                    waiter.callback(None)
+        if self.problem is not None:
+            self._log.info("the login shell's PATH is not known: {why}", why=self.problem)
+
+    async def _ask(self) -> str:
+        program = await self._shell.program()
+        if not program.startswith("/") or PurePath(program).name in NO_LOGIN:
+            self.problem = f"{program or 'nothing'} is no login shell"
+            return ""
+        for interactive, seconds in TIME_LIMITS:
+            if self._closed:
+                break
+            child = self._child = _Child(self._shell.kill_group)
+            path = await self._run(child, program, interactive, seconds)
+            self._child = None
+            if path:
+                self.problem = None
+                return path
+            self.problem = f"{program}: {child.why}"
+        return ""
+
+    async def _run(self, child: _Child, program: str, interactive: str, seconds: float) -> str:
+        env = {**without_service(self._shell.environ), "HOME": str(self._shell.home)}
+        # A dash before its name makes a shell of any kind a login shell.
+        words = [f"-{PurePath(program).name}", *filter(None, (interactive,)), "-c", _ASK]
+        command = in_own_group([program, *words[1:]], name=words[0])
+        late = f"it did not answer within {seconds:g} s"
+        timer = self._shell.clock.callLater(seconds, child.end, late)
+        try:
+            self._shell.processes.spawnProcess(
+                child, command[0], command, {**env, "TERM": "dumb"}, str(self._shell.home)
+            )
+            return await child.answer
+        except OSError as error:
+            child.why = f"it cannot be started: {error.strerror}"
+            return ""
+        finally:
+            cancel(timer)
+
+
+class _Child(ProcessProtocol):
+    """One shell.
+
+    @ivar answer: fires with the C{PATH}; empty: it told none.
+    @ivar why: why it told none.
+    """
+
+    transport: IProcessTransport | None = None
+
+    def __init__(self, kill_group: KillGroup) -> None:
+        self.answer: Deferred[str] = Deferred(lambda _: self.end("nobody waits for it"))
+        self.why = "it ended without an answer"
+        self._kill_group = kill_group
+        self._printed = b"\n"
+
+    def end(self, why: str) -> None:
+        """End it and what it started; harmless when it is over."""
+        if self.answer.called:
+            return
+        self.why = why
+        pid = None if self.transport is None else self.transport.pid
+        if pid is not None:
+            try:
+                self._kill_group(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                self._end_leader()
+        self._told("")
+
+    def connectionMade(self) -> None:
+        assert self.transport is not None  # noqa: S101  # Twisted has just set it
+        self.transport.closeStdin()
+
+    def outReceived(self, data: bytes) -> None:
+        self._printed += data
+        found = _ANSWER.search(self._printed)
+        if found is not None:
+            path = join_path(found[1].decode("utf-8", "surrogateescape"))
+            self._told(path if len(path) <= PATH_LIMIT else "")
+        elif len(self._printed) > OUTPUT_LIMIT:
+            self.end("it prints too much")
+
+    def errReceived(self, data: bytes) -> None:
+        """What an interactive shell without a terminal complains of is of no use."""
+
+    def processEnded(self, reason: Failure) -> None:
+        self._told("")
+
+    def _told(self, path: str) -> None:
+        if not self.answer.called:
+            self.answer.callback(path)
+            # What it left running may hold the pipes.
+            if self.transport is not None:
+                self.transport.loseConnection()
+
+    def _end_leader(self) -> None:
+        """End a process that has not made its group yet."""
+        if self.transport is not None:
+            with suppress(ProcessExitedAlready):
+                self.transport.signalProcess("KILL")
