@@ -113,7 +113,7 @@ class ToolTests(SynchronousTestCase):
     def test_what_does_not_work_is_told_with_its_version(self) -> None:
         """A docker without its daemon, a podman without its storage, an ssh of another kind."""
         for name, version, asked in (
-            ("docker", "Docker version 28.2.2", "version"),
+            ("docker", "Docker version 28.2.2", "version --format {{.Server.Version}}"),
             ("podman", "podman version 4.3.1", "info"),
             ("ssh", "OpenSSH_9.2p1 Debian", "-F none -G localhost"),
         ):
@@ -131,6 +131,17 @@ class ToolTests(SynchronousTestCase):
         self.host.put("podman", "echo podman version 4.3.1")
         found = self.host.report(Category.OTHER)
         self.assertEqual(("ok", "error"), (found["podman"]["status"], found["docker"]["status"]))
+
+    def test_docker_has_two_versions(self) -> None:
+        """The daemon is often another one than its client."""
+        self.host.put(
+            "docker",
+            'case "$1" in --version) echo Docker version 28.2.2;; *) echo 20.10.24+x;; esac',
+        )
+        found = self.host.report(Category.OTHER)["docker"]
+        self.assertEqual(
+            ("ok", "28.2.2, daemon 20.10.24+x"), (found["status"], found.get("version"))
+        )
 
     def test_the_command(self) -> None:
         self.host.put("tmux", "echo tmux 3.4")

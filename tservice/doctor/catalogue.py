@@ -104,8 +104,9 @@ TOOLS = (
         label="Docker",
         category=Category.OTHER,
         names=("docker",),
-        # So does a client without its daemon; this asks both.
-        proof=("version",),
+        # So does a client without its daemon, which has a version of its own.
+        proof=("version", "--format", "{{.Server.Version}}"),
+        partner="daemon",
         packages=_same("docker", apt="docker.io", dnf="moby-engine", brew="--cask docker"),
     ),
     HostTool(

@@ -50,6 +50,8 @@ class HostTool:
     @ivar packages: its package by package manager, where there is one.
     @ivar advice: how to get it where no package manager has it.
     @ivar proof: what has to end well for it to work; empty: telling its version is enough.
+    @ivar partner: the program whose version the proof prints, as people call it; empty: it prints
+        anything.
     """
 
     id: str
@@ -63,6 +65,7 @@ class HostTool:
     packages: Mapping[str, str] = field(factory=dict)
     advice: str = ""
     proof: tuple[str, ...] = ()
+    partner: str = ""
 
 
 @frozen(kw_only=True)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tservice.core.process.programfolders import folder_patterns, join_path, npm_folder
 from tservice.core.text import defused, version_in
@@ -92,10 +92,12 @@ def look(tool: HostTool, host: ProbedHost) -> Row:
     if not tool.proof or found.status is not ToolStatus.OK:
         return found
     try:
-        ask([str(path), *tool.proof], env)
+        proved = read_version(ask([str(path), *tool.proof], env))
     except ProbeError as error:
         return row(tool, ToolStatus.ERROR, path=str(path), version=version, reason=str(error))
-    return found
+    if not tool.partner or proved is None:
+        return found
+    return evolve(found, version=f"{version}, {tool.partner} {proved}")
 
 
 def judge(tool: HostTool, path: str, version: str | None, manager: str | None) -> Row:
