@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet.defer import Deferred, DeferredSemaphore
 from twisted.internet.error import ProcessExitedAlready, ProcessTerminated
 from twisted.internet.interfaces import IProcessTransport, IReactorProcess, IReactorTime
@@ -19,10 +21,19 @@ TIME_LIMIT = 30.0
 """Seconds that an engine has to answer; pulling and building take longer."""
 OUTPUT_LIMIT = 4 << 20
 """Bytes of an answer that are kept; one that is longer counts as failed."""
-ERRORS_LIMIT = 4096
+ERRORS_LIMIT = 16 * 1024
 """Bytes of what it complained of that are kept: the last ones."""
+SAID_LENGTH = 1000
+"""Characters of the cause that are told: its beginning and its end."""
 AT_ONCE = 4
 """Commands that run at a time; others wait."""
+
+_HELP = re.compile(r"\(?(?:See|Run) '.*--help'|Usage:")
+_BESIDE = re.compile(
+    r"(?:Error: )?failed to start containers?: |WARN(?:ING)?\b|DEPRECATED:|time=\S+ level=(?!error)"
+)
+"""What stands beside a cause: what was not done for it, and warnings."""
+_ERROR = re.compile(r"(?:docker: )?Error\b", re.IGNORECASE)
 
 
 @frozen(kw_only=True)
@@ -30,7 +41,7 @@ class Done:
     """How a command ended.
 
     @ivar status: C{None}: it was ended, by a signal or since its time was up.
-    @ivar said: its last line of complaint, fit for a client.
+    @ivar said: the cause that it complained of, fit for a client.
     """
 
     status: int | None
@@ -86,7 +97,11 @@ class Runner:
         self._running.add(run)
         timer = self._clock.callLater(seconds, run.kill)
         try:
-            return await run.ended
+            done = await run.ended
+            if done.status is None and not timer.active():
+                # What it said is of what it was at, and no cause.
+                return evolve(done, said=f"it was not done in {seconds:g} s")
+            return done
         finally:
             cancel(timer)
             self._running.discard(run)
@@ -129,7 +144,7 @@ class OneRun(ProcessProtocol):
     def processEnded(self, reason: Failure) -> None:
         why = reason.value
         status = why.exitCode if isinstance(why, ProcessTerminated) else 0
-        said = last_line(self._errors)
+        said = complaint(self._errors)
         if self._size > OUTPUT_LIMIT:
             status, said = None, f"it said more than {OUTPUT_LIMIT} bytes"
         if not self.ended.called:
@@ -142,7 +157,18 @@ class OneRun(ProcessProtocol):
             self._out.append(data)
 
 
-def last_line(errors: bytes) -> str:
-    """What was complained of last, as one printable line."""
-    said = [line for line in errors.decode(errors="replace").splitlines() if line.strip()]
-    return "".join(char for char in "".join(said[-1:]) if char.isprintable())[:400]
+def complaint(errors: bytes) -> str:
+    """The cause among what a command complained of, as one printable line.
+
+    Engines say it first, and end with what could not be done for it or how to be asked.
+    """
+    lines = [line.strip() for line in errors.decode(errors="replace").splitlines()]
+    said = list(takewhile(lambda line: not _HELP.match(line), filter(None, lines)))
+    told = [line for line in said if not _BESIDE.match(line)] or said or lines
+    begin = max((at for at, line in enumerate(told) if _ERROR.match(line)), default=-1)
+    text = "".join(char for char in " ".join(told[begin:]) if char.isprintable())
+    if len(text) <= SAID_LENGTH:
+        return text
+    # What failed stands in front, and why it did at the end.
+    half = SAID_LENGTH // 2
+    return f"{text[:half]} […] {text[-half:]}"

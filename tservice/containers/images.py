@@ -160,13 +160,16 @@ class Images:
         timer = self._clock.callLater(BUILD_SECONDS, run.kill)
         try:
             done = await run.ended
+            in_time = timer.active()
         finally:
             cancel(timer)
             build.run = None
         if build.cancelled:
             raise EngineError("it was cancelled")
+        if not in_time:
+            raise EngineError(f"it was not done in {BUILD_SECONDS:g} s")
         if not done.well:
-            raise EngineError(done.said or f"it was not done in {BUILD_SECONDS:g} s")
+            raise EngineError(done.said or "the engine ended without a word")
 
     def _heard(self, build: Build, host_id: str, data: bytes) -> None:
         text = build.rest + _COLOURS.sub("", data.decode(errors="replace")).replace("\r", "\n")
