@@ -50,7 +50,7 @@ class StoredConversations:
                 session, lambda files: files.is_another_s(session, conversation)
             )
         except OSError as error:
-            text = f"resumeSessionId: the conversations cannot be read: {error.strerror}"
+            text = f"resumeSessionId: the conversations cannot be read: {error.strerror or error}"
             raise failed(text) from error
         if foreign:
             text = "resumeSessionId: a conversation outside the workspace of this account"
