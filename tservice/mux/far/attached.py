@@ -15,6 +15,7 @@ from tservice.mux.far.runner import FarError, IFar
 from tservice.mux.far.shell import line, words
 from tservice.mux.far.transport import FarTransport, child_of
 from tservice.mux.interface import MuxError, PaneSpec
+from tservice.mux.tmux.setup import no_trouble
 from tservice.mux.transport import Child, HeldProcess, Reachability
 
 MOST_LISTED = 200
@@ -149,6 +150,7 @@ class AttachedSetup:
     name: str
     foreign: bool = True
     refuses: bool = True
+    trouble: Callable[[], str | None] = no_trouble
     owned: bool = False
     apart: Callable[[], AbstractContextManager[None]] = nullcontext
     sockets: NoSockets = field(factory=NoSockets)

@@ -16,7 +16,7 @@ from tservice.mux.far.attached import AttachedSetup
 from tservice.mux.far.runner import FarError, IFar
 from tservice.mux.far.transport import FarTransport, child_of
 from tservice.mux.interface import MuxError, PaneSpec
-from tservice.mux.tmux.setup import ISetup
+from tservice.mux.tmux.setup import ISetup, no_trouble
 from tservice.mux.tmux.sockets import LOOKED_AT, SESSION_ID
 from tservice.mux.transport import Child
 
@@ -68,6 +68,7 @@ class FarSetup:
     far: IFar
     foreign: bool = True
     refuses: bool = True
+    trouble: Callable[[], str | None] = no_trouble
     owned: bool = True
     apart: Callable[[], AbstractContextManager[None]] = nullcontext
     transport: FarTransport = field(init=False)

@@ -83,7 +83,7 @@ class TmuxMultiplexer:
                 await self._undo(pane)
             else:
                 await pane.let_go()
-            why = await server.disk_trouble()
+            why = await server.trouble()
             said = error if why is None else f"{why} ({error})"
             program = shlex.join(spec.argv[:1])
             raise type(error)(f"cannot run {program} in {spec.cwd}: {said}") from error

@@ -111,13 +111,17 @@ class TmuxServer:
             )
             return b""
 
-    async def disk_trouble(self) -> str | None:
-        """What is the matter with the disk that its socket goes on, which tmux does not tell.
+    async def trouble(self) -> str | None:
+        """What is the matter with its place, or with the disk that its socket goes on, which tmux
+        does not tell.
 
         @return: C{None}: nothing, or nobody can tell; see L{tservice.core.disk.trouble}.
         """
         if self._setup.refuses or await self.reach() is not Reachability.GONE:
             return None
+        told = self._setup.trouble()
+        if told is not None:
+            return told
         try:
             # Any file will do, and this one is removed with the socket.
             await self._setup.sockets.put_preface(self._session_id, b"\n")

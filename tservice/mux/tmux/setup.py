@@ -25,6 +25,11 @@ CONFIGURATION = Path(__file__).with_name("tmux.conf")
 KEEPER = Path(keeper.__file__)
 
 
+def no_trouble() -> str | None:
+    """Nothing is known of any."""
+    return None
+
+
 class ISetup(Protocol):
     """How tmux runs in one place.
 
@@ -34,6 +39,7 @@ class ISetup(Protocol):
     @ivar refuses: what L{start} gives fails where such a server runs, so that nobody need ask.
     @ivar apart: what is around the start of each process.
     @ivar owned: the servers there are this service's; else they are attached to, and never ended.
+    @ivar trouble: says why nothing can be started there; C{None}: nothing is known of such.
     """
 
     @property
@@ -48,6 +54,8 @@ class ISetup(Protocol):
     def refuses(self) -> bool: ...
     @property
     def apart(self) -> Callable[[], AbstractContextManager[None]]: ...
+    @property
+    def trouble(self) -> Callable[[], str | None]: ...
 
     def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
         """What starts a server with C{spec} in it, and is its first client.
@@ -80,6 +88,7 @@ class TmuxSetup:
     program: Path | None = None
     refuses: bool = False
     owned: bool = True
+    trouble: Callable[[], str | None] = no_trouble
 
     def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
         """See L{ISetup.start}."""
