@@ -188,6 +188,7 @@ class PlayedTests(BrowserCase):
 
         running, hungry = (page.locator(f"[data-case={name}]") for name in ("fenced", "hungry"))
         expect(running).to_contain_text("3.5 GiB of 4 GiB")
+        expect(running.get_by_test_id("box-warning")).to_contain_text("cannot be read inside")
         self.sound(page, ".far-page")
         expect(hungry).to_contain_text("more than the 512 MiB that it may use")
         hungry.get_by_test_id("box-recreate").click()

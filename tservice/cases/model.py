@@ -113,12 +113,14 @@ class CaseContainer:
 
     @ivar name: the container's.
     @ivar workdir: where the case's folder is inside.
+    @ivar warnings: what is not as it was asked for, in sentences.
     """
 
     host_id: str
     engine: str
     name: str
     workdir: str
+    warnings: tuple[str, ...] = ()
 
     @property
     def place(self) -> PlaceId:

@@ -39,6 +39,7 @@ class CaseContainerAnswer(Payload):
     engine: str
     name: str
     workdir: str = Field(description="Where the case's folder is inside")
+    warnings: list[str] | None = absent(description="What is not as it was asked for")
 
 
 class CaseAnswer(CaseTold):
@@ -106,7 +107,11 @@ def _container(case: Case) -> CaseContainerAnswer | None:
     if found is None:
         return None
     return CaseContainerAnswer(
-        host_id=found.host_id, engine=found.engine, name=found.name, workdir=found.workdir
+        host_id=found.host_id,
+        engine=found.engine,
+        name=found.name,
+        workdir=found.workdir,
+        warnings=list(found.warnings) or None,
     )
 
 

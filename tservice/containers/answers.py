@@ -25,6 +25,12 @@ _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _FRACTION = re.compile(r"(\.\d{1,6})\d*")
 
 
+_LIMITS = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "pids": "PidsLimit"}
+
+TERMINATED = (0, 143)
+"""How a container ends that is stopped: its first process, asked to, or by SIGTERM."""
+
+
 class State(StrEnum):
     """Of a container."""
 
@@ -57,8 +63,10 @@ class Seen:
 
     @ivar pid: of its first process, as this machine counts; 0: it does not run.
     @ivar created: Unix milliseconds; C{None}: not told.
-    @ivar oom: the kernel ended its first process for want of memory.
+    @ivar oom: the memory's limit ended something in it since it was started, and it was not
+        stopped after that.
     @ivar labels: ours, without their prefix.
+    @ivar gateway: this machine's address on its network; C{None}: it has none, or does not run.
     """
 
     id: str
@@ -70,6 +78,7 @@ class Seen:
     exit_code: int
     oom: bool
     labels: Mapping[str, str]
+    gateway: str | None = None
 
 
 @frozen(kw_only=True)
@@ -129,8 +138,15 @@ def read_rootless(text: str) -> bool:
             security = host.get("security")
             return isinstance(security, dict) and security.get("rootless") is True
         options = found.get("SecurityOptions") or []
-        return any("rootless" in str(option) for option in options)
+        return any("name=rootless" in str(option).split(",") for option in options)
     return False
+
+
+def read_unlimited(text: str) -> tuple[str, ...]:
+    """Which limits the engine does not set, from docker's C{info}; podman refuses those."""
+    for found in lines(text):
+        return tuple(name for name, told in _LIMITS.items() if found.get(told) is False)
+    return ()
 
 
 def read_seen(text: str) -> list[Seen]:
@@ -174,18 +190,32 @@ def read_happening(line: str) -> Happening | None:
 
 
 def _seen(found: Mapping[str, Any]) -> Seen:
-    state, config = found["State"], found.get("Config") or {}
+    told, config = found["State"], found.get("Config") or {}
+    state = _STATES.get(str(told.get("Status", "")).lower(), State.EXITED)
+    exit_code = _number(told.get("ExitCode")) or 0
+    stopped = state is State.EXITED and exit_code in TERMINATED
     return Seen(
         id=str(found.get("Id", "")),
         name=str(found.get("Name", "")).removeprefix("/"),
-        state=_STATES.get(str(state.get("Status", "")).lower(), State.EXITED),
-        pid=_number(state.get("Pid")) or 0,
+        state=state,
+        pid=_number(told.get("Pid")) or 0,
         image=str(config.get("Image") or found.get("ImageName") or ""),
         created=_moment(found.get("Created")),
-        exit_code=_number(state.get("ExitCode")) or 0,
-        oom=state.get("OOMKilled") is True,
+        exit_code=exit_code,
+        oom=told.get("OOMKilled") is True and not stopped,
         labels=_ours(config.get("Labels")),
+        gateway=_gateway(found.get("NetworkSettings")),
     )
+
+
+def _gateway(settings: object) -> str | None:
+    # The network itself tells of none while its bridge is new.
+    networks = settings.get("Networks") if isinstance(settings, dict) else None
+    for network in networks.values() if isinstance(networks, dict) else ():
+        told = network.get("Gateway") if isinstance(network, dict) else None
+        if isinstance(told, str) and _ADDRESS.fullmatch(told):
+            return told
+    return None
 
 
 def _ours(labels: object) -> Mapping[str, str]:
@@ -231,16 +261,3 @@ def _number(told: object) -> int | None:
         return int(str(told))
     except ValueError:
         return None
-
-
-def read_gateway(text: str) -> str | None:
-    """This machine's address on a network, as either engine tells it; C{None}: it has none."""
-    for network in lines(text):
-        ipam = network.get("IPAM")
-        subnets = ipam.get("Config") if isinstance(ipam, dict) else network.get("subnets")
-        for subnet in subnets if isinstance(subnets, list) else []:
-            told = subnet if isinstance(subnet, dict) else {}
-            found = told.get("gateway") or told.get("Gateway")
-            if isinstance(found, str) and _ADDRESS.fullmatch(found):
-                return found
-    return None

@@ -31,32 +31,17 @@ class Mount:
 
 
 @frozen(kw_only=True)
-class Owner:
-    """As whom everything runs inside, so that its files belong to somebody outside.
-
-    @ivar kept: the engine runs without root and must be told to keep the numbers.
-    """
-
-    uid: int
-    gid: int
-    kept: bool = False
-
-    @property
-    def words(self) -> list[str]:
-        """Those of C{create}."""
-        kept = ["--userns", "keep-id"] if self.kept else []
-        return [*kept, "--user", f"{self.uid}:{self.gid}"]
-
-
-@frozen(kw_only=True)
 class Box:
-    """A container as it is to be made."""
+    """A container as it is to be made.
+
+    @ivar user: the words of L{Tongue.user}.
+    """
 
     name: str
     image: str
     resources: Resources
     network: str
-    owner: Owner
+    user: Sequence[str]
     mounts: Sequence[Mount]
     labels: Mapping[str, str]
     extra: Sequence[str] = ()
@@ -88,11 +73,6 @@ class Tongue:
         """How it runs."""
         return self.command("info", "--format", JSON)
 
-    def network(self) -> list[str]:
-        """What is known of the network that containers are on unless somebody says otherwise."""
-        usual = "bridge" if self.engine is Engine.DOCKER else "podman"
-        return self.command("network", "inspect", usual)
-
     def build(self, tag: str, labels: Mapping[str, str], file: str, folder: str) -> list[str]:
         """Build an image."""
         return self.command(
@@ -103,12 +83,25 @@ class Tongue:
         """What is known of an image."""
         return self.command("image", "inspect", "--format", JSON, name)
 
+    def user(self, uid: int, gid: int, *, rootless: bool) -> list[str]:
+        """The words of C{create} by which what runs inside is that user and group outside.
+
+        @param rootless: the engine runs without root.
+        """
+        if not rootless:
+            # An engine may have been set up to give containers other numbers (userns-remap).
+            return ["--userns", "host", "--user", f"{uid}:{gid}"]
+        if self.engine is Engine.PODMAN:
+            return ["--userns", "keep-id", "--user", f"{uid}:{gid}"]
+        # To docker without root, the user as whom it runs is root inside.
+        return ["--user", "0:0"]
+
     def create(self, box: Box) -> list[str]:
         """Make a container, which does not run yet."""
         return self.command(
             "create",
             *("--name", box.name, "--hostname", box.name[:63]),
-            *fence(box.resources, box.network, box.owner.words),
+            *fence(box.resources, box.network, box.user),
             *_labels(box.labels),
             *("--env", f"HOME={HOME}", "--env", "IS_SANDBOX=1"),
             *("--workdir", WORKSPACE),

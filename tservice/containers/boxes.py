@@ -16,7 +16,7 @@ from twisted.internet.defer import DeferredLock
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.containers.answers import Seen, State
-from tservice.containers.argv import Box, Mount, Owner
+from tservice.containers.argv import Box, Mount
 from tservice.containers.engine import Engine, EngineError, is_up, refused
 from tservice.containers.fence import WORKSPACE
 from tservice.containers.folders import (
@@ -30,13 +30,21 @@ from tservice.containers.folders import (
 )
 from tservice.containers.hosts import Hosts
 from tservice.containers.images import Images
-from tservice.containers.kernel import look_inside
+from tservice.containers.kernel import look_inside, user_of
 from tservice.containers.model import (
     ContainerCase,
     ContainerHost,
     Credentials,
     Resources,
     container_name,
+)
+from tservice.containers.obstacles import (
+    explain_crowd,
+    explain_early_end,
+    explain_exchange,
+    explain_other_user,
+    explain_silence,
+    refuse_other_user,
 )
 from tservice.containers.probe import SCRIPT, Inside, read_inside
 from tservice.containers.store import ContainerStore
@@ -112,6 +120,20 @@ class Boxes:
         """What was seen of it last."""
         return self._found.get(container)
 
+    def warnings(self, container: str) -> tuple[str, ...]:
+        """What is not as it was asked for, as far as it was looked into."""
+        found = self._found.get(container)
+        return () if found is None or found.inside is None else found.inside.warnings
+
+    def is_measured(self, container: str) -> bool:
+        """Whether the engine can tell what it uses: else it tells of much else besides."""
+        found = self._found.get(container)
+        return found is None or found.inside is None or "memory" not in found.inside.unlimited
+
+    def trouble(self, container: str) -> str | None:
+        """Why nothing more can be started in it; C{None}: that is not known."""
+        return explain_crowd(container, self.first(container))
+
     def first(self, container: str) -> int:
         """Its first process as this machine counts; 0: none that is known of."""
         found = self._found.get(container)
@@ -146,6 +168,19 @@ class Boxes:
             if case.container in self._found:
                 await self._note(case, found.get(case.container))
         return found
+
+    async def look_inside(self, case: ContainerCase) -> None:
+        """Find out what is in one that runs and was seen, where nobody has looked yet."""
+        async with _held(self._locks, case.container):
+            found = self._found.get(case.container)
+            if found is None or found.inside is not None:
+                return
+            host = self._hosts.get(case.host_id)
+            works = await self._hosts.works(host)
+            told = await self._hosts.engine(host).execute(case.container, ["sh", "-c", SCRIPT])
+            if told.well:
+                inside = evolve(read_inside(told.out), unlimited=works.unlimited)
+                self._found[case.container] = evolve(found, inside=inside)
 
     # -- moved
 
@@ -219,6 +254,7 @@ class Boxes:
         owner = _owner(folder)
         with _told(case):
             seen = (await engine.look([case.container])).get(case.container)
+            made = seen is None
             if seen is None:
                 await engine.create(await self._box(case, owner))
             elif not self._is_mine(seen, case):
@@ -231,13 +267,18 @@ class Boxes:
                 await engine.start(case.container)
             seen = (await engine.look([case.container])).get(case.container)
             if seen is None or seen.state is not State.RUNNING:
-                raise failed(_ended(case, seen))
+                raise failed(explain_early_end(case, seen))
             if not await self._is_mounted(case, seen, folder):
                 # An engine goes by the path, and somebody has exchanged what was there.
                 if stood:
                     await engine.stop(case.container)
-                raise failed(_exchanged(case))
-            inside = await self._look_inside(case, engine)
+                raise failed(explain_exchange(case))
+            user = user_of(seen.pid)
+            if user not in (None, owner[0]):
+                if stood:
+                    await engine.stop(case.container)
+                raise failed(explain_other_user(case, owner[0], user, made=made))
+            inside = await self._look_inside(case, engine, seen.pid)
         found = Found(
             seen=seen,
             owner=owner,
@@ -247,13 +288,12 @@ class Boxes:
         self._found[case.container] = found
         return found
 
-    async def _look_inside(self, case: ContainerCase, engine: Engine) -> Inside:
+    async def _look_inside(self, case: ContainerCase, engine: Engine, first: int) -> Inside:
         told = await engine.execute(case.container, ["sh", "-c", SCRIPT])
-        if told.status in (126, 127):
-            raise failed("the image has no POSIX shell (sh)")
         if not told.well:
-            raise failed(f"the container {case.container} does not answer: {told.said}")
-        inside = read_inside(told.out)
+            raise failed(explain_silence(case.container, first, told))
+        works = await self._hosts.works(self._hosts.get(case.host_id))
+        inside = evolve(read_inside(told.out), unlimited=works.unlimited)
         if inside.fault is not None:
             raise failed(inside.fault)
         return inside
@@ -264,13 +304,13 @@ class Boxes:
         @raise OSError: its folders cannot be had.
         @raise EngineError: its image cannot be had.
         """
+        refuse_other_user(case, user[0])
         host = self._hosts.get(case.host_id)
         engine = self._hosts.engine(host)
         works = await self._hosts.works(host)
         image = case.image or host.image
         await self._images.ensure(host, engine, image)
         uid, gid = user
-        owner = Owner(uid=uid, gid=gid, kept=works.rootless)
         how = case.credentials or host.credentials
         prepare = partial(self._prepare, case.container, user, how)
         mounts = [
@@ -284,7 +324,7 @@ class Boxes:
             image=image,
             resources=resources_of(case, host),
             network=case.network or host.network,
-            owner=owner,
+            user=engine.tongue.user(uid, gid, rootless=works.rootless),
             mounts=mounts,
             labels={},
             extra=host.create_args,
@@ -357,7 +397,7 @@ class Boxes:
         try:
             found: os.stat_result = await self._files.run(look, at=case.path, owner=case.owner)
         except OSError as error:
-            raise failed(f"the workspace {case.path}: {error.strerror}") from error
+            raise failed(f"the workspace {case.path}: {error.strerror or error}") from error
         if not stat.S_ISDIR(found.st_mode):
             raise failed(f"the workspace {case.path} is no folder any more")
         return found
@@ -401,7 +441,7 @@ def _told(case: ContainerCase) -> Iterator[None]:
     except EngineError as error:
         raise refused(error, f"the container {case.container}") from error
     except OSError as error:
-        raise failed(f"the container's folders: {error.strerror}") from error
+        raise failed(f"the container's folders: {error.strerror or error}") from error
 
 
 def _owner(folder: os.stat_result) -> tuple[int, int]:
@@ -410,16 +450,3 @@ def _owner(folder: os.stat_result) -> tuple[int, int]:
 
 def _digest(argv: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(list(argv)).encode()).hexdigest()
-
-
-def _ended(case: ContainerCase, seen: Seen | None) -> str:
-    if seen is None:
-        return f"the container {case.container} is gone again"
-    return f"the container {case.container} ended at once, with status {seen.exit_code}"
-
-
-def _exchanged(case: ContainerCase) -> str:
-    return (
-        f"the workspace {case.path} is not the folder that the container {case.container} has: "
-        "make the container anew"
-    )

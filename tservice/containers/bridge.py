@@ -12,12 +12,9 @@ from twisted.internet.error import CannotListenError
 from twisted.internet.interfaces import IProtocolFactory, IReactorTime
 from twisted.logger import Logger
 
-from tservice.containers.engine import EngineError
-from tservice.containers.hosts import Hosts
 from tservice.containers.model import ContainerHost, Engine
 from tservice.containers.store import ContainerStore
 from tservice.core.disk import NotKept
-from tservice.core.errors import ServiceError
 from tservice.core.timers import Timers
 
 RETRY = 5.0
@@ -69,12 +66,11 @@ class HookBridge:
         clock: IReactorTime,
         listen: Listen,
         store: ContainerStore,
-        hosts: Hosts,
         *,
         enabled: bool,
     ) -> None:
         self.enabled = enabled
-        self._listen, self._store, self._hosts = listen, store, hosts
+        self._listen, self._store = listen, store
         self._timers = Timers(clock)
         self._site: IProtocolFactory | None = None
         self._bridges: dict[Engine, _Bridge] = {}
@@ -92,18 +88,22 @@ class HookBridge:
             self._bridges[engine] = _Bridge(engine, address, port)
             self._bind(self._bridges[engine])
 
-    async def look(self, host: ContainerHost) -> None:
-        """See to it that there is a listener for a host's containers; failures are remembered."""
-        if not self.enabled or not host.hooks or host.network != NETWORK:
+    def look(self, host: ContainerHost, network: str, address: str | None) -> None:
+        """Have a listener for a host's containers; failures are remembered.
+
+        @param network: that of a container which runs.
+        @param address: this machine's on it, as the engine tells.
+        """
+        if not self.enabled or not host.hooks or network != NETWORK:
             return
-        if host.engine not in self._bridges:
-            try:
-                address = await self._hosts.engine(host).gateway()
-            except (EngineError, ServiceError) as error:
-                self._faults[host.engine] = f"its bridge is not known: {error}"
-                return
-            self._bridges.setdefault(host.engine, _Bridge(host.engine, address, 0))
-        self._bind(self._bridges[host.engine])
+        known = self._bridges.get(host.engine)
+        if address is not None and (known is None or self._has_moved(known, address)):
+            self._timers.stop(host.engine)
+            known = self._bridges[host.engine] = _Bridge(host.engine, address, 0)
+        if known is None:
+            self._faults[host.engine] = "its bridge is not known: the engine tells of no gateway"
+            return
+        self._bind(known)
 
     def url(self, host: ContainerHost, network: str) -> str | None:
         """Where the containers of a host find it; C{None}: they do not."""
@@ -135,6 +135,10 @@ class HookBridge:
         ]
         self._bridges.clear()
         return DeferredList(over, consumeErrors=True)
+
+    def _has_moved(self, bridge: _Bridge, address: str) -> bool:
+        """Whether the bridge has another address by now; what was told of it is of no use then."""
+        return bridge.listening is None and bridge.address != address
 
     def _bind(self, bridge: _Bridge) -> None:
         if bridge.listening is not None or self._site is None:

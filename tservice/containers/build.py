@@ -85,7 +85,7 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
     )
     watch = Watch(**spoken, store=store, hosts=hosts, boxes=boxes, sessions=sessions)
     bridge = HookBridge(
-        ground.reactor, _listener(ground), store, hosts, enabled=ground.config.docker_bridge_hooks
+        ground.reactor, _listener(ground), store, enabled=ground.config.docker_bridge_hooks
     )
     places = ContainerPlaces(
         boxes=boxes, users=ground.os_users.users, own=_own(), bridge=bridge,

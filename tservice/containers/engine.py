@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from attrs import frozen
@@ -10,10 +11,10 @@ from tservice.containers.answers import (
     Seen,
     State,
     Usage,
-    read_gateway,
     read_image,
     read_rootless,
     read_seen,
+    read_unlimited,
     read_usage,
     read_version,
 )
@@ -24,7 +25,10 @@ from tservice.core.errors import ServiceError, failed
 PULL_SECONDS = 600.0
 """That making a container may take: its image may have to be fetched."""
 
-_NOT_THERE = ("no such", "no container", "not known", "does not exist", "unable to find")
+_NOT_THERE = re.compile(
+    r"no such (?!file|host)|no container|not known|does not exist|unable to find", re.IGNORECASE
+)
+"""Not what a client says that finds no daemon: C{no such file or directory}."""
 
 
 class EngineError(Exception):
@@ -36,10 +40,12 @@ class Works:
     """Whether an engine works, and why not.
 
     @ivar rootless: it runs without root.
+    @ivar unlimited: of what it sets no limit, as where it has no control groups.
     """
 
     version: str | None = None
     rootless: bool = False
+    unlimited: tuple[str, ...] = ()
     fault: str | None = None
 
 
@@ -59,7 +65,9 @@ class Engine:
         info = await self.runner.run(self.tongue.info())
         if not info.well:
             return Works(version=version, fault=info.said or "it does not answer")
-        return Works(version=version, rootless=read_rootless(info.out))
+        return Works(
+            version=version, rootless=read_rootless(info.out), unlimited=read_unlimited(info.out)
+        )
 
     async def look(self, names: Sequence[str]) -> dict[str, Seen]:
         """What is known of containers by their names; those that are not there are left out.
@@ -115,17 +123,6 @@ class Engine:
         if not told.well and not _is_missing(told):
             raise EngineError(told.said or "it cannot be removed")
 
-    async def gateway(self) -> str:
-        """The address of this machine on the bridge that its containers have.
-
-        @raise EngineError: the engine does not tell.
-        """
-        told = await self.runner.run(self.tongue.network())
-        found = read_gateway(told.out) if told.well else None
-        if found is None:
-            raise EngineError(told.said or "the engine does not tell of its bridge")
-        return found
-
     async def usage(self, name: str) -> Usage | None:
         """What it uses; C{None}: nobody can tell."""
         told = await self.runner.run(self.tongue.usage(name))
@@ -152,4 +149,4 @@ def is_up(seen: Seen | None) -> bool:
 
 
 def _is_missing(told: Done) -> bool:
-    return any(word in told.said.lower() for word in _NOT_THERE)
+    return _NOT_THERE.search(told.said) is not None

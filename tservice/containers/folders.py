@@ -163,6 +163,9 @@ def put_credentials(home: int, found: Mapping[str, bytes], *, mounted: bool) -> 
                 stack.callback(os.close, at)
             if mounted:
                 _set_aside(last, at, unless=stat.S_ISREG)
+            elif _is_empty(last, at):
+                # Something was mounted there before.
+                os.unlink(last, dir_fd=at)
             with suppress(FileExistsError):
                 _write_new(last, data, at)
 
@@ -206,6 +209,14 @@ def _set_aside(name: str, folder: int, *, unless: Callable[[int], bool]) -> None
     names = (f"{name}.aside-{number}" for number in count(1))
     free = next(each for each in names if each not in taken)
     os.rename(name, free, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _is_empty(name: str, folder: int) -> bool:
+    try:
+        found = os.lstat(name, dir_fd=folder)
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size == 0
 
 
 def _write_new(name: str, data: bytes, folder: int) -> None:

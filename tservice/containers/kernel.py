@@ -13,8 +13,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from attrs import frozen
 
 from tservice.mux.machine import PidFd, hold_process, listener_of, reach_socket
 from tservice.mux.transport import Reachability
@@ -25,8 +27,12 @@ CGROUPS = Path("/sys/fs/cgroup")
 PAGE = 64 * 1024
 """Bytes of a process's status that are looked at: it may be in many groups."""
 
+STARTING = 10
+"""Processes and threads that an engine's C{exec} may need, and a tmux server with a shell."""
+
 _OOM_FILES = ("memory.events", "memory.oom_control")
 _NUMBERS = re.compile(rb"^NSpid:\s+(.+)$", re.MULTILINE)
+_USER = re.compile(rb"^Uid:\s+(\d+)\s", re.MULTILINE)
 _OOM_KILLS = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 
 
@@ -77,7 +83,7 @@ def hold_inside(first: int, inner: int) -> PidFd | None:
     pid = number_of(first, inner)
     held = hold_process(pid) if pid else None
     # Asked again while it is held: nobody else can have its number now.
-    if held is None or _is_inner(pid, inner, _text(PROC / str(first) / "cgroup")):
+    if held is None or _is_inner(pid, inner, _whose(first)):
         return held
     held.close()
     return None
@@ -85,19 +91,44 @@ def hold_inside(first: int, inner: int) -> PidFd | None:
 
 def number_of(first: int, inner: int) -> int:
     """The number that a process of a container has on this machine; 0: there is none."""
-    group = _text(PROC / str(first) / "cgroup") if first else ""
-    if not group:
+    whose = _whose(first) if first else _Whose()
+    if not whose.group:
         return 0
-    return next((pid for pid in _members(group) if _is_inner(pid, inner, group)), 0)
+    return next((pid for pid in _members(whose.group) if _is_inner(pid, inner, whose)), 0)
 
 
 def hold_of(pid: int, first: int) -> PidFd | None:
     """Take hold of a process by this machine's number, if it is of that container."""
-    group = _text(PROC / str(first) / "cgroup")
-    held = hold_process(pid) if group else None
-    if held is None or _text(PROC / str(pid) / "cgroup") == group:
+    whose = _whose(first)
+    held = hold_process(pid) if whose.group else None
+    if held is None or _whose(pid).is_of(whose):
         return held
     held.close()
+    return None
+
+
+def user_of(first: int) -> int | None:
+    """As which user of this machine a process runs; C{None}: it is over.
+
+    @param first: as this machine counts.
+    """
+    found = _USER.search(_line(f"{PROC}/{first}/status"))
+    return None if found is None else int(found[1])
+
+
+def crowd(first: int) -> tuple[int, int] | None:
+    """How many processes a container has and may have, where there is no room for a session.
+
+    @param first: its first process, as this machine counts.
+    """
+    for leaf in _folders(_text(PROC / str(first) / "cgroup"), "pids"):
+        for folder in (leaf, *leaf.parents):
+            most, now = (_text(folder / name).strip() for name in ("pids.max", "pids.current"))
+            if most.isdigit() and now.isdigit():
+                # The nearest limit is the container's.
+                return (int(now), int(most)) if int(now) + STARTING > int(most) else None
+            if folder == CGROUPS:
+                break
     return None
 
 
@@ -114,13 +145,39 @@ def oom_kills(first: int) -> int | None:
     return None
 
 
-def _folders(group: str) -> Iterator[Path]:
+@frozen
+class _Whose:
+    """What the processes of one container have in common.
+
+    Without root docker may have no control groups, and all are in that of its daemon.
+
+    @ivar group: the text of C{/proc/<pid>/cgroup}.
+    @ivar numbers: the namespace of process numbers; empty: nobody may look.
+    """
+
+    group: str = ""
+    numbers: str = ""
+
+    def is_of(self, other: _Whose) -> bool:
+        """Whether it is the same container."""
+        told = self.numbers and other.numbers
+        return self.group == other.group and (not told or self.numbers == other.numbers)
+
+
+def _whose(pid: int) -> _Whose:
+    numbers = ""
+    with suppress(OSError):
+        numbers = os.readlink(f"{PROC}/{pid}/ns/pid")
+    return _Whose(_text(PROC / str(pid) / "cgroup"), numbers)
+
+
+def _folders(group: str, controller: str = "memory") -> Iterator[Path]:
     """Where the kernel tells of a control group, by the text of C{/proc/<pid>/cgroup}."""
     for line in group.splitlines():
         _, controllers, path = line.split(":", 2)
         names = controllers.split(",")
-        if names in ([""], ["memory"]):
-            base = CGROUPS / "memory" if names == ["memory"] else CGROUPS
+        if names in ([""], [controller]):
+            base = CGROUPS / controller if names == [controller] else CGROUPS
             yield base / path.lstrip("/")
 
 
@@ -136,12 +193,12 @@ def _members(group: str) -> Iterator[int]:
     return _pids()
 
 
-def _is_inner(pid: int, inner: int, group: str) -> bool:
+def _is_inner(pid: int, inner: int, whose: _Whose) -> bool:
     # Read at once, and without a path's own work: there may be many.
     found = _NUMBERS.search(_line(f"{PROC}/{pid}/status"))
     numbers = found[1].split() if found else []
     # A process of a further namespace inside has more numbers, and another last one.
-    return numbers[1:2] == [b"%d" % inner] and _text(PROC / str(pid) / "cgroup") == group
+    return numbers[1:2] == [b"%d" % inner] and _whose(pid).is_of(whose)
 
 
 def _line(path: str) -> bytes:

@@ -98,8 +98,9 @@ class ContainerPlaces:
     async def ready(self, known: PlaceId) -> None:
         case = self.boxes.case(known.part)
         if case is not None:
-            await self.boxes.ready(case)
-            await self.bridge.look(self.boxes.host(case))
+            found = await self.boxes.ready(case)
+            host = self.boxes.host(case)
+            self.bridge.look(host, case.network or host.network, found.seen.gateway)
 
     def find(self, known: PlaceId) -> Place | None:
         case = self.boxes.case(known.part)

@@ -8,6 +8,8 @@ from pathlib import PurePosixPath
 
 from attrs import frozen
 
+from tservice.containers.fence import HOME
+from tservice.containers.folders import CREDENTIALS
 from tservice.core.process.programfolders import join_path, ordered_folders, shell_words
 
 LEAST_TMUX = (3, 2)
@@ -18,6 +20,7 @@ MARK = "tservice-begins\n"
 """Before the first answer: C{sh} may be a program of the image's that prints something first."""
 
 _FOLDERS = shell_words()
+_CREDENTIALS = " ".join(f"{HOME}/{name}" for name in CREDENTIALS)
 SCRIPT = f"""
 echo tservice-begins
 printf 'PATH=%s\\n' "$PATH"
@@ -26,6 +29,9 @@ for folder in {_FOLDERS}; do
   [ -d "$folder" ] && printf 'FOLDER=%s\\n' "$folder"
 done
 printf 'HOME=%s\\n' "$HOME"
+for file in {_CREDENTIALS}; do
+  [ ! -e "$file" ] || [ -r "$file" ] || printf 'CLOSED=%s\\n' "$file"
+done
 IFS=:
 for folder in $PATH {_FOLDERS}; do
   for file in "$folder"/*; do
@@ -46,12 +52,29 @@ class Inside:
     @ivar path: its C{PATH}, then the usual folders of programs there.
     @ivar programs: where the first program of a name is.
     @ivar paths: where there are programs.
+    @ivar closed: files of credentials that its user may not read.
+    @ivar unlimited: of what the engine sets no limit.
     """
 
     path: str
     programs: Mapping[str, str]
     paths: frozenset[str]
     tmux: str | None
+    closed: tuple[str, ...] = ()
+    unlimited: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is not as it was asked for, in sentences."""
+        found = [
+            f"{path}, with which an agent signs in, cannot be read inside: set mountCredentials to "
+            '"copy" or false, and make the container anew'
+            for path in self.closed
+        ]
+        if self.unlimited:
+            limits = ", ".join(self.unlimited)
+            found.append(f"there is no limit on {limits}: the engine sets none here (docker info)")
+        return tuple(found)
 
     @property
     def fault(self) -> str | None:
@@ -71,12 +94,15 @@ def read_inside(text: str) -> Inside:
     said: dict[str, str] = {}
     folders: list[str] = []
     files: list[str] = []
-    for line in answer.splitlines()[: MOST_PROGRAMS + 2]:
+    closed: list[str] = []
+    for line in answer.splitlines()[: MOST_PROGRAMS + 2 + len(CREDENTIALS)]:
         name, _, value = line.partition("=")
         if line.startswith("/"):
             files.append(line)
         elif name == "FOLDER":
             folders.append(value)
+        elif name == "CLOSED":
+            closed.append(value)
         else:
             said.setdefault(name, value)
     path = said.get("PATH", "")
@@ -93,4 +119,5 @@ def read_inside(text: str) -> Inside:
         programs=programs,
         paths=frozenset(files),
         tmux=said.get("TMUX"),
+        closed=tuple(closed),
     )

@@ -13,6 +13,7 @@ from tservice.containers.bridge import BridgeState, HookBridge
 from tservice.containers.engine import EngineError, is_up
 from tservice.containers.hosts import Hosts
 from tservice.containers.model import ContainerCase, ContainerHost, Engine
+from tservice.containers.obstacles import explain_crowd
 from tservice.containers.store import ContainerStore
 from tservice.core.errors import ServiceError
 
@@ -83,7 +84,8 @@ class Reach:
             told = await engine.execute(running, [*ASK, url])
             if told.well:
                 return Tried(state=state, container=running)
-            why = _WHY.get(told.status or 0, f"curl ended with status {told.status}")
+            why = explain_crowd(running, seen[running].pid)
+            why = why or _WHY.get(told.status or 0, f"curl ended with status {told.status}")
             return Tried(state=state, container=running, fault=why.format(url=url))
         return Tried(state=state)
 

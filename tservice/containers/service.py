@@ -40,6 +40,7 @@ class Shown:
 
     @ivar seen: C{None}: there is none.
     @ivar usage: C{None}: it does not run, or the engine does not say.
+    @ivar warnings: what is not as it was asked for, in sentences.
     """
 
     case: ContainerCase
@@ -48,6 +49,7 @@ class Shown:
     resources: Resources
     seen: Seen | None
     usage: Usage | None
+    warnings: tuple[str, ...] = ()
 
     @property
     def state(self) -> State:
@@ -88,7 +90,11 @@ class ContainerService:
         if case is None or host is None:
             return None
         return CaseContainer(
-            host_id=host.id, engine=host.engine.value, name=case.container, workdir=WORKSPACE
+            host_id=host.id,
+            engine=host.engine.value,
+            name=case.container,
+            workdir=WORKSPACE,
+            warnings=self._boxes.warnings(case.container),
         )
 
     def folders(self) -> Iterable[str]:
@@ -215,7 +221,10 @@ class ContainerService:
         shown = await self._shown(case, host)
         if shown.state is not State.RUNNING:
             return shown
-        usage = await self._hosts.engine(host).usage(case.container)
+        await self._boxes.look_inside(case)
+        usage = None
+        if self._boxes.is_measured(case.container):
+            usage = await self._hosts.engine(host).usage(case.container)
         return self._with(case, host, shown.seen, usage)
 
     async def recreate(self, owner: str, name: str, again: Callable[[], object]) -> Shown:
@@ -255,6 +264,7 @@ class ContainerService:
             resources=resources_of(case, host),
             seen=seen,
             usage=usage,
+            warnings=self._boxes.warnings(case.container),
         )
 
 

@@ -66,6 +66,7 @@ class ContainerSetups:
             configuration=Path(library / CONFIGURATION.name),
             program=Path(library / self.keeper.name),
             foreign=True,
+            trouble=lambda: self.boxes.trouble(case.container),
         )
 
     async def found(self) -> frozenset[str]:

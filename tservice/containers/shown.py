@@ -79,6 +79,7 @@ class ContainerDetails(Payload):
     oom_killed: bool | None = absent(description="Of one that ended")
     limits: LimitsAnswer
     usage: UsageAnswer | None = absent()
+    warnings: list[str] | None = absent(description="What is not as it was asked for")
 
 
 class ContainersAnswer(Payload):
@@ -130,6 +131,7 @@ def container_answer(shown: Shown) -> ContainerDetails:
         usage=None
         if usage is None
         else UsageAnswer(memory=usage.memory, cpu=usage.cpu, pids=usage.pids),
+        warnings=list(shown.warnings) or None,
     )
 
 

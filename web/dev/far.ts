@@ -102,7 +102,10 @@ export class MockFar {
   private readonly log: string[] = [];
   private building = false;
   private readonly boxes = [
-    box("fenced", { usage: { memory: 3.5 * GIB, cpu: 61, pids: 37 } }),
+    box("fenced", {
+      usage: { memory: 3.5 * GIB, cpu: 61, pids: 37 },
+      warnings: ["/home/agent/.claude/.credentials.json cannot be read inside"],
+    }),
     box("hungry", {
       state: "exited",
       exitCode: 137,

@@ -76,3 +76,15 @@ class WorkspaceTests(SynchronousTestCase):
         made = Deferred.fromCoroutine(self.boxes.recreate(case, denied))
         refused = self.failureResultOf(made, ServiceError)
         self.assertEqual("no more", refused.value.message)
+
+    def test_a_workspace_of_somebody_else_needs_root(self) -> None:
+        """An error of the service's own has no text of the system's: it read as "None"."""
+        case = ContainerCase(
+            owner="", name="c", host_id="h", container="service-case-c", path=str(self.base)
+        )
+        other = self.base.stat().st_uid + 4321
+        self.patch(os, "geteuid", lambda: other)
+        made = Deferred.fromCoroutine(self.boxes.recreate(case, lambda: None))
+        said = self.failureResultOf(made, ServiceError).value.message
+        self.assertIn(f"{self.base} belongs to user {other - 4321}", said)
+        self.assertIn(f"choose a folder of user {other}", said)

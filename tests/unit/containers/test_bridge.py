@@ -15,9 +15,7 @@ from tests.unit.http.driver import Api
 from tservice.access.authenticators import ContainerAuthenticator
 from tservice.access.failures import CAP, WINDOW_SECONDS, Failures
 from tservice.access.hooksecret import HEADER, container_secret, named_container
-from tservice.containers.answers import read_gateway
 from tservice.containers.bridge import RETRY, BridgeState, HookBridge
-from tservice.containers.engine import EngineError
 from tservice.containers.folders import SECRET_FILE, opened, put_secret
 from tservice.containers.model import ContainerHost, Engine
 from tservice.containers.store import ContainerStore
@@ -29,23 +27,6 @@ from tservice.store.database import Database
 HOST = ContainerHost(id="h", label="H", engine=Engine.PODMAN, image="i")
 SECRET = "5e" * 32
 SITE: Any = object()
-
-
-class Engines:
-    """Stands for the hosts and for the engine of each."""
-
-    def __init__(self) -> None:
-        self.told: str | None = "10.88.0.1"
-        self.asked = 0
-
-    def engine(self, host: ContainerHost) -> Any:
-        return self
-
-    async def gateway(self) -> str:
-        self.asked += 1
-        if self.told is None:
-            raise EngineError("no such network")
-        return self.told
 
 
 class Port:
@@ -66,7 +47,7 @@ class BridgeTests(SynchronousTestCase):
     """L{HookBridge}."""
 
     def setUp(self) -> None:
-        self.clock, self.engines = Clock(), Engines()
+        self.clock, self.address = Clock(), "10.88.0.1"
         self.store = ContainerStore(Database.in_memory(clock=Clock()), lambda: "s")
         self.there = True
         self.listened: list[tuple[int, str]] = []
@@ -74,8 +55,7 @@ class BridgeTests(SynchronousTestCase):
         self.bridge = self.make()
 
     def make(self, enabled: bool = True) -> HookBridge:
-        hosts: Any = self.engines
-        bridge = HookBridge(self.clock, self.listen, self.store, hosts, enabled=enabled)
+        bridge = HookBridge(self.clock, self.listen, self.store, enabled=enabled)
         bridge.serve(SITE)
         return bridge
 
@@ -87,25 +67,26 @@ class BridgeTests(SynchronousTestCase):
         self.ports.append(Port(port or 4000 + len(self.ports)))
         return self.ports[-1]
 
-    def look(self, host: ContainerHost = HOST) -> str | None:
-        self.successResultOf(Deferred.fromCoroutine(self.bridge.look(host)))
-        return self.bridge.url(host, host.network)
+    def look(
+        self, host: ContainerHost = HOST, network: str = "bridge", address: str | None = ""
+    ) -> str | None:
+        self.bridge.look(host, network, self.address if address == "" else address)
+        return self.bridge.url(host, network)
 
     def test_it_listens_on_the_address_of_the_bridge_alone(self) -> None:
         self.assertEqual("http://10.88.0.1:4000", self.look())
         self.assertEqual([(0, "10.88.0.1")], self.listened)
         self.assertEqual("http://10.88.0.1:4000", self.look())
-        self.assertEqual((1, 1), (self.engines.asked, len(self.listened)))
+        self.assertEqual(1, len(self.listened))
         self.bridge.stop()
         self.assertFalse(self.ports[0].open)
 
-    def test_the_next_service_listens_at_the_same_place_and_asks_nobody(self) -> None:
+    def test_the_next_service_listens_at_the_same_place(self) -> None:
         self.look()
         self.bridge.stop()
         self.bridge = self.make()
         self.bridge.start()
         self.assertEqual([(0, "10.88.0.1"), (4000, "10.88.0.1")], self.listened)
-        self.assertEqual(1, self.engines.asked)
         self.assertEqual("http://10.88.0.1:4000", self.bridge.url(HOST, "bridge"))
 
     def test_it_waits_for_the_bridge(self) -> None:
@@ -122,15 +103,31 @@ class BridgeTests(SynchronousTestCase):
         self.assertEqual([state], self.bridge.states())
 
     def test_an_engine_that_does_not_tell_is_told_of(self) -> None:
-        self.engines.told = None
-        self.assertIsNone(self.look())
+        self.assertIsNone(self.look(address=None))
         [state] = self.bridge.states()
-        self.assertEqual("its bridge is not known: no such network", state.fault)
+        self.assertEqual("its bridge is not known: the engine tells of no gateway", state.fault)
+        self.assertIsNotNone(self.look(), "the next container tells")
+        self.assertEqual([None], [state.fault for state in self.bridge.states()])
+
+    def test_a_bridge_that_has_moved(self) -> None:
+        """The address that is remembered is no longer this machine's."""
+        self.look()
+        self.bridge.stop()
+        self.there = False
+        self.bridge = self.make()
+        self.bridge.start()
+        self.there, self.address = True, "10.99.0.1"
+        self.assertEqual("http://10.99.0.1:4001", self.look())
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.bridge.stop()
+        self.bridge = self.make()
+        self.bridge.start()
+        self.assertEqual("http://10.99.0.1:4001", self.bridge.url(HOST, "bridge"))
 
     def test_who_has_none(self) -> None:
         """Off by the operator, off by the host, on another network."""
         self.assertIsNone(self.look(evolve(HOST, hooks=False)))
-        self.assertIsNone(self.look(evolve(HOST, network="none")))
+        self.assertIsNone(self.look(network="none"))
         self.look()
         self.assertIsNone(self.bridge.url(HOST, "none"), "a case's own network")
         self.assertIsNone(self.bridge.url(evolve(HOST, hooks=False), "bridge"))
@@ -239,13 +236,3 @@ class SecretFileTests(SynchronousTestCase):
             self.assertEqual("one\n", (home / SECRET_FILE).read_text())
             self.assertTrue((home / f"{SECRET_FILE}.aside-{number}/kept").is_dir())
             (home / SECRET_FILE).unlink()
-
-
-class GatewayTests(SynchronousTestCase):
-    def test_as_either_engine_tells_it(self) -> None:
-        podman = '[{"name": "podman", "subnets": [{"subnet": "x", "gateway": "10.88.0.1"}]}]'
-        docker = '[{"Name": "b", "IPAM": {"Config": [{"Subnet": "x", "Gateway": "172.17.0.1"}]}}]'
-        self.assertEqual("10.88.0.1", read_gateway(podman))
-        self.assertEqual("172.17.0.1", read_gateway(docker))
-        for nothing in ("", "[]", '[{"subnets": [1]}]', '[{"IPAM": {"Config": null}}]'):
-            self.assertIsNone(read_gateway(nothing), nothing)

@@ -6,10 +6,12 @@ import json
 import subprocess
 from pathlib import Path
 
+from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.containers.answers import (
     Happening,
+    Seen,
     State,
     Usage,
     read_happening,
@@ -19,7 +21,10 @@ from tservice.containers.answers import (
     read_usage,
     read_version,
 )
-from tservice.containers.argv import Box, Mount, Owner, Tongue
+from tservice.containers.argv import Box, Mount, Tongue
+from tservice.containers.child import Done
+from tservice.containers.engine import Engine as AskedEngine
+from tservice.containers.engine import EngineError
 from tservice.containers.model import Engine, Resources, id_from
 from tservice.containers.probe import MARK, SCRIPT, read_inside
 
@@ -29,7 +34,7 @@ BOX = Box(
     image="i:1",
     resources=Resources(memory="1g", cpus=0.5, pids=64),
     network="none",
-    owner=Owner(uid=1000, gid=100, kept=True),
+    user=["--user", "1000:100"],
     mounts=[
         Mount(source="/w s", target="/workspace", writable=True),
         Mount(source="/l", target="/lib"),
@@ -41,7 +46,7 @@ CREATE = """create
 --name service-case-a --hostname service-case-a
 --init --cap-drop ALL --security-opt no-new-privileges
 --memory 1g --memory-swap 1g --cpus 0.5 --pids-limit 64 --network none
---userns keep-id --user 1000:100
+--user 1000:100
 --label tservice.service=s --label tservice.case=a
 --env HOME=/home/agent --env IS_SANDBOX=1 --workdir /workspace
 --mount type=bind,source=/w_s,target=/workspace --mount type=bind,source=/l,target=/lib,readonly
@@ -68,6 +73,16 @@ class TongueTests(SynchronousTestCase):
         )
         far = Tongue(Engine.PODMAN, "/p", "far")
         self.assertEqual(["/p", "--connection", "far", "start", "c"], far.start("c"))
+
+    def test_who_it_is_inside(self) -> None:
+        """The number that stands outside for whom the workspace belongs to."""
+        for tongue, rootless, words in (
+            (self.podman, False, "--userns host --user 1000:100"),
+            (self.podman, True, "--userns keep-id --user 1000:100"),
+            (self.docker, False, "--userns host --user 1000:100"),
+            (self.docker, True, "--user 0:0"),
+        ):
+            self.assertEqual(words.split(), tongue.user(1000, 100, rootless=rootless))
 
     def test_values_stand_on_no_command_line(self) -> None:
         words = self.podman.execute("c", ["tmux", "-V"], carried=["SECRET"], extra=["-e", "A=b"])
@@ -124,6 +139,33 @@ class AnswerTests(SynchronousTestCase):
             self.assertGreater(seen.created or 0, 1_700_000_000_000)
             self.assertEqual((0, False), (seen.exit_code, seen.oom))
 
+    def test_the_gateway_of_one_that_runs(self) -> None:
+        """While a bridge is new, docker tells of it nowhere else."""
+
+        def gateway(networks: object) -> str | None:
+            settings = {"Gateway": "", "Networks": networks}
+            (seen,) = read_seen(json.dumps({"State": {}, "NetworkSettings": settings}))
+            return seen.gateway
+
+        for name in ("bridge", "podman"):
+            self.assertEqual("172.17.0.1", gateway({name: {"Gateway": "172.17.0.1"}}))
+        odd: tuple[object, ...] = (None, [], {}, {"a": 1}, {"a": {"Gateway": "x"}})
+        for nothing in (*odd, {"none": {"Gateway": ""}}):
+            self.assertIsNone(gateway(nothing), nothing)
+
+    def test_what_was_stopped_was_not_ended_by_memory(self) -> None:
+        """Docker tells of what the memory's limit ended before until the container starts again."""
+        for status, exit_code, oom in (
+            ("exited", 0, False),
+            ("exited", 143, False),
+            ("exited", 137, True),
+            ("exited", 1, True),
+            ("running", 0, True),
+        ):
+            state = {"Status": status, "ExitCode": exit_code, "OOMKilled": True}
+            (seen,) = read_seen(json.dumps({"State": state}))
+            self.assertEqual(oom, seen.oom, (status, exit_code))
+
     def test_warnings_between_answers_are_passed_over(self) -> None:
         text = 'WARN[0000] {odd}\n{"State": {"Status": "exited", "ExitCode": 137}, "Name": "/a"}\n'
         (seen,) = read_seen(text)
@@ -168,6 +210,39 @@ class AnswerTests(SynchronousTestCase):
         self.assertFalse(read_rootless('{"host": {"security": {"rootless": false}}}'))
         self.assertTrue(read_rootless('{"SecurityOptions": ["name=seccomp", "name=rootless"]}'))
         self.assertFalse(read_rootless('{"SecurityOptions": null}'))
+        profile = '{"SecurityOptions": ["name=seccomp,profile=/home/rootless/seccomp.json"]}'
+        self.assertFalse(read_rootless(profile))
+
+
+class MissingTests(SynchronousTestCase):
+    """An engine that does not answer is not one that knows of no such container."""
+
+    def look(self, said: str) -> Deferred[dict[str, Seen]]:
+        class Runs:
+            async def run(self, argv: object, *, seconds: float = 0) -> Done:
+                return Done(status=1, out="", said=said)
+
+        engine = AskedEngine(Tongue(Engine.DOCKER, "/usr/bin/docker"), Runs())
+        return Deferred.fromCoroutine(engine.look(["a"]))
+
+    def test_missing(self) -> None:
+        for said in (
+            "Error: No such container: a",
+            "Error response from daemon: No such container: a",
+            'Error: no container with name or ID "a" found: no such container',
+        ):
+            self.assertEqual({}, self.successResultOf(self.look(said)), said)
+
+    def test_no_answer(self) -> None:
+        for said in (
+            "Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?",
+            "failed to connect to the docker API at unix:///x; check if the path is correct and if "
+            "the daemon is running: dial unix /x: connect: no such file or directory",
+            'context "odd": context not found: open /x/meta.json: no such file or directory',
+            "error during connect: Get http://far/v1.24: dial tcp: lookup far: no such host",
+        ):
+            refused = self.failureResultOf(self.look(said), EngineError)
+            self.assertIn(said, str(refused.value))
 
 
 class ProbeTests(SynchronousTestCase):
@@ -178,6 +253,12 @@ class ProbeTests(SynchronousTestCase):
         self.assertEqual(("/bin:/usr/bin", None), (found.path, found.fault))
         self.assertEqual({"sh": "/bin/sh", "x": "/usr/bin/x"}, dict(found.programs))
         self.assertIn("/usr/bin/sh", found.paths)
+        self.assertEqual((), found.warnings)
+
+    def test_what_cannot_be_read_there(self) -> None:
+        path = "/home/agent/.codex/auth.json"
+        (warning,) = read_inside(f"{MARK}PATH=/bin\nTMUX=tmux 3.3a\nCLOSED={path}\n/bin/sh\n").warnings
+        self.assertIn(f"{path}, with which an agent signs in, cannot be read", warning)
 
     def test_noise_before_the_answer_is_skipped(self) -> None:
         noise = "Welcome!\nPATH=/wrong\nTMUX=tmux 1.8\n/wrong/x\nno line end: "

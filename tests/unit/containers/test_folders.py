@@ -51,6 +51,13 @@ class CredentialTests(SynchronousTestCase):
             self.assertEqual(self.other, aside[0].readlink())
         self.assertEqual([], list(self.other.iterdir()))
 
+    def test_a_copy_takes_the_place_of_what_was_mounted_at(self) -> None:
+        """That is an empty file, with which nobody signs in."""
+        self.put(mounted=True)
+        self.assertEqual(b"", self.file.read_bytes())
+        self.put()
+        self.assertEqual(b"ours", self.file.read_bytes())
+
     def test_a_link_in_the_place_of_a_copy_stays(self) -> None:
         self.file.parent.mkdir(parents=True)
         self.file.symlink_to(self.other / "own")

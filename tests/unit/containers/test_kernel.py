@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -54,9 +55,76 @@ class NumberTests(SynchronousTestCase):
         self.assertEqual(103, kernel.number_of(100, 9))
         self.assertEqual(0, kernel.number_of(100, 8))
 
+    def test_containers_without_control_groups_of_their_own(self) -> None:
+        """As under docker without root: each has a namespace of process numbers."""
+        self.process(300, 1, GROUP)
+        self.process(301, 7, GROUP)
+        for pid, space in (
+            (100, "own"),
+            (101, "own"),
+            (103, "own"),
+            (300, "other"),
+            (301, "other"),
+        ):
+            folder = self.folder / "proc" / str(pid) / "ns"
+            folder.mkdir()
+            (folder / "pid").symlink_to(f"pid:[{space}]")
+        self.assertEqual(301, kernel.number_of(300, 7))
+        self.assertEqual(101, kernel.number_of(100, 7))
+        self.assertEqual(0, kernel.number_of(300, 9))
+
     def test_without_a_first_process(self) -> None:
         self.assertEqual(0, kernel.number_of(0, 7))
         self.assertEqual(0, kernel.number_of(99, 7))
+
+
+class FullTests(SynchronousTestCase):
+    """Whether a container has all the processes that it may have."""
+
+    def test_full(self) -> None:
+        base = Path(self.mktemp())
+        self.patch(kernel, "PROC", base / "proc")
+        self.patch(kernel, "CGROUPS", base)
+        group = base / "proc/7/cgroup"
+        group.parent.mkdir(parents=True)
+        for text, folder in (
+            ("8:pids:/box\n0::/\n", base / "pids/box"),
+            ("0::/box\n", base / "box"),
+        ):
+            group.write_text(text)
+            folder.mkdir(parents=True)
+            for most, now, found in (
+                ("64", "64", (64, 64)),
+                ("64", "60", (60, 64)),
+                ("64", "40", None),
+                ("max", "9000", None),
+                ("", "", None),
+            ):
+                (folder / "pids.max").write_text(f"{most}\n")
+                (folder / "pids.current").write_text(f"{now}\n")
+                self.assertEqual(found, kernel.crowd(7), (text, most, now))
+        self.assertIsNone(kernel.crowd(8))
+
+    def test_the_limit_stands_above(self) -> None:
+        """Podman may put the processes into a group of their own below the one with the limit."""
+        base = Path(self.mktemp())
+        self.patch(kernel, "PROC", base / "proc")
+        self.patch(kernel, "CGROUPS", base)
+        for name, text in (
+            ("proc/7/cgroup", "0::/box/inner\n"),
+            ("box/inner/pids.max", "max\n"),
+            ("box/inner/pids.current", "64\n"),
+            ("box/pids.max", "64\n"),
+            ("box/pids.current", "64\n"),
+        ):
+            (base / name).parent.mkdir(parents=True, exist_ok=True)
+            (base / name).write_text(text)
+        self.assertEqual((64, 64), kernel.crowd(7))
+
+    def test_user(self) -> None:
+        self.assertEqual(os.geteuid(), kernel.user_of(os.getpid()))
+        self.patch(kernel, "PROC", Path(self.mktemp()))
+        self.assertIsNone(kernel.user_of(7))
 
 
 class InsideTests(SynchronousTestCase):

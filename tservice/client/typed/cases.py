@@ -61,6 +61,7 @@ class CaseContainerAnswer(TypedDict):
     engine: str
     name: str
     workdir: str
+    warnings: NotRequired[list[str]]
 
 
 class CaseOrderAnswer(TypedDict):

@@ -28,6 +28,7 @@ class ContainerDetails(TypedDict):
     oomKilled: NotRequired[bool]
     limits: LimitsAnswer
     usage: NotRequired[UsageAnswer]
+    warnings: NotRequired[list[str]]
 
 
 class ContainerHostAnswer(TypedDict):

@@ -15,7 +15,7 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
 from tservice.containers import kernel
-from tservice.containers.answers import Happening, Seen, State
+from tservice.containers.answers import TERMINATED, Happening, Seen, State
 from tservice.containers.boxes import Boxes
 from tservice.containers.hosts import Hosts
 from tservice.containers.life.events import AGAIN_SECONDS, EngineEvents
@@ -55,7 +55,6 @@ _Engine = tuple[str, Engine, str | None]
 """A host's id, engine and context."""
 
 _SIGKILL = 137
-_TERMINATED = (0, 143)
 
 
 def reason_of(seen: Seen | None, oom: bool | None) -> str | None:
@@ -66,12 +65,13 @@ def reason_of(seen: Seen | None, oom: bool | None) -> str | None:
     """
     if seen is None or seen.state is State.MISSING:
         return REMOVED
+    runs = seen.state in (State.RUNNING, State.PAUSED)
+    # Who stops a container asks first; its first process ends well then.
+    if not runs and seen.exit_code in TERMINATED:
+        return STOPPED
     if oom or (oom is None and seen.oom):
         return OOM
-    if seen.state in (State.RUNNING, State.PAUSED):
-        return None
-    # Who stops a container asks first; its first process ends well then.
-    return STOPPED if seen.exit_code in _TERMINATED else KILLED
+    return None if runs else KILLED
 
 
 @frozen(kw_only=True)

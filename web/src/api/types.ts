@@ -130,6 +130,7 @@ export interface CaseContainer {
   engine: string;
   name: string;
   workdir: string;
+  warnings?: string[];
 }
 
 /** The order that holds now. */
@@ -257,6 +258,7 @@ export interface ContainerDetails {
   oomKilled?: boolean;
   limits: Limits;
   usage?: Usage;
+  warnings?: string[];
 }
 
 /** An engine, and how containers are made by it. */

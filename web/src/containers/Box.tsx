@@ -4,6 +4,7 @@ import { ApiError, sentenceOf } from "../api/errors.ts";
 import type { ContainerDetails } from "../api/types.ts";
 import { agoText } from "../lib/ago.ts";
 import { ask } from "../ui/ask.ts";
+import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { useNow } from "../ui/useNow.ts";
 import "./box.css";
@@ -112,6 +113,11 @@ function Shown({ box, own, busy, onRecreate }: ShownProps) {
         </small>
       </p>
       {state.text !== undefined && <p class="box-text">{state.text}</p>}
+      {box.warnings?.map((warning) => (
+        <p key={warning} class="box-text box-warning" data-testid="box-warning">
+          <Icon name="alert" size={14} /> {warning}
+        </p>
+      ))}
       <dl class="box-figures">
         {figuresOf(box.limits, box.usage).map((figure) => (
           <Bar key={figure.name} {...figure} />

@@ -124,6 +124,17 @@ class EngineTests(WatchCase):
             self.is_back()
             self.assertEqual(reason, self.reason("a"))
 
+    def test_one_that_is_stopped_was_not_ended_by_memory(self) -> None:
+        """Something else in it was, before: by docker's word or by the kernel's."""
+        for kills in (None, 1):
+            for exit_code in (0, 143):
+                self.kills, self.boxes.seen = kills, None
+                self.runs("a")
+                self.ends("a")
+                self.boxes.seen = {BOX: evolve(STOOD, exit_code=exit_code, oom=True)}
+                self.is_back()
+                self.assertEqual(STOPPED, self.reason("a"))
+
     def test_an_end_by_memory_meanwhile(self) -> None:
         """What the kernel told then is not forgotten until the engine answers."""
         self.boxes.seen, self.kills = None, 1

@@ -1,0 +1,84 @@
+"""Why a container cannot be used, in sentences for clients (protocol-containers)."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from tservice.containers.answers import Seen
+from tservice.containers.child import Done
+from tservice.containers.kernel import crowd
+from tservice.containers.model import ContainerCase
+from tservice.core.errors import failed
+
+NOT_RUN = (126, 127)
+"""What a shell, an engine and the first process of a container end with for want of a program."""
+
+_NO_SHELL = re.compile(r"not found|no such file", re.IGNORECASE)
+
+
+def explain_early_end(case: ContainerCase, seen: Seen | None) -> str:
+    """Say why a container that was just started does not run."""
+    if seen is None:
+        return f"the container {case.container} is gone again"
+    if seen.exit_code in NOT_RUN:
+        return "the image has no POSIX shell (sh)"
+    return f"the container {case.container} ended at once, with status {seen.exit_code}"
+
+
+def explain_crowd(container: str, first: int) -> str | None:
+    """Say that a container has no room for more processes; C{None}: it has.
+
+    @param first: its first process, as this machine counts.
+    """
+    found = crowd(first) if first else None
+    if found is None:
+        return None
+    now, most = found
+    return (
+        f"the container {container} has {now} of the {most} processes that it may have: end some "
+        "inside, or raise resources.pids of its host and make the container anew"
+    )
+
+
+def explain_silence(container: str, first: int, told: Done) -> str:
+    """Say why something that was run inside gave no answer."""
+    full = explain_crowd(container, first)
+    if full is not None:
+        return f"{full} ({told.said or told.status})"
+    if told.status in NOT_RUN and _NO_SHELL.search(told.said):
+        return "the image has no POSIX shell (sh)"
+    return f"the container {container} does not answer: {told.said or told.status}"
+
+
+def refuse_other_user(case: ContainerCase, user: int) -> None:
+    """Refuse a workspace whose owner this service cannot work as.
+
+    @raise ServiceError: 422.
+    """
+    own = os.geteuid()
+    if own not in (0, user):
+        raise failed(
+            f"the workspace {case.path} belongs to user {user}, and this service is not root: "
+            f"choose a folder of user {own}"
+        )
+
+
+def explain_other_user(case: ContainerCase, owner: int, user: int, *, made: bool) -> str:
+    """Say that a container runs as somebody else than the owner of its workspace.
+
+    @param made: it was made just now, so that another one would be no better.
+    """
+    what_to_do = f"choose a folder of user {user}" if made else "make the container anew"
+    return (
+        f"the workspace {case.path} belongs to user {owner}, and what runs in the container "
+        f"{case.container} is user {user} of this machine: {what_to_do}"
+    )
+
+
+def explain_exchange(case: ContainerCase) -> str:
+    """Say that a container has another folder than the one that was judged."""
+    return (
+        f"the workspace {case.path} is not the folder that the container {case.container} has: "
+        "make the container anew"
+    )
