@@ -16,7 +16,8 @@ WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
 RUN_NEEDS := tmux git curl
 QUICK_NEEDS := $(RUN_NEEDS) build-essential=cc
 TEST_NEEDS := $(QUICK_NEEDS) chromium chromium-headless-shell openssh-client=ssh \
-	openssh-server=sshd podman runc catatonit iptables nginx-light=nginx caddy busybox zsh fish tcsh csh=bsd-csh
+	openssh-server=sshd podman docker.io=dockerd runc catatonit iptables nginx-light=nginx caddy \
+	busybox zsh fish tcsh csh=bsd-csh
 
 .DELETE_ON_ERROR:
 .PHONY: help run quick test test-rest test-all lint check test-web bench stress web gallery docs \

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.contract.suite import Contract, ShellContract, TmuxHands, text
+from tests.integration.containers.engines import Docker
 from tests.integration.containers.harness import ContainerTestCase
 from tservice.containers import kernel
 
@@ -49,6 +50,12 @@ class ContainerHands(ContainerTestCase, TmuxHands):
 
 class ContainerMultiplexerTests(Contract, ContainerHands):
     """In a container that has a POSIX shell and tmux."""
+
+
+class DockerMultiplexerTests(ContainerMultiplexerTests):
+    """The same with docker."""
+
+    kind = Docker
 
 
 class BusyboxContainerTests(ShellContract, ContainerHands):

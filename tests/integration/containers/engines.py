@@ -1,8 +1,4 @@
-"""A real podman on storage of its own, and images made of this machine's own programs.
-
-No registry is asked for anything: an image is the programs that a test names, with the libraries
-that they are linked to, packed and imported.
-"""
+"""Real engines, each on storage of its own: podman, and docker with a daemon of the tests."""
 
 from __future__ import annotations
 
@@ -11,56 +7,86 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
+from tests.agents.netns import inside_network_of, loopback_only
 from tests.figures import tell
+from tests.integration.containers.dockerd import DOCKERD, Dockerd, RootlessDockerd
+from tests.integration.containers.images import PATH, PROGRAMS, pack
+from tservice.containers.model import Engine as EngineName
 
-PODMAN = shutil.which("podman")
-PROGRAMS = (
-    *("tmux", "dash", "bash", "cat", "ls", "seq", "sleep", "id", "stat", "env", "head", "tr"),
-    *("chmod", "rm", "mkdir", "touch", "stty", "kill", "dd", "printf", "wc", "sort"),
-)
-_SHARED = ("/lib/terminfo", "/usr/lib/locale/C.utf8")
-_GLIBC = ("libm.so.6", "librt.so.1", "libpthread.so.0", "libdl.so.2")
-"""What a program that is installed later may be linked to, beside C{libc.so.6}."""
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+Image = tuple[str, tuple[str, ...], str]
+"""A name, programs, and which of them is the shell."""
 
 
-class Podman:
-    """One, with all that it keeps below one folder."""
+class TestEngine:
+    """An engine, and a folder for what a test has beside it.
 
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="tsp-"))
-        self.environ = {"PATH": _PATH, "HOME": str(self.folder), **self._configured()}
+    @ivar environ: the whole environment of its command.
+    """
+
+    __test__ = False
+    name: ClassVar[EngineName]
+    folder: Path
+    environ: Mapping[str, str]
+
+    @classmethod
+    def program(cls) -> str | None:
+        """The absolute path of its command; C{None}: it is not installed."""
+        return shutil.which(cls.name.value, path=PATH)
 
     def run(self, *words: str, check: bool = True) -> str:
         """Run a command of it; its output."""
         done = subprocess.run(
-            [str(PODMAN), *words], env=self.environ, capture_output=True, text=True, timeout=120,
-            check=False,
+            [str(self.program()), *words], env=self.environ, capture_output=True, text=True,
+            timeout=120, check=False,
         )  # fmt: skip
         if check and done.returncode:
-            raise AssertionError(f"podman {' '.join(words)}: {done.stderr}")
+            raise AssertionError(f"{self.name} {' '.join(words)}: {done.stderr}")
         return done.stdout.strip()
 
     def image(self, name: str, programs: Sequence[str] = PROGRAMS, shell: str = "dash") -> str:
         """Import an image of such programs; its name."""
         archive = self.folder / "image.tar"
         with tarfile.open(archive, "w") as tar:
-            _pack(tar, programs, shell)
+            pack(tar, programs, shell)
         self.run("import", str(archive), name)
         archive.unlink()
         return name
 
+    def network(self) -> AbstractContextManager[object]:
+        """Within it, this thread is in the network of the engine's bridge, off the machine's."""
+        return loopback_only()
+
+    def gateway(self, container: str) -> str:
+        """The address of this machine on the bridge that a running container is on."""
+        found = "{{range .NetworkSettings.Networks}}{{.Gateway}}{{end}}"
+        return self.run("container", "inspect", "--format", found, container)
+
     def close(self) -> None:
         """End and remove everything."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Podman(TestEngine):
+    """One, with all that it keeps below one folder."""
+
+    name = EngineName.PODMAN
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="tsp-"))
+        self.environ = {"PATH": PATH, "HOME": str(self.folder), **self._configured()}
+
+    def close(self) -> None:
         self.run("rm", "--all", "--force", "--time", "0", check=False)
         self.run("rmi", "--all", "--force", check=False)
         storage = self.folder / "storage/overlay"
         subprocess.run(["umount", str(storage)], capture_output=True, check=False)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        super().close()
 
     def _configured(self) -> Mapping[str, str]:
         storage, engine = self.folder / "storage.conf", self.folder / "containers.conf"
@@ -76,74 +102,120 @@ class Podman:
         return {"CONTAINERS_STORAGE_CONF": str(storage), "CONTAINERS_CONF": str(engine)}
 
 
+class Docker(TestEngine):
+    """The command of docker, and a daemon: by default the one that this process shares.
+
+    Images stay in the daemon, since to import one takes a second.
+    """
+
+    name = EngineName.DOCKER
+
+    def __init__(self, daemon: Dockerd | None = None) -> None:
+        self.daemon = shared() if daemon is None else daemon
+        # It goes with the daemon, also where this process is killed.
+        self.folder = Path(tempfile.mkdtemp(prefix="test-", dir=self.daemon.folder))
+        self.environ = {"PATH": PATH, "HOME": str(self.folder), "DOCKER_HOST": self.daemon.host}
+
+    def image(self, name: str, programs: Sequence[str] = PROGRAMS, shell: str = "dash") -> str:
+        kept = self.daemon.images
+        wanted = (tuple(programs), shell)
+        if kept.get(name) != wanted:
+            super().image(name, programs, shell)
+            kept[name] = wanted
+        return name
+
+    def network(self) -> AbstractContextManager[object]:
+        return inside_network_of(self.daemon.pid)
+
+    def close(self) -> None:
+        names = self.run("ps", "--all", "--quiet", check=False).split()
+        if names:
+            self.run("rm", "--force", *names, check=False)
+        super().close()
+
+
+class RootlessDocker(Docker):
+    """The command of docker, and a daemon without root: its bridge is not on this machine."""
+
+    def __init__(self) -> None:
+        super().__init__(RootlessDockerd())
+
+    def network(self) -> AbstractContextManager[object]:
+        return loopback_only()
+
+    def close(self) -> None:
+        super().close()
+        self.daemon.close()
+
+
+class RemappedDocker(Docker):
+    """The command of docker, and a daemon that gives containers other user numbers."""
+
+    FIRST = 100_000
+    """What user 0 inside is outside."""
+
+    def __init__(self) -> None:
+        ranges = "".join(
+            f"echo daemon:{self.FIRST}:65536 > /run/{name} && "
+            f"mount --bind /run/{name} /etc/{name} && "
+            for name in ("subuid", "subgid")
+        )
+        apart = f'mount -t tmpfs none /run && {ranges}exec "$@"'
+        super().__init__(Dockerd("--userns-remap", "daemon", apart=apart))
+
+    def close(self) -> None:
+        super().close()
+        self.daemon.close()
+
+
 @cache
-def obstacle() -> str | None:
-    """Why no container runs on this machine, which is also told at the end of the run; C{None}:
-    they do."""
-    found = _obstacle()
+def shared() -> Dockerd:
+    """The daemon of this process."""
+    return Dockerd()
+
+
+@cache
+def obstacle(name: EngineName) -> str | None:
+    """Why no container of an engine runs on this machine, which is also told at the end of the
+    run; C{None}: they do."""
+    found = _OBSTACLES[name]()
     if found is not None:
-        tell(f"NOT RUN: this machine runs no containers: {found}")
+        tell(f"NOT RUN: this machine runs no containers of {name.value}: {found}")
     return found
 
 
-def _obstacle() -> str | None:
-    if PODMAN is None:
+def _of_podman() -> str | None:
+    if Podman.program() is None:
         return "podman is not installed"
     if os.geteuid() != 0:
         return "podman's tests want root"
-    if not any(shutil.which(name, path=_PATH) for name in ("catatonit", "tini", "docker-init")):
+    if not any(shutil.which(name, path=PATH) for name in ("catatonit", "tini", "docker-init")):
         return "no catatonit for --init"
-    podman = Podman()
+    return _probe(Podman)
+
+
+def _of_docker() -> str | None:
+    if Docker.program() is None or DOCKERD is None:
+        return "docker and its daemon are not installed"
+    if os.geteuid() != 0:
+        return "docker's tests want root"
+    return _probe(Docker)
+
+
+def _probe(kind: Callable[[], TestEngine]) -> str | None:
+    """Why no container runs that is fenced as those of cases are."""
+    engine = None
     try:
-        podman.image("localhost/probe:1", ("dash",))
-        podman.run("run", "--rm", "--init", "--network", "none", "--cap-drop", "ALL",
+        engine = kind()
+        engine.image("localhost/probe:1", ("dash",))
+        engine.run("run", "--rm", "--init", "--network", "none", "--cap-drop", "ALL",
                    "localhost/probe:1", "sh", "-c", "exit 0")  # fmt: skip
     except (AssertionError, OSError, subprocess.SubprocessError) as error:
         return str(error)[-300:]
     finally:
-        podman.close()
+        if engine is not None:
+            engine.close()
     return None
 
 
-def _pack(tar: tarfile.TarFile, programs: Sequence[str], shell: str) -> None:
-    for folder in ("tmp", "root", "proc", "sys", "dev", "etc", "run", "workspace", "usr/bin"):
-        entry = tarfile.TarInfo(folder)
-        entry.type, entry.mode = tarfile.DIRTYPE, 0o1777 if folder == "tmp" else 0o755
-        tar.addfile(entry)
-    applets = set(_applets()) - {*programs, "sh"} if "busybox" in programs else ()
-    links = [(f"usr/bin/{name}", "busybox") for name in sorted(applets)]
-    for link, target in (("bin", "usr/bin"), ("usr/bin/sh", shell), *links):
-        entry = tarfile.TarInfo(link)
-        entry.type, entry.linkname = tarfile.SYMTYPE, target
-        tar.addfile(entry)
-    packed: set[str] = set()
-    for name in programs:
-        program = shutil.which(name, path=_PATH)
-        if program is None:
-            raise AssertionError(f"{name} is not installed")
-        _add(tar, os.path.realpath(program), f"usr/bin/{name}", packed)
-        for library in _libraries(program):
-            _add(tar, os.path.realpath(library), library.lstrip("/"), packed)
-            if library.endswith("/libc.so.6"):
-                for other in (library.replace("libc.so.6", each) for each in _GLIBC):
-                    _add(tar, os.path.realpath(other), other.lstrip("/"), packed)
-    for folder in filter(os.path.isdir, _SHARED):
-        tar.add(folder, folder.lstrip("/"))
-
-
-def _applets() -> list[str]:
-    """The commands that busybox stands for."""
-    words = ["busybox", "--list"]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
-
-
-def _add(tar: tarfile.TarFile, source: str, name: str, packed: set[str]) -> None:
-    if name not in packed:
-        packed.add(name)
-        tar.add(source, name)
-
-
-def _libraries(program: str) -> list[str]:
-    told = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
-    words = (word for line in told.splitlines() for word in line.split())
-    return [word for word in words if word.startswith("/")]
+_OBSTACLES = {EngineName.PODMAN: _of_podman, EngineName.DOCKER: _of_docker}

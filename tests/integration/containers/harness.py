@@ -11,12 +11,11 @@ from typing import Any, ClassVar
 from attrs import evolve
 from twisted.internet import reactor
 
-from tests.integration.containers.engines import Podman, obstacle
+from tests.integration.containers.engines import Podman, TestEngine, obstacle
 from tests.integration.mux.harness import CAPACITY, TmuxTestCase
 from tservice.containers import kernel
-from tservice.containers.argv import Box, Owner, Tongue
+from tservice.containers.argv import Box, Tongue
 from tservice.containers.folders import Folders
-from tservice.containers.model import Engine as EngineName
 from tservice.containers.model import Resources
 from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
 from tservice.core.places.place import PlaceKind
@@ -30,12 +29,15 @@ NAME = "service-case-tests"
 
 
 class ContainerTestCase(TmuxTestCase):
-    """C{self.mux} in a podman container; one container for all tests of a class.
+    """C{self.mux} in a container; one container for all tests of a class.
 
     A machine that runs none skips them, and the end of the run tells of it.
+
+    @cvar kind: the engine that makes it.
     """
 
-    podman: ClassVar[Podman]
+    kind: ClassVar[type[TestEngine]] = Podman
+    engine: ClassVar[TestEngine]
     folders: ClassVar[Folders]
     tongue: ClassVar[Tongue]
     first: ClassVar[int]
@@ -43,37 +45,33 @@ class ContainerTestCase(TmuxTestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        why = obstacle()
+        why = obstacle(cls.kind.name)
         if why is not None:
             raise unittest.SkipTest(f"this machine runs no containers: {why}")
-        cls.podman = Podman()
-        cls.podman.image(IMAGE, **cls.programs)
-        cls.tongue = Tongue(EngineName.PODMAN, "/usr/bin/podman")
-        cls.folders = Folders(cls.podman.folder / "containers")
+        cls.engine = cls.kind()
+        cls.addClassCleanup(cls.engine.close)
+        cls.engine.image(IMAGE, **cls.programs)
+        cls.tongue = Tongue(cls.kind.name, str(cls.kind.program()))
+        cls.folders = Folders(cls.engine.folder / "containers")
         keeper = built_keeper(sys.executable)
         assert keeper is not None, "the keeper was not built"
         cls.folders.prepare_library([CONFIGURATION, keeper])
         cls.folders.prepare(NAME, (os.geteuid(), os.getegid()))
-        workspace = cls.podman.folder / "workspace"
+        workspace = cls.engine.folder / "workspace"
         workspace.mkdir()
         box = Box(
             name=NAME, image=IMAGE, resources=Resources(memory="256m", pids=256), network="none",
-            owner=Owner(uid=os.geteuid(), gid=os.getegid()),
+            user=cls.tongue.user(os.geteuid(), os.getegid(), rootless=False),
             mounts=cls.folders.mounts(NAME, str(workspace)), labels={},
         )  # fmt: skip
-        cls.podman.run(*cls.tongue.create(box)[1:])
+        cls.engine.run(*cls.tongue.create(box)[1:])
         cls.begin()
-
-    @classmethod
-    def tearDownClass(cls) -> None:
-        if "podman" in cls.__dict__:
-            cls.podman.close()
 
     @classmethod
     def begin(cls) -> None:
         """Have the container run."""
-        cls.podman.run("start", NAME)
-        cls.first = int(cls.podman.run("inspect", "--format", "{{.State.Pid}}", NAME))
+        cls.engine.run("start", NAME)
+        cls.first = int(cls.engine.run("inspect", "--format", "{{.State.Pid}}", NAME))
 
     def multiplexer(self) -> TmuxMultiplexer:
         """Another service on the same container."""
@@ -91,7 +89,7 @@ class ContainerTestCase(TmuxTestCase):
         folder = self.folders.sockets(NAME)
         transport = ContainerTransport(
             tongue=self.tongue, name=NAME, extra=(), first=lambda: self.first, folder=folder,
-            environ={os.fsencode(k): os.fsencode(v) for k, v in self.podman.environ.items()},
+            environ={os.fsencode(k): os.fsencode(v) for k, v in self.engine.environ.items()},
         )  # fmt: skip
         keeper = built_keeper(sys.executable)
         assert keeper is not None

@@ -1,163 +1,34 @@
-"""Cases with real containers, by the real daemon (protocol-containers)."""
+"""Cases with containers, by the real daemon: one suite on both engines (protocol-containers)."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
-import unittest
-import uuid
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from twisted.trial.unittest import SynchronousTestCase
-
-from tests.agents.netns import dead_proxy, loopback_only
+from tests.agents.netns import dead_proxy
 from tests.agents.recipes import Place, claude
 from tests.agents.stub_model import StubProcess
 from tests.integration.containers import agent
-from tests.integration.containers.engines import PODMAN, PROGRAMS, Podman, obstacle
-from tests.integration.harness import Daemon, job_in
+from tests.integration.containers.cases import IMAGE, SECRET, USER, CaseTestCase
+from tests.integration.containers.engines import Docker
+from tests.integration.harness import job_in
 from tests.waiting import PATIENCE, until
 
-IMAGE = "localhost/sessions:1"
-BARE = "localhost/bare:1"
-USER = 1234
-SECRET = "of-nobody-else"
 
-
-class ContainerCaseTests(SynchronousTestCase):
-    """One daemon and one podman for all, in a network of their own.
-
-    The bridge of podman would come and go on the machine, and a browser takes that for a network
-    that has changed: it ends what it is connecting to, also in the tests beside these.
-    """
-
-    podman: ClassVar[Podman]
-    daemon: ClassVar[Daemon]
-    meddling: ClassVar[Path]
+class PodmanCaseTests(CaseTestCase):
+    """With podman."""
 
     @classmethod
     def setUpClass(cls) -> None:
-        why = obstacle()
-        if why is not None:
-            raise unittest.SkipTest(f"this machine runs no containers: {why}")
+        # Where the engine is there is no network.
         agent.installed()
-        cls.enterClassContext(loopback_only())
-        cls.podman = Podman()
-        cls.podman.image(IMAGE, (*PROGRAMS, "curl"))
-        cls.podman.image(BARE, ("dash", "sleep"))
-        engine = {k: v for k, v in cls.podman.environ.items() if k.startswith("CONTAINERS")}
-        path = f"{cls.meddled()}:{os.environ['PATH']}"
-        cls.daemon = Daemon(**engine, SERVICE_DOCKER_BRIDGE_HOOKS="1", PATH=path)
-        cls.daemon.folder.chmod(0o711)
-        cls.signed_in(cls.daemon.home)
-        cls.daemon.start()
-        for label, image in (("Box", IMAGE), ("Bare", BARE)):
-            cls.ask("POST", "/api/container-hosts", cls.host(label, image))
-
-    @classmethod
-    def tearDownClass(cls) -> None:
-        if "daemon" in cls.__dict__:
-            cls.daemon.close()
-        if "podman" in cls.__dict__:
-            cls.podman.close()
-
-    @classmethod
-    def meddled(cls) -> Path:
-        """A folder with an engine before whose commands C{cls.meddling} is done, where it is there.
-
-        It is a script of sh, which is given the words of the command.
-        """
-        cls.meddling = cls.podman.folder / "meddling"
-        programs = cls.podman.folder / "programs"
-        programs.mkdir()
-        (programs / "podman").write_text(
-            f'#!/bin/sh\n[ ! -e {cls.meddling} ] || . {cls.meddling}\nexec {PODMAN} "$@"\n'
-        )
-        (programs / "podman").chmod(0o755)
-        return programs
-
-    @classmethod
-    def signed_in(cls, home: Path) -> None:
-        """The service's user has signed in to an agent."""
-        (home / ".claude").mkdir()
-        (home / ".claude/.credentials.json").write_text("{}")
-
-    @classmethod
-    def host(cls, label: str, image: str, **more: Any) -> dict[str, Any]:
-        resources = {"memory": "64m", "cpus": 1, "pids": 64}
-        return {
-            "label": label,
-            "engine": "podman",
-            "image": image,
-            "network": "none",
-            "resources": resources,
-            **more,
-        }
-
-    @classmethod
-    def ask(cls, method: str, path: str, body: Any = None) -> Any:
-        return cls.daemon.request(method, path, body).data()
-
-    def refused(self, method: str, path: str, body: Any, status: int) -> str:
-        answer = self.daemon.request(method, path, body)
-        self.assertEqual(status, answer.status, answer.body)
-        return str(answer.json()["error"])
-
-    def case(self, host: str = "box", name: str = "") -> str:
-        """A new case in a container."""
-        name = name or f"c{uuid.uuid4().hex[:8]}"
-        folder = self.daemon.folder / name
-        folder.mkdir()
-        os.chown(folder, USER, USER)
-        body = {"name": name, "hostId": host, "workspacePath": str(folder)}
-        found = self.ask("POST", "/api/cases/container-link", body)["case"]
-        self.assertEqual(
-            (
-                "container",
-                {
-                    "hostId": host,
-                    "engine": "podman",
-                    "name": f"service-case-{name}",
-                    "workdir": "/workspace",
-                },
-            ),
-            (found["location"], found["container"]),
-        )
-        return name
-
-    def session(self, case: str) -> str:
-        body = {
-            "mode": "shell",
-            "caseName": case,
-            "start": True,
-            "envOverrides": {"TOLD_ALONE": SECRET},
-        }
-        return str(self.ask("POST", "/api/sessions", body)["session"]["id"])
-
-    def type(self, session: str, line: str, seq: int) -> Any:
-        body = {"input": f"{line}\r", "clientId": "test", "seq": seq}
-        return self.ask("POST", f"/api/sessions/{session}/input", body)
-
-    def screen(self, session: str) -> str:
-        found = self.ask("GET", f"/api/sessions/{session}/terminal")
-        return str(found["terminalBuffer"])
-
-    def until_shown(self, session: str, text: str) -> None:
-        until(text, lambda: text in self.screen(session))
-
-    def told(self, session: str) -> Any:
-        return self.ask("GET", f"/api/sessions/{session}")
-
-    def until_reason(self, session: str, reason: str) -> None:
-        until(reason, lambda: self.told(session).get("paneExit", {}).get("reason") == reason)
-        found = self.told(session)
-        self.assertEqual((None, "idle"), (found["pid"], found["status"]))
+        super().setUpClass()
 
     def no_worktrees(self, case: str, folder: Path) -> None:
         """None is made: what is in there could have git run it out here."""
@@ -225,7 +96,7 @@ class ContainerCaseTests(SynchronousTestCase):
             "running", self.ask("POST", f"/api/cases/{case}/container/recreate", {})["state"]
         )
         self.ask("DELETE", f"/api/cases/{case}")
-        self.assertNotIn(case, self.podman.run("ps", "--all", "--format", "{{.Names}}"))
+        self.assertNotIn(case, self.engine.run("ps", "--all", "--format", "{{.Names}}"))
         self.assertTrue(folder.joinpath("made").exists())
         self.assertFalse((self.daemon.data / "containers" / f"service-case-{case}").exists())
 
@@ -263,9 +134,9 @@ class ContainerCaseTests(SynchronousTestCase):
             refused.exception.close()
 
     def bridge(self) -> Any:
-        """The doctor's row on the one of podman."""
+        """The doctor's row on the one of the engine."""
         rows = self.ask("GET", "/api/doctor?category=core")["tools"]
-        return next(row for row in rows if row["id"] == "bridge-podman")
+        return next(row for row in rows if row["id"] == f"bridge-{self.kind.name}")
 
     def test_an_agent_asks_and_is_allowed(self) -> None:
         """Claude Code in there: a prompt, its dialog, the inbox, and the hook at the end."""
@@ -276,8 +147,7 @@ class ContainerCaseTests(SynchronousTestCase):
         home = self.daemon.data / f"containers/service-case-{name}/home"
         agent.put_into(home)
         folder = self.daemon.folder / self.case("agents", name)
-        bridge = json.loads(self.podman.run("network", "inspect", "podman"))[0]
-        address = bridge["subnets"][0]["gateway"]
+        address = self.engine.gateway(f"service-case-{name}")
         with StubProcess(address) as stub:
             place = Place(home=home, work=Path("/workspace"), url=stub.url)
             dead = {name: url for name, url in dead_proxy().items() if name.isupper()}
@@ -324,22 +194,22 @@ class ContainerCaseTests(SynchronousTestCase):
         case = self.case()
         box, session = f"service-case-{case}", self.session(case)
         self.until_shown(session, "$ ")
-        self.podman.run("pause", box)
+        self.engine.run("pause", box)
         until("the pause", lambda: "paused" in self.told(session).get("statusReason", ""))
         self.assertEqual("idle", self.told(session)["status"])
-        self.podman.run("unpause", box)
+        self.engine.run("unpause", box)
         until("its end", lambda: "paused" not in self.told(session).get("statusReason", ""))
         self.type(session, "exec sort /dev/zero", 1)
         self.until_reason(session, "oom-killed")
         self.ask("POST", f"/api/sessions/{session}/start", {})
-        self.podman.run("kill", box)
+        self.engine.run("kill", box)
         self.until_reason(session, "container-killed")
         self.assertEqual("exited", self.ask("GET", f"/api/cases/{case}/container")["state"])
         self.ask("POST", f"/api/sessions/{session}/start", {})
-        self.podman.run("stop", box)
+        self.engine.run("stop", box)
         self.until_reason(session, "container-stopped")
         self.ask("POST", f"/api/sessions/{session}/start", {})
-        self.podman.run("rm", "--force", "--time", "0", box)
+        self.engine.run("rm", "--force", box)
         self.until_reason(session, "container-removed")
         self.ask("POST", f"/api/sessions/{session}/start", {})
         self.type(session, "echo back-$((6*7))", 2)
@@ -424,7 +294,7 @@ class ContainerCaseTests(SynchronousTestCase):
         said = self.refused("POST", "/api/cases/container-link", body, 422)
         self.assertIn("the image has no tmux", said)
         self.refused("GET", "/api/cases/lacking", None, 404)
-        self.assertNotIn("lacking", self.podman.run("ps", "--all", "--format", "{{.Names}}"))
+        self.assertNotIn("lacking", self.engine.run("ps", "--all", "--format", "{{.Names}}"))
 
     def test_hosts(self) -> None:
         made = self.ask(
@@ -461,6 +331,16 @@ class ContainerCaseTests(SynchronousTestCase):
         self.refused("DELETE", one, None, 404)
         self.case()
         self.assertIn("cases use it", self.refused("DELETE", "/api/container-hosts/box", None, 422))
+
+
+class DockerCaseTests(PodmanCaseTests):
+    """The same with docker's own daemon."""
+
+    kind = Docker
+
+
+# Or it would be collected as tests of its own.
+del CaseTestCase
 
 
 def with_link(folder: Path, to: Path) -> None:

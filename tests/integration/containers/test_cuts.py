@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.figures import tell
+from tests.integration.containers.engines import Docker
 from tests.integration.containers.harness import ContainerTestCase
 from tests.integration.mux.harness import Heard
 from tests.waiting import PATIENCE
@@ -35,7 +36,7 @@ done
 """Answers each line with its number and 40 numbered rows."""
 
 
-class CutTests(ContainerTestCase):
+class PodmanCutTests(ContainerTestCase):
     """A cut kills the client on this machine; its other half ends inside."""
 
     timeout = 600 + 10 * CUTS
@@ -68,7 +69,8 @@ class CutTests(ContainerTestCase):
         )
         self.assertGreater(cuts, 0)
         self.assertEqual((0, []), (heard.lost, heard.exits))
-        tell(f"containers: {cuts} cuts of the exec, {CUTS} inputs typed once, all rows there")
+        where = f"containers of {self.kind.name.value}"
+        tell(f"{where}: {cuts} cuts of the exec, {CUTS} inputs typed once, all rows there")
 
     async def is_typed(self, pane: Any, mark: str) -> bool:
         """Whether the far tmux says that this input was the last; asked until it answers."""
@@ -111,6 +113,12 @@ class CutTests(ContainerTestCase):
                     os.kill(int(entry.parent.name), signal.SIGKILL)
                     killed += 1
         return killed
+
+
+class DockerCutTests(PodmanCutTests):
+    """The same with docker, whose client is another program."""
+
+    kind = Docker
 
 
 def _words(cmdline: Path) -> list[str]:
