@@ -267,7 +267,8 @@ class Boxes:
                 await engine.start(case.container)
             seen = (await engine.look([case.container])).get(case.container)
             if seen is None or seen.state is not State.RUNNING:
-                raise failed(explain_early_end(case, seen))
+                words = await engine.last_words(case.container)
+                raise failed(explain_early_end(case, seen, words))
             if not await self._is_mounted(case, seen, folder):
                 # An engine goes by the path, and somebody has exchanged what was there.
                 if stood:

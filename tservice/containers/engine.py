@@ -128,6 +128,10 @@ class Engine:
         told = await self.runner.run(self.tongue.usage(name))
         return read_usage(told.out) if told.well else None
 
+    async def last_words(self, name: str) -> str:
+        """What was complained of in a container at last; empty where nothing was."""
+        return (await self.runner.run(self.tongue.command("logs", "--tail", "20", name))).said
+
     async def execute(self, name: str, argv: Sequence[str]) -> Done:
         """Run something short inside, as whom everything runs there."""
         return await self.runner.run(self.tongue.execute(name, argv))

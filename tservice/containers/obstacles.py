@@ -14,16 +14,22 @@ from tservice.core.errors import failed
 NOT_RUN = (126, 127)
 """What a shell, an engine and the first process of a container end with for want of a program."""
 
+NO_SHELL = "the image has no POSIX shell (sh)"
+
 _NO_SHELL = re.compile(r"not found|no such file", re.IGNORECASE)
 
 
-def explain_early_end(case: ContainerCase, seen: Seen | None) -> str:
-    """Say why a container that was just started does not run."""
+def explain_early_end(case: ContainerCase, seen: Seen | None, words: str) -> str:
+    """Say why a container that was just started does not run.
+
+    @param words: what was complained of inside.
+    """
     if seen is None:
         return f"the container {case.container} is gone again"
-    if seen.exit_code in NOT_RUN:
-        return "the image has no POSIX shell (sh)"
-    return f"the container {case.container} ended at once, with status {seen.exit_code}"
+    if seen.exit_code in NOT_RUN or _NO_SHELL.search(words):
+        return NO_SHELL
+    ended = f"the container {case.container} ended at once, with status {seen.exit_code}"
+    return f"{ended}: {words}" if words else ended
 
 
 def explain_crowd(container: str, first: int) -> str | None:
@@ -47,7 +53,7 @@ def explain_silence(container: str, first: int, told: Done) -> str:
     if full is not None:
         return f"{full} ({told.said or told.status})"
     if told.status in NOT_RUN and _NO_SHELL.search(told.said):
-        return "the image has no POSIX shell (sh)"
+        return NO_SHELL
     return f"the container {container} does not answer: {told.said or told.status}"
 
 
