@@ -53,6 +53,7 @@ class Dialog:
     @ivar tabs: the pages of a question dialog, C{(label, answered)}; empty where it has none.
     @ivar digits_answer: an option's digit gives the answer (on a C{multi} page: ticks it).
     @ivar needs_enter: an answer takes cursor keys and Enter.
+    @ivar whole: its upper edge is on the screen, so no row of it is cut off there.
     @ivar context: the dialog's rows, at most the last 30 and 4000 characters (protocol-approvals).
     @ivar frame_hash: names this dialog: its text and labels without markers, ticks, borders and
         colours, white space folded (protocol-approvals).  The text is everything that the answer is
@@ -69,6 +70,7 @@ class Dialog:
     needs_enter: bool
     context: tuple[str, ...]
     frame_hash: str
+    whole: bool = True
 
     @property
     def selected(self) -> DialogOption | None:
@@ -212,6 +214,7 @@ def _dialog(frame: Frame, area: Area, block: OptionBlock | None) -> Dialog:
     end = frame.bottom + 1 if block is None else block.top
     options = () if block is None else _free_text(frame, area, block)
     question, asked_at = question_of(frame, area, end, bool(tabs_of(frame, area)))
+    whole = area.bounded
     if not area.bounded and asked_at is not None:
         area = evolve(area, top=asked_at)
     text = [frame.inner[i] for i in range(area.top, end)]
@@ -231,6 +234,7 @@ def _dialog(frame: Frame, area: Area, block: OptionBlock | None) -> Dialog:
         needs_enter=not numbers,
         context=_context(frame, area),
         frame_hash=_hash(text, options),
+        whole=whole,
     )
 
 

@@ -12,6 +12,8 @@ from tservice.core.clock import now_ms
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payloads import Happened
 from tservice.sessions.interfaces import ActivitySink, Session, Status
+from tservice.terminal.dialogs import Dialog
+from tservice.terminal.likeness import Likeness, compare
 
 
 class ScreenSignals:
@@ -35,7 +37,7 @@ class ScreenSignals:
         self._hub = hub
         self._session = session
         self._wanted = wanted
-        self._asked: str | None = None
+        self._asked: Dialog | None = None
 
     def wrap(self, sink: ActivitySink) -> ActivitySink:
         """What is to be told in place of C{sink}."""
@@ -47,11 +49,18 @@ class ScreenSignals:
         """A look at the screen, after the activity was judged by it."""
         dialog = look.reading.dialog
         if dialog is not None and dialog.kind in TURN_DIALOGS:
-            if dialog.frame_hash != self._asked:
-                self._asked = dialog.frame_hash
+            if self._asked is None or not self._is_known(self._asked, dialog):
                 self._tell(EventName.SESSION_BLOCKED)
+            self._asked = dialog
         elif dialog is not None or look.reading.composer_ready or look.reading.working:
             self._asked = None
+
+    def _is_known(self, asked: Dialog, dialog: Dialog) -> bool:
+        """Whether the dialog is the one before, perhaps drawn for another size."""
+        pairs = ((dialog.context, asked.context), (asked.context, dialog.context))
+        views = {compare(one, other) for one, other in pairs}
+        same = dialog.frame_hash == asked.frame_hash
+        return same or not views.isdisjoint((Likeness.SAME, Likeness.CUT))
 
     def _tell(self, name: EventName) -> None:
         session = self._session()

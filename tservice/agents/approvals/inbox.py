@@ -16,11 +16,11 @@ from tservice.agents.approvals.model import (
     ItemKind,
     Resolution,
     clipped,
-    is_same_question,
     item_kind,
     with_dialog,
     with_hook,
 )
+from tservice.agents.approvals.same import as_seen, is_about, is_view, named
 from tservice.agents.approvals.shown import item_answer
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.core.clock import now_ms
@@ -119,12 +119,29 @@ class Inbox:
 
     # -- what is seen and told
 
-    def asked(self, about: ItemSession, dialog: Dialog, data: Mapping[str, Any]) -> None:
-        """C{dialog} waits; C{data} is what a hook said of it, if one spoke."""
+    def asked(
+        self,
+        about: ItemSession,
+        dialog: Dialog,
+        data: Mapping[str, Any],
+        *,
+        at_rest: bool = False,
+    ) -> None:
+        """C{dialog} waits; C{data} is what a hook said of it, if one spoke.
+
+        @param at_rest: as for L{as_seen}.
+        """
         before = self._items.get(about.id)
         if before is not None and self._is_about(before, dialog, data):
-            self._change(before, with_hook(with_dialog(before, dialog), data))
+            shown = with_hook(as_seen(before, dialog, at_rest=at_rest), data)
+            if before.tool_name is None and shown.tool_name is not None:
+                shown = evolve(shown, kind=item_kind(dialog, shown.tool_name))
+            self._change(before, shown)
             return
+        self.replace(about, dialog, data)
+
+    def replace(self, about: ItemSession, dialog: Dialog, data: Mapping[str, Any]) -> None:
+        """C{dialog} waits, and is another one than the session's item was about."""
         fresh = self._fresh(about, item_kind(dialog, data.get("tool_name")), dialog.frame_hash)
         # The tool decides what kind it is, so it goes first.
         self._put(with_dialog(with_hook(fresh, data), dialog))
@@ -171,10 +188,15 @@ class Inbox:
     # -- inside
 
     def _is_about(self, before: Item, dialog: Dialog, data: Mapping[str, Any]) -> bool:
-        if before.frame == dialog.frame_hash:
-            return True
+        if before.kind is ItemKind.IDLE:
+            return False
+        tool = named(data)
+        if tool[0] is None:
+            return is_about(before, dialog)
         # A tool that is named anew asks anew.
-        return is_same_question(before, dialog) and "tool_name" not in data
+        known = (before.tool_name, before.tool_summary)
+        same = before.frame == dialog.frame_hash or is_view(before, dialog)
+        return same and (before.tool_name is None or known == tool)
 
     def _fresh(self, about: ItemSession, kind: ItemKind, frame: str) -> Item:
         return Item(

@@ -8,6 +8,8 @@ key whose effect was not seen is never followed by another one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
@@ -38,6 +40,11 @@ TRIES = 5
 """How often a key is tried on a screen that keeps changing around the same dialog."""
 
 GONE = "the dialog left the screen"
+
+
+def _no_other(dialog: Dialog) -> bool:
+    """Nothing but the very dialog is meant."""
+    return False
 
 
 @frozen(kw_only=True)
@@ -88,10 +95,17 @@ class Answerer:
         self._screen = screen
         self._keys = keys or AnswerKeys()
 
-    async def give(self, answer: Answer, frame: str, stuck_at: int | None = None) -> AnswerOutcome:
+    async def give(
+        self,
+        answer: Answer,
+        frame: str,
+        stuck_at: int | None = None,
+        is_meant: Callable[[Dialog], bool] = _no_other,
+    ) -> AnswerOutcome:
         """Carry the answer out.
 
         @param frame: hash of the dialog that is meant.
+        @param is_meant: whether a dialog of another hash is that one, drawn differently.
         @param stuck_at: offset of the screen on which an earlier key was not taken.
         @raise ServiceError: 400: not an answer to this dialog; 409: it left the screen; 422: it
             did not work, and nothing was pressed.
@@ -100,7 +114,7 @@ class Answerer:
         """
         try:
             seen = await self._screen.see()
-            dialog = _meant(seen, answer, frame)
+            dialog = _meant(seen, answer, frame, is_meant)
             if stuck_at == seen.guard.capture.offset:
                 raise failed("the dialog has not taken the last key yet")
             return await self._page(answer, seen, dialog)
@@ -178,11 +192,13 @@ class Answerer:
         return seen
 
 
-def _meant(seen: ScreenLook, answer: Answer, frame: str) -> Dialog:
+def _meant(
+    seen: ScreenLook, answer: Answer, frame: str, is_meant: Callable[[Dialog], bool]
+) -> Dialog:
     dialog = seen.dialog
-    if dialog is None or dialog.frame_hash != (answer.expect_frame or frame):
+    if dialog is None or answer.expect_frame not in (None, frame):
         raise _other(seen)
-    if dialog.frame_hash != frame:
+    if dialog.frame_hash != frame and not is_meant(dialog):
         raise DialogChanged(dialog)
     return dialog
 

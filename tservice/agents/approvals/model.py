@@ -126,11 +126,12 @@ def is_picker(dialog: Dialog) -> bool:
 
 
 def item_kind(dialog: Dialog, tool_name: str | None) -> ItemKind:
-    """Question or permission (protocol-approvals): by the tool, else by what the screen shows."""
-    asks = is_picker(dialog) or dialog.kind in (
-        DialogKind.QUESTION,
-        DialogKind.REVIEW,
-        DialogKind.FORM,
+    """Question or permission (protocol-approvals): by the tool, else by what the screen shows.
+
+    A dialog whose upper rows are cut off reads as a menu; a named tool says that it is none.
+    """
+    asks = dialog.kind in (DialogKind.QUESTION, DialogKind.REVIEW, DialogKind.FORM) or (
+        tool_name is None and is_picker(dialog)
     )
     return ItemKind.QUESTION if asks or tool_name == QUESTION_TOOL else ItemKind.PERMISSION
 
@@ -150,16 +151,21 @@ def with_dialog(item: Item, dialog: Dialog) -> Item:
         message=asked or item.message,
         frame=dialog.frame_hash,
         context=clipped(dialog.context),
-        options=tuple(
-            ItemOption(
-                n=option.n,
-                label=option.label,
-                selected=option.selected,
-                checked=option.checked,
-                description=option.description,
-            )
-            for option in dialog.options
-        ),
+        options=options_of(dialog),
+    )
+
+
+def options_of(dialog: Dialog) -> tuple[ItemOption, ...]:
+    """The dialog's options, as clients see them."""
+    return tuple(
+        ItemOption(
+            n=option.n,
+            label=option.label,
+            selected=option.selected,
+            checked=option.checked,
+            description=option.description,
+        )
+        for option in dialog.options
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 from twisted.internet.defer import Deferred
@@ -18,6 +19,7 @@ from tservice.agents.approvals.model import (
     Resolution,
     is_asking,
 )
+from tservice.agents.approvals.same import may_answer
 from tservice.agents.approvals.screen import AnswerScreen
 from tservice.agents.approvals.shown import ItemAnswer, item_answer
 from tservice.agents.approvals.watch import ApprovalWatch
@@ -194,7 +196,7 @@ class Approvals:
         epoch, stuck_at = self._stuck.pop(item.session_id, ("", 0))
         stuck = stuck_at if epoch == pane.log.epoch else None
         try:
-            outcome = await answerer.give(answer, item.frame, stuck)
+            outcome = await answerer.give(answer, item.frame, stuck, partial(may_answer, item))
         except DialogChanged as changed:
             self._follow(item, changed)
             raise conflict("the dialog changed") from changed
@@ -215,15 +217,15 @@ class Approvals:
 
     def _settle(self, item: Item, outcome: AnswerOutcome) -> None:
         if outcome.closed:
-            self._inbox.resolve(item, Resolution.ANSWERED)
+            self._watch.end(item, Resolution.ANSWERED)
         elif outcome.dialog is not None:
             self._inbox.refresh(item, outcome.dialog)
 
     def _follow(self, item: Item, changed: DialogChanged) -> None:
-        """Another page of the same question is the same item; the look after sees to the rest."""
+        """Another page of the same question is the same item; any other dialog is another one."""
         dialog = changed.dialog
-        if dialog is not None and is_asking(dialog) and dialog.tabs:
-            self._inbox.refresh(item, dialog)
+        if dialog is not None and is_asking(dialog):
+            self._watch.found_another(item, dialog)
 
     async def _within(self, seconds: float, works: Sequence[Coroutine[Any, Any, object]]) -> None:
         """Wait for all of C{works}, but not for longer; what is late goes on."""

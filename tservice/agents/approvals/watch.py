@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.approvals.inbox import Inbox, ItemSession
-from tservice.agents.approvals.model import ItemKind, Resolution, is_asking
+from tservice.agents.approvals.model import Item, ItemKind, Resolution, is_asking
+from tservice.agents.approvals.same import is_about, is_view, may_answer, named, remains, shows
+from tservice.agents.approvals.told import ToldDialogs
 from tservice.agents.interfaces import IAgents, Look
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError
@@ -19,6 +22,8 @@ from tservice.core.payloads import HookTold
 from tservice.core.tasks import spawn
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
+from tservice.terminal.dialogs import Dialog
+from tservice.terminal.status import Reading
 
 PATIENCE = (0.0, 0.15, 0.5, 1.5)
 """Seconds before each look for a dialog that a hook spoke of: the hook comes before the screen."""
@@ -27,6 +32,25 @@ _LOOK_AGAIN = {EventName.HOOK_STOP, EventName.HOOK_PROMPT_SUBMITTED}
 _ANSWERED = {EventName.HOOK_ELICITATION_COMPLETE, EventName.HOOK_ELICITATION_RESPONSE}
 _ASKING = {EventName.HOOK_PERMISSION_PROMPT, EventName.HOOK_ELICITATION_DIALOG}
 _ENDS = {EventName.SESSION_EXIT, EventName.SESSION_DELETED}
+_DONE = {EventName.HOOK_TOOL_ENDED, EventName.HOOK_PERMISSION_DENIED}
+
+REST_MS = 400
+"""Milliseconds after which a second look has to show the same, before a screen that is not plain is
+believed: a program that draws anew for another size shows anything for a moment."""
+LOOK_AGAIN = 0.5
+"""Seconds from a doubtful look to the next."""
+
+
+@frozen(kw_only=True)
+class _Doubt:
+    """A look that a second one has to confirm.
+
+    @ivar at: Unix milliseconds.
+    @ivar frame: hash of the dialog that it showed; C{None}: it showed none.
+    """
+
+    at: int
+    frame: str | None
 
 
 class ApprovalWatch:
@@ -57,7 +81,10 @@ class ApprovalWatch:
         self._settings = settings
         self._answering = answering
         self._ends: list[Callable[[], None]] = []
+        self._told = ToldDialogs()
+        self._doubts: dict[str, _Doubt] = {}
         self._searches: dict[str, Deferred[None]] = {}
+        self._second_looks: dict[str, Deferred[None]] = {}
 
     def start(self, hub: EventHub) -> None:
         """Begin to hear."""
@@ -72,8 +99,8 @@ class ApprovalWatch:
         for end in self._ends:
             end()
         self._ends = []
-        for search in tuple(self._searches.values()):
-            search.cancel()
+        for work in (*self._searches.values(), *self._second_looks.values()):
+            work.cancel()
 
     # -- events
 
@@ -88,7 +115,13 @@ class ApprovalWatch:
             self._hooked(event.name, session_id, event.payload.data)
 
     def _hooked(self, name: EventName, session_id: str, data: Mapping[str, Any]) -> None:
+        if name in _LOOK_AGAIN:
+            self._told.forget(session_id)
+        elif name in _DONE:
+            self._told.done(session_id, named(data))
         if name in _ASKING:
+            if named(data)[0] is not None:
+                self._told.add(session_id, data)
             self._search(session_id, data)
         elif name is EventName.HOOK_IDLE_PROMPT:
             self._go(self._idle(session_id, data), "an idle prompt")
@@ -102,18 +135,35 @@ class ApprovalWatch:
         session = self._asking(look.session_id)
         if session is None or self._answering(session.id):
             return
-        dialog = look.reading.dialog
         item = self._inbox.of_session(session.id)
-        if dialog is not None and is_asking(dialog):
-            self._inbox.asked(_about(session), dialog, {})
-        elif item is None:
+        if item is None or item.kind is ItemKind.IDLE:
+            self._looked_anew(session, look.reading, item)
             return
-        elif item.kind is ItemKind.IDLE:
-            if look.reading.working:
-                self._inbox.resolve(item, Resolution.IN_TERMINAL)
-        elif dialog is not None or look.reading.composer_ready or look.reading.working:
-            # Otherwise nobody can tell what the screen shows, and nothing changes.
-            self._inbox.resolve(item, Resolution.IN_TERMINAL)
+        dialog = look.reading.dialog
+        if dialog is None:
+            self._looked_past(item, look)
+        elif is_about(item, dialog):
+            at_rest = self._is_at_rest(look, doubtful=item.frame != dialog.frame_hash)
+            self._inbox.asked(_about(session), dialog, {}, at_rest=at_rest)
+        elif self._is_at_rest(look):
+            self._looked_at_another(session, item, dialog)
+
+    def end(self, item: Item, resolution: Resolution) -> None:
+        """Its dialog is over, and with it what hooks told of it."""
+        self._doubts.pop(item.session_id, None)
+        self._told.done(item.session_id, (item.tool_name, item.tool_summary))
+        self._inbox.resolve(item, resolution)
+
+    def found_another(self, item: Item, dialog: Dialog) -> None:
+        """Whoever answers the item finds that dialog in its place, with the screen at rest."""
+        session = self._asking(item.session_id)
+        if session is None or self._inbox.of_session(item.session_id) != item:
+            return
+        if is_about(item, dialog):
+            self._inbox.asked(_about(session), dialog, {}, at_rest=True)
+        now = self._inbox.of_session(item.session_id)
+        if now is not None and not may_answer(now, dialog):
+            self._looked_at_another(session, now, dialog)
 
     async def look(self, session_id: str) -> Look | None:
         """Look at the session, which brings its item up to date; C{None}: nobody can."""
@@ -124,6 +174,64 @@ class ApprovalWatch:
             return None
 
     # -- inside
+
+    def _looked_anew(self, session: Session, reading: Reading, idle: Item | None) -> None:
+        """Nothing waited but an agent that is idle."""
+        self._doubts.pop(session.id, None)
+        dialog = reading.dialog
+        if dialog is not None and is_asking(dialog):
+            told = self._told.of(session.id, dialog, None)
+            self._inbox.asked(_about(session), dialog, told)
+        elif idle is not None and reading.working:
+            self._inbox.resolve(idle, Resolution.IN_TERMINAL)
+
+    def _looked_past(self, item: Item, look: Look) -> None:
+        """The screen shows no dialog.
+
+        Only a composer without any row of the dialog says at once that it is over.
+        """
+        reading = look.reading
+        left = not remains(item, look.frame.rows)
+        over = reading.composer_ready or (left and reading.working)
+        if over and ((left and reading.composer_ready) or self._is_at_rest(look)):
+            self.end(item, Resolution.IN_TERMINAL)
+
+    def _looked_at_another(self, session: Session, item: Item, dialog: Dialog) -> None:
+        """Another dialog stands where the item's did."""
+        if not is_asking(dialog):
+            self.end(item, Resolution.IN_TERMINAL)
+            return
+        told = self._told.of(session.id, dialog, item)
+        self._told.done(session.id, (item.tool_name, item.tool_summary))
+        self._inbox.replace(_about(session), dialog, told)
+
+    def _is_at_rest(self, look: Look, *, doubtful: bool = True) -> bool:
+        """Whether an earlier look showed the same; the first one has another follow."""
+        dialog = look.reading.dialog
+        seen = _Doubt(at=look.at, frame=None if dialog is None else dialog.frame_hash)
+        before = self._doubts.pop(look.session_id, None)
+        if not doubtful:
+            return False
+        same = before is not None and before.frame == seen.frame
+        if same and before is not None and look.at - before.at >= REST_MS:
+            return True
+        self._doubts[look.session_id] = before if same and before is not None else seen
+        self._look_again(look.session_id)
+        return False
+
+    def _look_again(self, session_id: str) -> None:
+        """Have a second look follow, unless one is due."""
+        if session_id in self._second_looks:
+            return
+        work = spawn(self._look_later(session_id), self._log, "looking a second time")
+        if not work.called:
+            self._second_looks[session_id] = work
+            work.addBoth(lambda _: self._second_looks.pop(session_id, None))
+
+    async def _look_later(self, session_id: str) -> None:
+        await sleep(self._clock, LOOK_AGAIN)
+        self._second_looks.pop(session_id, None)
+        await self.look(session_id)
 
     def _search(self, session_id: str, data: Mapping[str, Any]) -> None:
         """A newer word about a dialog takes the place of an older one that found nothing yet."""
@@ -149,10 +257,27 @@ class ApprovalWatch:
             look = await self.look(session_id)
             dialog = None if look is None else look.reading.dialog
             if dialog is not None and is_asking(dialog):
+                if self._is_of_another(session_id, dialog, data):
+                    continue
                 if not self._answering(session_id):
                     self._inbox.asked(_about(session), dialog, data)
                 return
         self._log.info("{id}: a hook told of a dialog that is not there", id=session_id)
+
+    def _is_of_another(self, session_id: str, dialog: Dialog, data: Mapping[str, Any]) -> bool:
+        """Whether the dialog on the screen is that of an earlier hook: this one's comes later."""
+        tool = named(data)
+        if tool[0] is None:
+            return False
+        told = self._told.shown(session_id, dialog)
+        if told is not None:
+            return named(told) != tool
+        item = self._inbox.of_session(session_id)
+        if item is None or item.tool_name is None or not is_view(item, dialog):
+            return False
+        known = (item.tool_name, item.tool_summary)
+        shown = known[1] is not None and shows(dialog.context, known[1])
+        return known != tool and (shown or self._told.waits(session_id, known))
 
     async def _idle(self, session_id: str, data: Mapping[str, Any]) -> None:
         session = self._asking(session_id)
@@ -167,12 +292,13 @@ class ApprovalWatch:
     def _answered(self, session_id: str) -> None:
         item = self._inbox.of_session(session_id)
         if item is not None and item.kind is ItemKind.QUESTION and not self._answering(session_id):
-            self._inbox.resolve(item, Resolution.IN_TERMINAL)
+            self.end(item, Resolution.IN_TERMINAL)
 
     def _ended(self, session_id: str) -> None:
+        self._told.forget(session_id)
         item = self._inbox.of_session(session_id)
         if item is not None:
-            self._inbox.resolve(item, Resolution.SESSION_ENDED)
+            self.end(item, Resolution.SESSION_ENDED)
 
     def _switched(self, before: Settings, after: Settings) -> None:
         """What was switched off leaves nothing behind that nobody would look after."""
