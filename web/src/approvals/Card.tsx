@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { answer, answering, dismiss, troubles } from "./actions.ts";
 import { Blind, Multiple, Single } from "./Choices.tsx";
 import { Context } from "./Context.tsx";
-import { type Answer, formOf, isShell, type Item, riskOf, takesText } from "./item.ts";
+import { type Answer, formOf, isKnown, isShell, type Item, riskOf, takesText } from "./item.ts";
 import { TextAnswer } from "./TextAnswer.tsx";
 import { ageText, kindWord, messageOf } from "./words.ts";
 
@@ -58,9 +58,17 @@ function Tool({ item }: { item: Item }) {
   );
 }
 
+function Unknown() {
+  return (
+    <p class="approval-unknown" data-testid="approval-unknown">
+      <Icon name="help" size={16} /> Command not known: look at the terminal
+    </p>
+  );
+}
+
 export function Risk({ item }: { item: Item }) {
   const risk = riskOf(item);
-  if (risk === undefined) return null;
+  if (risk === undefined) return isKnown(item) ? null : <Unknown />;
   return (
     <p class="approval-risk" data-testid="approval-risk">
       <Icon name="alert" size={16} /> {risk}
@@ -123,6 +131,7 @@ export function Card({ item, now }: { item: Item; now: number }) {
       data-color={color}
       data-testid="approval"
       data-approval={item.id}
+      data-session={item.sessionId}
       aria-busy={busy}
       aria-label={`${item.sessionName} ${kindWord(item.kind)}`}
       tabIndex={-1}

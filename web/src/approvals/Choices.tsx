@@ -8,6 +8,7 @@ import {
   isGrave,
   type ItemOption,
   leaningOf,
+  lookOf,
   opensField,
 } from "./item.ts";
 
@@ -37,7 +38,7 @@ export function Blind({ item, busy, onAnswer }: Props) {
       <button
         type="button"
         class="choice-button"
-        data-leaning="yes"
+        data-leaning={lookOf(item, "yes")}
         data-grave={isGrave(item)}
         disabled={busy}
         onClick={() => onAnswer({ action: "approve" })}
@@ -72,7 +73,7 @@ function OptionButton({ item, option, busy, onAnswer }: Props & { option: ItemOp
     <button
       type="button"
       class="choice-button"
-      data-leaning={leaningOf(item, option)}
+      data-leaning={lookOf(item, leaningOf(item, option))}
       data-grave={isGrave(item)}
       disabled={busy}
       onClick={typed ? goToField : () => onAnswer({ action: "option", option: option.n })}

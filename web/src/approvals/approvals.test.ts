@@ -1,7 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { ApiError, unreachable } from "../api/errors.ts";
 import { apply, drop, dropSession, isUrgent, named, put, seed } from "./inbox.ts";
-import { boxesOf, formOf, isFreeText, isGrave, type Item, leaningOf, opensField, takesText } from "./item.ts";
+import {
+  boxesOf,
+  formOf,
+  isFreeText,
+  isGrave,
+  isKnown,
+  type Item,
+  leaningOf,
+  lookOf,
+  opensField,
+  takesText,
+} from "./item.ts";
 import { ageText, announcementOf, messageOf, troubleOf, wantOf } from "./words.ts";
 
 const item = (part: Partial<Item> = {}): Item => ({
@@ -152,6 +163,26 @@ describe("forms", () => {
     const leanings = [yes, also, no].map((option) => option && leaningOf(item(), option));
     expect(leanings).toEqual(["yes", "other", "no"]);
     expect(yes && leaningOf(item({ kind: "question" }), yes)).toBe("other");
+  });
+});
+
+describe("what is not known", () => {
+  const bash = item({ toolName: "Bash", toolSummary: "make test" });
+
+  test("a permission without its tool, or a shell without its command", () => {
+    expect(isKnown(bash)).toBe(true);
+    expect(isKnown(item({ toolName: "WebFetch" }))).toBe(true);
+    expect(isKnown(item({ toolName: "Bash" }))).toBe(false);
+    expect(isKnown(item())).toBe(false);
+    expect(isKnown(item({ kind: "question" }))).toBe(true);
+  });
+
+  test("agreeing to it looks like any other answer, unless the screen shows a risk", () => {
+    expect(lookOf(bash, "yes")).toBe("yes");
+    expect(lookOf(item(), "yes")).toBe("other");
+    expect(lookOf(item(), "no")).toBe("no");
+    const shown = item({ context: "$ rm -rf build\n1. Yes" });
+    expect([isGrave(shown), lookOf(shown, "yes")]).toEqual([true, "yes"]);
   });
 });
 

@@ -71,14 +71,29 @@ const GRAVE: readonly (readonly [RegExp, string])[] = [
   [/\bkubectl\s+delete\b|\bterraform\s+(?:apply|destroy)\b/i, "Changes what runs elsewhere"],
 ];
 
+/**
+ * Return whether it is known what a permission is for.
+ *
+ * No hook told it of an agent without hooks, or of one whose hook was lost. What is not known is
+ * never shown as harmless.
+ */
+export const isKnown = (item: Item): boolean =>
+  item.kind !== "permission" ||
+  (item.toolName !== undefined && !(isShell(item) && item.toolSummary === undefined));
+
 /** What makes agreeing worth a second look; a hint for the eye and no protection. */
 export function riskOf(item: Item): string | undefined {
   if (item.kind !== "permission") return undefined;
-  const said = `${item.toolSummary ?? ""}\n${item.message ?? ""}`;
+  // Without a command of its own the screen may show one.
+  const said = `${item.toolSummary ?? item.context ?? ""}\n${item.message ?? ""}`;
   return GRAVE.find(([pattern]) => pattern.test(said))?.[1];
 }
 
 export const isGrave = (item: Item): boolean => riskOf(item) !== undefined;
+
+/** How an option's button looks; agreeing to what is not known looks like any other answer. */
+export const lookOf = (item: Item, leaning: Leaning): Leaning =>
+  leaning === "yes" && !isKnown(item) && !isGrave(item) ? "other" : leaning;
 
 export type Leaning = "yes" | "no" | "other";
 

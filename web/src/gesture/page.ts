@@ -42,6 +42,8 @@ export async function ask(): Promise<Question | string> {
   await openInbox();
   const card = cardOf();
   const yes = card?.querySelector<HTMLButtonElement>(YES);
+  if (card?.querySelector("[data-testid=approval-unknown]"))
+    return "What it is about is not known: look at the terminal and tap";
   if (!card || !yes) return "Nothing waits for an approval";
   if (yes.dataset["grave"] === "true") return "This is too grave for a gesture: look at it and tap";
   const title = card.getAttribute("aria-label") ?? "it";

@@ -1,5 +1,5 @@
 /** What a notification shows of a dialog, and how a press on one of its buttons becomes the answer. */
-import { type Answer, formOf, type Item, leaningOf, riskOf } from "../approvals/item.ts";
+import { type Answer, formOf, isKnown, type Item, leaningOf, riskOf } from "../approvals/item.ts";
 import { wantOf } from "../approvals/words.ts";
 
 export interface Action {
@@ -30,11 +30,11 @@ const cut = (text: string, most: number): string =>
 
 const OPTION = /^option-([1-9])$/;
 
-/** Browsers show two buttons. What deserves a second look has only the way to decline it. */
+/** Browsers show two buttons. What is grave or not known has only the way to decline it. */
 export function actionsOf(item: Item): Action[] {
   if (item.kind !== "permission") return [];
   const deny = { action: "deny", title: "Deny" };
-  if (riskOf(item) !== undefined) return [deny];
+  if (riskOf(item) !== undefined || !isKnown(item)) return [deny];
   const form = formOf(item);
   if (form === "blind") return [{ action: "approve", title: "Approve" }, deny];
   const agrees = (item.options ?? []).find((option) => leaningOf(item, option) === "yes");

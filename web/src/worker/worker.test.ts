@@ -27,6 +27,8 @@ describe("buttons of a notification", () => {
     expect(ids()).toEqual(["option-1", "deny"]);
     expect(ids({ options: [] })).toEqual(["approve", "deny"]);
     expect(ids({ toolSummary: "rm -rf build" })).toEqual(["deny"]);
+    const { toolName: _, toolSummary: __, ...unknown } = item();
+    expect(actionsOf(unknown).map(({ action }) => action)).toEqual(["deny"]);
     expect(noticeOf(item({ toolSummary: "sudo rm x" })).body).toMatch(/^Runs with the rights of root: wants/);
   });
 
