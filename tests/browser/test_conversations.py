@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.harness import PHONE, BrowserCase
+from tests.browser.harness import DELETED, PHONE, BrowserCase, until
 from tests.integration.harness import Daemon
 from tests.unit.agents.transcripts.samples import RECORDED
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
@@ -16,6 +16,7 @@ ANSWER = "I **painted** it, see `door.py`. <img src=x onerror=alert(1)>"
 
 
 class ConversationTests(BrowserCase):
+    expected = (DELETED,)
     service: Daemon
 
     @classmethod
@@ -62,13 +63,30 @@ class ConversationTests(BrowserCase):
         claude.get_by_test_id("conversation-resume").click()
         expect(page.locator("[data-testid=terminal][data-painted]")).to_be_visible()
         expect(page.get_by_test_id("page-conversations")).to_be_visible()
-        expect(claude.get_by_test_id("conversation-resume")).to_be_enabled()
+        expect(claude.get_by_test_id("conversation-open")).to_be_visible()
         (made,) = self.service.request("GET", "/api/sessions").data()
-        self.addCleanup(
-            lambda: self.service.request("DELETE", f"/api/sessions/{made['id']}").data()
-        )
         self.assertEqual(str(self.service.home / "shop"), made["workingDir"])
         self.assertIn(ID, made["conversationIds"])
+        self.opens_where_it_lives(page, made["id"])
+
+    def opens_where_it_lives(self, page: Page, session: str) -> None:
+        """A conversation that is alive is opened; nobody can start a second agent on it."""
+        body = {"mode": "primary", "resumeSessionId": ID, "start": True}
+        refused = self.service.request("POST", "/api/sessions", body)
+        self.assertEqual(409, refused.status)
+        self.assertIn(session, str(refused.json()["error"]))
+        shell = {"mode": "shell", "start": True, "name": "another"}
+        other = self.service.request("POST", "/api/sessions", shell).data()["session"]["id"]
+        self.addCleanup(lambda: self.service.request("DELETE", f"/api/sessions/{other}").data())
+        front = self.page(f"{self.service.url}/?session={other}&page=conversations")
+        claude = front.locator("[data-testid=conversation][data-mode=primary]")
+        claude.get_by_test_id("conversation-open").click()
+        until(front, "its session", lambda: f"session={session}" in front.url)
+        self.assertEqual(2, len(self.service.request("GET", "/api/sessions").data()))
+        # Once it has ended there, it can be gone on with again.
+        self.service.request("DELETE", f"/api/sessions/{session}").data()
+        rows = page.locator("[data-testid=conversation][data-mode=primary]")
+        expect(rows.get_by_test_id("conversation-resume")).to_be_enabled()
 
     def test_on_a_phone(self) -> None:
         page = self.page(f"{self.service.url}/?page=conversations", **PHONE)

@@ -41,6 +41,7 @@ from tservice.sessions.interfaces import (
 )
 from tservice.sessions.life.adoption import Adoption
 from tservice.sessions.life.capacity import overdue
+from tservice.sessions.life.conversation import check_free
 from tservice.sessions.life.create import Creator
 from tservice.sessions.life.launcher import NoRecollection, NothingToPrepare
 from tservice.sessions.life.processes import Processes
@@ -60,7 +61,7 @@ from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.sessions.record.viewport import Wish, after_leaving, after_wish, may_resize
 from tservice.sessions.record.wire import SessionAnswer, session_answer
-from tservice.sessions.roster import Roster, is_own
+from tservice.sessions.roster import Roster, is_own, may_see
 
 
 @implementer(IInputGate)
@@ -264,6 +265,8 @@ class SessionService:
     async def create(
         self, request: CreateRequest, caller: Identity, again: Again = lasting
     ) -> Session:
+        if request.resume_session_id is not None:
+            check_free(request.resume_session_id, self._roster, lambda one: may_see(one, caller))
         request, made = await self._deps.creator.in_worktree(request, caller, again)
         try:
             record = await self._deps.creator.record(request, caller)

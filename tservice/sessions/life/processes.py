@@ -15,6 +15,7 @@ from tservice.core.payloads import ExitTold
 from tservice.mux.interface import IPane, PaneExit
 from tservice.sessions.interfaces import Again, IActivitySources, IAgentTokens, lasting
 from tservice.sessions.life.breaker import add_failure, tripped
+from tservice.sessions.life.conversation import check_free
 from tservice.sessions.life.launcher import Launcher, end
 from tservice.sessions.life.priority import SetPriority, apply_at_start, confined
 from tservice.sessions.life.watcher import Handlers, Watcher
@@ -66,8 +67,8 @@ class Processes:
         @param resume: the agent's conversation to go on with.
         @param again: asked once the place is ready, and once more when all else is, before the
             program is started.
-        @raise ServiceError: 409: it runs, or the breaker tripped; 400, 403, 422: it cannot be
-            started, as the text says.
+        @raise ServiceError: 409: it runs, the breaker tripped, or the conversation is alive in
+            another session; 400, 403, 422: it cannot be started, as the text says.
         """
         return await _alone(live, lambda: self._start(live, clear_breaker, granted, resume, again))
 
@@ -111,6 +112,8 @@ class Processes:
         if clear_breaker:
             live.stage.move.clear_breaker()
             live.failures = ()
+        if parked is None and resume is not None:
+            self._check_free(live, resume)
         live.stage.move.begin()
         try:
             pane = parked or await self._launch(live, granted, resume, again)
@@ -121,6 +124,12 @@ class Processes:
         resumed = parked is None and resume is not None
         self._hold(live, pane, fresh=parked is None, resumed=resumed)
         return live.session
+
+    def _check_free(self, live: Live, conversation: str) -> None:
+        """Refuse a second agent on one conversation; nothing is waited for before it begins."""
+        owner = live.record.owner
+        others = [other for other in self._roster if other is not live]
+        check_free(conversation, others, lambda record: record.owner in (None, owner))
 
     async def _launch(self, live: Live, granted: bool, resume: str | None, again: Again) -> IPane:
         # A host is woken for up to 40 s, an image built for minutes.

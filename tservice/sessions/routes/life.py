@@ -49,6 +49,7 @@ _MAKE_ERRORS = (
     ErrorCode.INVALID_INPUT,
     ErrorCode.FORBIDDEN,
     ErrorCode.NOT_FOUND,
+    ErrorCode.CONFLICT,
     ErrorCode.OPERATION_FAILED,
 )
 

@@ -1,13 +1,33 @@
-/** Goes on with a past conversation in a session of its own. */
+/** Goes on with a past conversation in a session of its own, or opens the session that has it. */
 import { useState } from "preact/hooks";
-import type { Conversation } from "../api/types.ts";
+import type { Conversation, Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
-import { create } from "../sessions/actions.ts";
-import { cliOf } from "../store/state.ts";
+import { create, select } from "../sessions/actions.ts";
+import { cliOf, sessions } from "../store/state.ts";
 import { failed } from "../ui/toasts.ts";
-import { bar, resumeBody, titleOf } from "./words.ts";
+import { bar, homeOf, resumeBody, titleOf } from "./words.ts";
+
+function Open({ one, home }: { one: Conversation; home: Session }) {
+  return (
+    <button
+      type="button"
+      class="button small"
+      title={`It goes on in ${home.name}`}
+      aria-label={`Open ${titleOf(one)} in ${home.name}`}
+      onClick={() => select(home.id)}
+      data-testid="conversation-open"
+    >
+      Open
+    </button>
+  );
+}
 
 export function Resume({ one }: { one: Conversation }) {
+  const home = homeOf(one, sessions.value);
+  return home ? <Open one={one} home={home} /> : <GoOn one={one} />;
+}
+
+function GoOn({ one }: { one: Conversation }) {
   const [busy, setBusy] = useState(false);
   const why = bar(one, cliOf(one.mode));
   const resume = async () => {

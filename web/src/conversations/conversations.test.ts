@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { CliItem, Conversation } from "../api/types.ts";
-import { bar, pieces, resumeBody, sumOf, turnsText } from "./words.ts";
+import { SESSION } from "../api/sample.ts";
+import { bar, homeOf, pieces, resumeBody, sumOf, turnsText } from "./words.ts";
 
 const one: Conversation = { id: "c1", mode: "codex", updatedAt: 1, size: 2, turns: 3, workingDir: "/w" };
 const cli: CliItem = {
@@ -16,6 +17,14 @@ const cli: CliItem = {
 
 test("what is sent to go on with one", () => {
   expect(resumeBody(one)).toEqual({ mode: "codex", resumeSessionId: "c1", start: true, workingDir: "/w" });
+});
+
+test("a conversation is alive in the session that has it now", () => {
+  const home = { ...SESSION, id: "s1", pid: 7, conversationIds: ["c0", "c1"] };
+  expect(homeOf(one, [home])?.id).toBe("s1");
+  expect(homeOf({ ...one, id: "c0" }, [home])).toBeUndefined();
+  expect(homeOf(one, [{ ...home, pid: null }])).toBeUndefined();
+  expect(homeOf(one, [{ ...home, pid: null, detached: true }])?.id).toBe("s1");
 });
 
 test("why one cannot be gone on with", () => {

@@ -1,5 +1,5 @@
 /** Past conversations in words. */
-import type { CliItem, Conversation, CreateBody, History } from "../api/types.ts";
+import type { CliItem, Conversation, CreateBody, History, Session } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 
 export const titleOf = ({ title, id }: Conversation): string => title ?? id;
@@ -14,6 +14,15 @@ export function bar({ mode, workingDir }: Conversation, cli: CliItem | undefined
   if (!cli.enabled) return `${cli.label} is switched off.`;
   if (!cli.installed) return `${cli.label} is not installed.`;
   return workingDir === undefined ? "It does not tell its folder." : undefined;
+}
+
+/**
+ * Return the session in which the conversation is alive.
+ *
+ * A detached session counts: its program goes on. A session has the last of its conversations.
+ */
+export function homeOf({ id }: Conversation, sessions: readonly Session[]): Session | undefined {
+  return sessions.find((each) => (each.pid !== null || each.detached) && each.conversationIds.at(-1) === id);
 }
 
 export function resumeBody({ id, mode, workingDir }: Conversation): CreateBody {

@@ -17,7 +17,7 @@ from tservice.mux.interface import MuxError, MuxTimeout
 from tservice.sessions.life.activity import AGENT_IDLE, SHELL_IDLE
 from tservice.sessions.life.adoption import RETRY
 from tservice.sessions.life.capacity import STOPPED_KEPT
-from tservice.sessions.record.model import NameSource, Phase, Status
+from tservice.sessions.record.model import NameSource, Phase, Session, Status
 from tservice.sessions.record.requests import CreateRequest
 
 
@@ -93,6 +93,65 @@ class CreateTests(SessionCase):
             self.pane(session).exit(0)
             self.run_now(self.sessions.start(session.id, granted=True, fresh=fresh))
             self.assertEqual(fresh, "abc-1" not in self.host.specs[-1].argv)
+
+
+class ConversationTests(SessionCase):
+    """One conversation is alive in one session at most (protocol-create)."""
+
+    def refused(self, work: Any, session: Session) -> None:
+        text = self.assert_refused(ErrorCode.CONFLICT, work)
+        self.assertIn(session.id, text)
+        self.assertIn("resumeSessionId", text)
+
+    def resume(self, conversation: str = "abc-1", start: bool = True) -> Any:
+        request = CreateRequest(mode="primary", resume_session_id=conversation, start=start)
+        return self.sessions.create(request, ADMIN)
+
+    def test_second_resume_of_a_live_conversation_is_refused(self) -> None:
+        session = self.create(mode="primary", resume_session_id="abc-1", start=True)
+        started = len(self.host.specs)
+        for start in (True, False):
+            self.refused(self.resume(start=start), session)
+        self.assertEqual(started, len(self.host.specs))
+        self.assertEqual([session.id], [each.id for each in self.sessions.list()])
+        self.run_now(self.sessions.delete(session.id))
+        self.run_now(self.resume())
+
+    def test_conversation_that_hooks_told_of_is_alive_too(self) -> None:
+        session = self.create(mode="primary", start=True)
+        self.sessions.update(session.id, conversation_ids=("abc-0", "abc-1"))
+        self.refused(self.resume(), session)
+        self.run_now(self.resume("abc-0"))
+
+    def test_detached_session_keeps_its_conversation(self) -> None:
+        session = self.create(mode="primary", resume_session_id="abc-1", start=True)
+        self.run_now(self.sessions.delete(session.id, kill=False))
+        self.refused(self.resume(), session)
+        self.run_now(self.sessions.start(session.id, granted=True))
+
+    def test_ended_session_cannot_take_back_what_lives_elsewhere(self) -> None:
+        first = self.create(mode="primary", resume_session_id="abc-1", start=True)
+        self.pane(first).exit(0)
+        second = self.run_now(self.resume())
+        self.refused(self.sessions.start(first.id, granted=True), second)
+        self.run_now(self.sessions.start(first.id, granted=True, fresh=True))
+
+    def test_two_resumes_at_once_start_one_agent(self) -> None:
+        made = [self.run_now(self.resume(start=False)) for _ in range(2)]
+        started = [begin(self.sessions.start(each.id, granted=True)) for each in made]
+        self.spend(1)
+        error = self.failureResultOf(started[1], ServiceError).value
+        self.assertEqual(ErrorCode.CONFLICT, error.code)
+        self.assertIn(made[0].id, error.message)
+        self.successResultOf(started[0])
+
+    def test_session_of_another_account_is_not_named(self) -> None:
+        session = self.create(mode="primary", resume_session_id="abc-1", start=True)
+        self.sessions.update(session.id, owner="bob")
+        request = CreateRequest(mode="primary", resume_session_id="abc-1")
+        eve = Identity(username="eve", admin=False)
+        text = self.assert_refused(ErrorCode.CONFLICT, self.sessions.create(request, eve))
+        self.assertNotIn(session.id, text)
 
 
 class CapacityTests(SessionCase):
