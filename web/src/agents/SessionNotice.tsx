@@ -2,9 +2,8 @@
 import { signal } from "@preact/signals";
 import type { Session } from "../api/types.ts";
 import { besidePage } from "../app/panel.ts";
-import { openPage } from "../app/registry.ts";
 import type { Item } from "../approvals/item.ts";
-import { APPROVALS_PAGE } from "../approvals/page.ts";
+import { APPROVALS_PAGE, openInbox } from "../approvals/page.ts";
 import { approvalOf, approvals } from "../approvals/state.ts";
 import { wantOf } from "../approvals/words.ts";
 import { gridOn } from "../grid/state.ts";
@@ -47,7 +46,7 @@ function Asks({ item }: { item: Item }) {
     <div class="banner session-notice" data-testid="ask-notice">
       <span class="dot" data-look="attention" />
       <span class="session-notice-text">{wantOf(item)}</span>
-      <button type="button" class="button small" onClick={() => (openPage.value = APPROVALS_PAGE)}>
+      <button type="button" class="button small" onClick={openInbox}>
         Answer
       </button>
       <IconButton

@@ -1,9 +1,8 @@
 /** The way to the inbox, with how many wait. */
-import { openPage } from "../app/registry.ts";
 import { plural } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { isUrgent } from "./inbox.ts";
-import { APPROVALS_PAGE } from "./page.ts";
+import { openInbox } from "./page.ts";
 import { approvals, inboxEnabled } from "./state.ts";
 
 export function Bell() {
@@ -18,7 +17,7 @@ export function Bell() {
       data-urgent={urgent}
       aria-label={label}
       title={`${label}  Alt+Shift+A`}
-      onClick={() => (openPage.value = APPROVALS_PAGE)}
+      onClick={openInbox}
       data-testid="approvals-bell"
     >
       <Icon name="bell" />

@@ -3,7 +3,9 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { plural } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
+import { activeId } from "../store/state.ts";
 import { Card } from "./Card.tsx";
+import { inboxAsked } from "./page.ts";
 import { approvals, refresh } from "./state.ts";
 
 function Nothing() {
@@ -16,14 +18,31 @@ function Nothing() {
   );
 }
 
-/** Where the person was is gone with its answered card: the next one takes its place. */
+/** Focus the card of the session in front; the oldest one where that session asks nothing. */
+function focusCard(list: Element): void {
+  const cards = [...list.querySelectorAll<HTMLElement>(".approval")];
+  const card = cards.find((each) => each.dataset["session"] === activeId.peek()) ?? cards[0];
+  card?.focus({ preventScroll: true });
+  card?.scrollIntoView({ block: "nearest" });
+}
+
+/** Whether a card may take the focus: a digit typed elsewhere must never answer anything. */
+function isFree(list: Element): boolean {
+  const focused = document.activeElement;
+  if (focused === null || focused === document.body) return true;
+  return focused.tagName === "H2" && list.closest("dialog, aside")?.contains(focused) === true;
+}
+
+/** Bring the person to the card that was asked for, and to the next one once that is answered. */
 function useFocus(ids: string) {
   const list = useRef<HTMLDivElement>(null);
+  const met = useRef(0);
+  const asked = inboxAsked.value;
   useLayoutEffect(() => {
-    const focused = document.activeElement;
-    if (focused instanceof HTMLElement && focused.closest(".approval")) return;
-    list.current?.querySelector<HTMLElement>(".approval")?.focus({ preventScroll: true });
-  }, [ids]);
+    if (!list.current || (met.current === asked && !isFree(list.current))) return;
+    met.current = asked;
+    focusCard(list.current);
+  }, [ids, asked]);
   return list;
 }
 

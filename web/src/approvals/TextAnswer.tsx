@@ -16,7 +16,7 @@ export function TextAnswer({ item, busy, onSend }: Props) {
     if (usable && (await onSend(text))) setText("");
   };
   const key = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.isComposing || !(event.ctrlKey || event.metaKey)) return;
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     void send();
   };

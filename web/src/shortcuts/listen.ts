@@ -1,5 +1,5 @@
 /** Does what a pressed shortcut says. */
-import { APPROVALS_PAGE } from "../approvals/page.ts";
+import { openInbox } from "../approvals/page.ts";
 import { inboxEnabled } from "../approvals/state.ts";
 import { togglePanel } from "../app/panel.ts";
 import { openPage } from "../app/registry.ts";
@@ -71,7 +71,7 @@ const DEEDS: Deeds = {
   rename: () => activeSession.value && void writeName(activeSession.value),
   search: () => withActive(() => (searchOpen.value = true)),
   history: () => withActive((sessionId) => (historyOpen.value = { sessionId, query: "" })),
-  approvals: () => inboxEnabled.value && (openPage.value = APPROVALS_PAGE),
+  approvals: () => inboxEnabled.value && openInbox(),
   cron: () => (openPage.value = CRON_PAGE),
   changes: () => withActive(() => (openPage.value = GIT_PAGE)),
   prompt: togglePromptFocus,
