@@ -8,11 +8,18 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.agents.mock_tui.scenario import Scenario
-from tests.browser.harness import PATIENCE, BrowserCase, expect_focus, until
+from tests.browser.harness import (
+    PATIENCE,
+    BrowserCase,
+    Terminal,
+    expect_focus,
+    is_uncovered,
+    until,
+)
 from tests.integration.agents.played import PlayedSession, played_daemon
 from tests.integration.harness import Daemon
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 THUMB = 44
 """Pixels of height that a thumb hits."""
 
@@ -142,6 +149,100 @@ class InboxTests(LiveCase):
         expect(page.get_by_test_id("approvals-count")).to_have_count(0)
 
 
+SESSION_IN_FOCUS = "() => document.activeElement.dataset.session"
+
+
+class FrontTests(LiveCase):
+    """The inbox opens at the item of the session in front."""
+
+    def two(self) -> tuple[PlayedSession, PlayedSession]:
+        """Two sessions that ask, the older one first."""
+        agents = self.agent(name="web-shop"), self.agent(name="old pages")
+        for agent in agents:
+            agent.prompt("RUN: touch made", wait="blocked")
+            agent.item()
+        return agents
+
+    def in_focus(self, page: Page, agent: PlayedSession) -> None:
+        until(page, "its card", lambda: page.evaluate(SESSION_IN_FOCUS) == agent.id)
+        card = page.locator(f"[data-testid=approval][data-session='{agent.id}']")
+        self.assertTrue(is_uncovered(card.get_by_test_id("approval-visit")))
+
+    def test_answer_of_a_notice_reaches_its_own_session(self) -> None:
+        older, newer = self.two()
+        page = self.shown(newer, viewport={"width": 820, "height": 560})
+        page.get_by_test_id("ask-notice").get_by_role("button", name="Answer").click()
+        self.in_focus(page, newer)
+        page.keyboard.press("1")
+        newer.until("the file", newer.made("made").exists)
+        self.assertFalse(older.made("made").exists())
+
+    def test_keyboard_and_bell_lead_there_too(self) -> None:
+        older, newer = self.two()
+        page = self.shown(newer)
+        page.keyboard.press("Alt+Shift+A")
+        self.in_focus(page, newer)
+        # The panel stays open, and is asked for from another session.
+        page.keyboard.press("Alt+Shift+T")
+        page.get_by_text("web-shop").first.click()
+        page.keyboard.press("Alt+Shift+A")
+        self.in_focus(page, older)
+        Terminal(page).element.click()
+        page.get_by_test_id("approvals-bell").click()
+        self.in_focus(page, older)
+
+    def test_new_item_takes_no_focus_from_the_terminal(self) -> None:
+        older, _ = self.two()
+        page = self.shown(older)
+        page.keyboard.press("Alt+Shift+A")
+        self.in_focus(page, older)
+        Terminal(page).ready().focus()
+        third = self.agent()
+        third.prompt("RUN: touch made", wait="blocked")
+        expect(page.get_by_test_id("approval")).to_have_count(3)
+        self.assertTrue(page.evaluate("() => !!document.activeElement.closest('.terminal-host')"))
+
+
+class ResizeTests(LiveCase):
+    """A smaller viewer takes the size of a terminal whose agent asks."""
+
+    def test_permission_keeps_its_command_and_its_colour(self) -> None:
+        agent = self.agent(cols=120, rows=40)
+        agent.prompt("RUN: rm -rf ./build", wait="blocked")
+        agent.item()
+        before = agent.until(
+            "the tool", lambda: agent.items()[0].get("toolName") and agent.items()[0]
+        )
+        desk = self.shown(agent)
+        desk.get_by_test_id("approvals-bell").click()
+        phone = self.terminal(f"{self.running.url}/?session={agent.id}", **PHONE)
+        for viewer in (phone, Terminal(desk)) * 3:
+            self.fits(agent, viewer)
+            for _ in range(3):
+                self.assertEqual(self.kept(before), self.kept(agent.items()[0]))
+        card = desk.get_by_test_id("approval")
+        expect(card).to_contain_text("rm -rf ./build")
+        expect(card.get_by_test_id("approval-risk")).to_have_text("Deletes files for good")
+        yes = card.get_by_test_id("approval-option-1")
+        expect(yes).to_have_attribute("data-grave", "true")
+        # Answered while the terminal has the phone's size.
+        self.fits(agent, phone)
+        (now,) = agent.items()
+        agent.answer(now, action="deny")
+        agent.rests()
+
+    def fits(self, agent: PlayedSession, viewer: Terminal) -> None:
+        """The terminal takes this viewer's size."""
+        was = agent.record()["cols"]
+        pill = viewer.page.get_by_test_id("foreign-size")
+        pill.tap() if viewer.page.viewport_size == PHONE["viewport"] else pill.click()
+        agent.until("another size", lambda: agent.record()["cols"] != was)
+
+    def kept(self, item: dict[str, Any]) -> dict[str, Any]:
+        names = ("id", "kind", "createdAt", "toolName", "toolSummary")
+        return {name: item.get(name) for name in names}
+
+
 class StandingTests(LiveCase):
     def test_the_reason_on_hover(self) -> None:
         agent = self.agent()
@@ -192,6 +293,42 @@ class PromptTests(LiveCase):
         expect(self.outcome).to_contain_text("Delivered")
         expect(self.field).to_have_value("")
         agent.until("the turn", lambda: self.sent(agent) == ["first\nSAY: second"])
+
+    def touch(self, page: Page, element: Locator) -> None:
+        """One finger on its middle, down and up, and nothing waited for in between."""
+        box = element.bounding_box()
+        assert box is not None
+        page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    def test_first_tap_on_send_sends(self) -> None:
+        agent = self.agent()
+        page = self.shown(agent, **PHONE)
+        field, keys = page.get_by_test_id("prompt-field"), page.get_by_test_id("keybar")
+        expect(keys).to_be_visible()
+        for prompt in ("SAY: one", "SAY: two"):
+            self.touch(page, field)
+            expect_focus(field)
+            expect(keys).to_have_count(0)
+            page.keyboard.type(prompt)
+            self.touch(page, page.get_by_test_id("prompt-send"))
+            expect(page.get_by_test_id("prompt-outcome")).to_contain_text("Delivered")
+            expect(field).to_have_value("")
+            expect_focus(field)
+        agent.until("the turns", lambda: self.sent(agent) == ["SAY: one", "SAY: two"])
+        agent.rests()
+
+    def test_first_tap_beside_the_field_is_taken(self) -> None:
+        agent = self.agent()
+        page = self.shown(agent, **PHONE)
+        field, keys = page.get_by_test_id("prompt-field"), page.get_by_test_id("keybar")
+        self.touch(page, field)
+        expect(keys).to_have_count(0)
+        with page.expect_file_chooser():
+            self.touch(page, page.get_by_test_id("prompt-attach"))
+        self.touch(page, page.get_by_test_id("current"))
+        page.get_by_test_id("drawer").wait_for()
+        page.keyboard.press("Escape")
+        expect(keys).to_be_visible()
 
     def test_held_by_a_dialog_of_the_start(self) -> None:
         agent = self.agent(Scenario(trust=False, servers=("forms",)))

@@ -1,5 +1,5 @@
 /** Where a whole prompt is written before the agent sees any of it. */
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { choose as chooseFiles, filesIn, itemsOf, take } from "../attach/tray.ts";
 import { TrayHost } from "../attach/TrayHost.tsx";
 import type { Session } from "../api/types.ts";
@@ -11,6 +11,7 @@ import { focusActiveTerminal } from "../terminal/focus.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { VoiceHost } from "../voice/VoiceHost.tsx";
 import { deliveryText, isUnderWay } from "./delivery.ts";
+import { followWriting } from "./focus.ts";
 import { deedOf } from "./keys.ts";
 import { filled, type Mention, mention, mentionAt, mentionKey } from "./mention.ts";
 import { MentionHost } from "./MentionHost.tsx";
@@ -37,7 +38,7 @@ function Outcome({ box }: { box: Box }) {
 
 /** A key that a list of choices may have. */
 const isBare = (event: KeyboardEvent): boolean =>
-  !event.isComposing && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
 
 function useField(session: Session, text: string) {
   const field = useRef<HTMLTextAreaElement>(null);
@@ -76,6 +77,13 @@ function useField(session: Session, text: string) {
   return { field, key, look, choose };
 }
 
+/** Keep the focus in the field, and so a phone's keyboard, when one of the form's buttons is pressed. */
+function keepFocus(event: MouseEvent): void {
+  const field = document.activeElement;
+  const typing = field?.matches("input, textarea") && (event.currentTarget as Element).contains(field);
+  if (typing && (event.target as Element).closest("button, [role=option]")) event.preventDefault();
+}
+
 /** Text stays the field's own. */
 function attach(id: string, event: Event, data: DataTransfer | null): void {
   const files = filesIn(data);
@@ -89,6 +97,8 @@ function Form({ session }: { session: Session }) {
   const { field, key, look, choose } = useField(session, box.draft);
   const busy = isUnderWay(box.delivery);
   const keys = prefs.value.enterSends ? "Enter" : "Ctrl+Enter";
+  // A focused field that is taken away tells of no lost focus.
+  useEffect(() => followWriting, []);
   const submit = (event: Event) => {
     event.preventDefault();
     void send(session.id);
@@ -98,6 +108,9 @@ function Form({ session }: { session: Session }) {
       class="prompt"
       aria-label="Prompt"
       onSubmit={submit}
+      onMouseDown={keepFocus}
+      onFocusIn={followWriting}
+      onFocusOut={followWriting}
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => attach(session.id, event, event.dataTransfer)}
       data-testid="prompt"

@@ -1,5 +1,6 @@
 /** Keys that a phone's keyboard lacks, above it. */
 import { useEffect, useRef } from "preact/hooks";
+import { writing } from "../prompt/focus.ts";
 import { currentView } from "../terminal/current.ts";
 import { terminalItems } from "../terminal/terminalmenu.ts";
 import { Icon, type IconName } from "../ui/Icon.tsx";
@@ -152,7 +153,8 @@ function Arrows() {
 }
 
 export function KeyBar() {
-  if (!coarse.value || !currentView.value) return null;
+  // A phone's own keyboard is up for the prompt box: the terminal's keys would only cost rows.
+  if (!coarse.value || !currentView.value || writing.value) return null;
   return (
     <div class="keybar" role="toolbar" aria-label="Terminal keys" data-testid="keybar">
       <div class="keyrow" data-testid="keyrow">
