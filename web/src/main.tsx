@@ -25,10 +25,12 @@ import { startStream } from "./stream/connection.ts";
 import { followServerTime } from "./stream/servertime.ts";
 import { startTouch } from "./touch/state.ts";
 import { followViewport } from "./touch/viewport.ts";
+import { holdComposedKeys } from "./ui/composing.ts";
 import { startFaces } from "./ui/faces/faces.ts";
 import "@xterm/xterm/css/xterm.css";
 import "./ui/styles/index.css";
 
+holdComposedKeys();
 startPrefs();
 startFaces();
 startAuth();

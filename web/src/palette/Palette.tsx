@@ -86,7 +86,7 @@ export function Palette() {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const hit = hits.value[chosen];
     if (step !== undefined && count > 0) at.value = (chosen + step + count) % count;
-    else if (event.key === "Enter" && !event.isComposing && hit) run(hit.entry);
+    else if (event.key === "Enter" && hit) run(hit.entry);
     else return;
     event.preventDefault();
   };

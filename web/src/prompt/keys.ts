@@ -1,4 +1,5 @@
 /** What a key does in the prompt box. */
+import { isComposing } from "../ui/composing.ts";
 
 export interface PromptKey {
   key: string;
@@ -7,6 +8,7 @@ export interface PromptKey {
   shiftKey: boolean;
   altKey: boolean;
   isComposing: boolean;
+  keyCode?: number;
 }
 
 export interface Caret {
@@ -29,7 +31,7 @@ const plain = (key: PromptKey): boolean => !key.ctrlKey && !key.metaKey && !key.
  * @returns undefined where the key is the text field's own.
  */
 export function deedOf(key: PromptKey, caret: Caret, enterSends: boolean): PromptDeed | undefined {
-  if (key.isComposing) return undefined;
+  if (isComposing(key)) return undefined;
   if (key.key === "Enter") return ofEnter(key, enterSends);
   if (!plain(key)) return undefined;
   if (key.key === "Escape") return "leave";

@@ -164,6 +164,8 @@ describe("keys", () => {
     [{ ctrlKey: true }, false, "send"],
     [{ metaKey: true }, false, "send"],
     [{ isComposing: true }, true, undefined],
+    [{ keyCode: 229 }, true, undefined],
+    [{ keyCode: 229, ctrlKey: true }, false, undefined],
   ];
 
   test.each(ENTER)("Enter with %o, Enter sends: %s", (part, enterSends, deed) => {

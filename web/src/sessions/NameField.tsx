@@ -21,7 +21,7 @@ export function NameField({ session }: { session: Session }) {
   };
   const key = (event: KeyboardEvent) => {
     event.stopPropagation();
-    if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
+    if (event.key !== "Enter" && event.key !== "Escape") return;
     event.preventDefault();
     finish(event.key === "Enter" ? ref.current?.value : undefined);
     goBack(session.id, from.current);

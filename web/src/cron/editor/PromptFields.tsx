@@ -37,7 +37,7 @@ function TextField({ state: { draft, set, problems } }: { state: EditorState }) 
               ? "df -h | tail -n +2"
               : "Update the dependencies, run the tests and sum up."
           }
-          onKeyDown={(event) => event.key === "Enter" && !event.isComposing && event.preventDefault()}
+          onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
           onInput={(event) => {
             const text = oneLine(event.currentTarget.value);
             if (text !== event.currentTarget.value) event.currentTarget.value = text;
