@@ -187,7 +187,7 @@ def _backup(folder: Path) -> None:
 def _mcp(after: str) -> Callable[[Path], object]:
     def write(folder: Path) -> None:
         path = folder / "mcp.json"
-        with locked(path):
+        with locked(path, folder):
             replace(path, read(path), after, private=True)
 
     return write
