@@ -18,9 +18,10 @@ from bench.containertold import told_rows
 from bench.delay import Delay
 from bench.footprint import family, proportional
 from bench.report import Row, percentile
-from tests.integration.containers.engines import PODMAN, Podman, obstacle
+from tests.integration.containers.engines import Podman, obstacle
 from tests.integration.harness import Daemon
 from tests.sshd import Sshd, children
+from tservice.containers.model import Engine
 
 ROUNDS, KEYS = 5, 60
 """Every place has its turn in each round: a busy moment is everybody's."""
@@ -183,7 +184,7 @@ def in_a_container(daemon: Daemon) -> Iterator[Somewhere]:
             listed = podman.run("top", name, "hpid").split()[1:]
             return [*map(int, listed), *with_word(inner)]
 
-        cat = [str(PODMAN), "exec", "--interactive", name, "cat"]
+        cat = [str(Podman.program()), "exec", "--interactive", name, "cat"]
         yield Somewhere(
             name="container", fields={"caseName": "box"}, cat=cat, env=podman.environ, far=far,
             podman=podman.run,
@@ -283,7 +284,7 @@ def run(daemon: Daemon) -> list[Row]:
     """The rows of this bench; without containers where the machine runs none."""
     with ExitStack() as held:
         places = [Somewhere(name="here")]
-        why = obstacle()
+        why = obstacle(Engine.PODMAN)
         if why is None:
             places.append(held.enter_context(in_a_container(daemon)))
         else:

@@ -19,7 +19,11 @@ from tests.browser.harness import (
 from tests.integration.agents.played import PlayedSession, played_daemon
 from tests.integration.harness import Daemon
 
-PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+}
 THUMB = 44
 """Pixels of height that a thumb hits."""
 

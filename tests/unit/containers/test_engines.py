@@ -257,7 +257,8 @@ class ProbeTests(SynchronousTestCase):
 
     def test_what_cannot_be_read_there(self) -> None:
         path = "/home/agent/.codex/auth.json"
-        (warning,) = read_inside(f"{MARK}PATH=/bin\nTMUX=tmux 3.3a\nCLOSED={path}\n/bin/sh\n").warnings
+        printed = f"{MARK}PATH=/bin\nTMUX=tmux 3.3a\nCLOSED={path}\n/bin/sh\n"
+        (warning,) = read_inside(printed).warnings
         self.assertIn(f"{path}, with which an agent signs in, cannot be read", warning)
 
     def test_noise_before_the_answer_is_skipped(self) -> None:
