@@ -77,7 +77,9 @@ class Daemon:
         self.folder = Path(tempfile.mkdtemp(prefix="ts"))
         self.home = self.folder / "home"
         self.data = self.folder / "data"
+        self.runtime = self.folder / "run"
         self.home.mkdir()
+        self.runtime.mkdir(mode=0o700)
         self.stands_in = self.home
         self.environment = environment
         self.url = ""
@@ -198,6 +200,7 @@ class Daemon:
             **self._basis(),
             "HOME": str(self.home),
             "TMPDIR": str(self.folder),
+            "XDG_RUNTIME_DIR": str(self.runtime),
             "SERVICE_DATA_DIR": str(self.data),
             "SERVICE_CASES_DIR": str(self.folder / "cases"),
             **self.environment,
