@@ -66,6 +66,7 @@ class Seen:
     @ivar oom: the memory's limit ended something in it since it was started, and it was not
         stopped after that.
     @ivar labels: ours, without their prefix.
+    @ivar finished: Unix milliseconds of its last end; C{None}: not told.
     @ivar gateway: this machine's address on its network; C{None}: it has none, or does not run.
     """
 
@@ -79,6 +80,7 @@ class Seen:
     oom: bool
     labels: Mapping[str, str]
     gateway: str | None = None
+    finished: int | None = None
 
 
 @frozen(kw_only=True)
@@ -205,6 +207,7 @@ def _seen(found: Mapping[str, Any]) -> Seen:
         oom=told.get("OOMKilled") is True and not stopped,
         labels=_ours(config.get("Labels")),
         gateway=_gateway(found.get("NetworkSettings")),
+        finished=_moment(told.get("FinishedAt")),
     )
 
 

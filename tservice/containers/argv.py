@@ -140,8 +140,16 @@ class Tongue:
         @param since: Unix milliseconds; what happens before it is heard is told all the same.
         """
         filters = ("--filter", "type=container", "--filter", f"label={LABEL}.service={service}")
-        begin = f"{since // 1000}.{since % 1000:03}"
-        return self.command("events", *filters, "--since", begin, "--format", JSON)
+        return self.command("events", *filters, "--since", _seconds(since), "--format", JSON)
+
+    def kills(self, name: str, since: int, until: int) -> list[str]:
+        """Whoever had a container killed, one JSON line each.
+
+        @param since: Unix milliseconds, as is C{until}, which is past.
+        """
+        filters = ("--filter", f"container={name}", "--filter", "event=kill")
+        span = ("--since", _seconds(since), "--until", _seconds(until))
+        return self.command("events", *filters, *span, "--format", JSON)
 
     def execute(
         self,
@@ -157,6 +165,10 @@ class Tongue:
         """
         words = [word for each in carried for word in ("--env", each)]
         return self.command("exec", "--interactive", "--workdir", "/", *extra, *words, name, *argv)
+
+
+def _seconds(moment: int) -> str:
+    return f"{moment // 1000}.{moment % 1000:03}"
 
 
 def _labels(labels: Mapping[str, str]) -> list[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tservice.containers.answers import (
     Seen,
     State,
     Usage,
+    read_happening,
     read_image,
     read_rootless,
     read_seen,
@@ -24,6 +25,9 @@ from tservice.core.errors import ServiceError, failed
 
 PULL_SECONDS = 600.0
 """That making a container may take: its image may have to be fetched."""
+
+KILL_MILLISECONDS = 10_000
+"""At most from the first signal of who has a container stopped or killed until it ends."""
 
 _NOT_THERE = re.compile(
     r"no such (?!file|host)|no container|not known|does not exist|unable to find", re.IGNORECASE
@@ -80,7 +84,17 @@ class Engine:
         # Asked for several, it tells of those that are there and complains of the rest.
         if not told.well and not _is_missing(told):
             raise EngineError(told.said or "the engine does not answer")
-        return {seen.name: seen for seen in read_seen(told.out)}
+        return {seen.name: await self._judged(seen) for seen in read_seen(told.out)}
+
+    async def _judged(self, seen: Seen) -> Seen:
+        """What is known of a container, where the engine remembers of the memory's limit that it
+        ended something else in it before somebody had the container killed."""
+        if not seen.oom or seen.state is not State.EXITED or seen.finished is None:
+            return seen
+        span = (seen.finished - KILL_MILLISECONDS, seen.finished + 1000)
+        told = await self.runner.run(self.tongue.kills(seen.name, *span))
+        kills = [read_happening(line) for line in told.out.splitlines()]
+        return evolve(seen, oom=not any(each and each.action == "kill" for each in kills))
 
     async def has_image(self, name: str) -> tuple[str, dict[str, str]] | None:
         """Its id and our labels; C{None}: it is not here.

@@ -13,20 +13,22 @@ class MemoryTests(CaseTestCase):
 
     kind = Docker
 
-    def test_what_the_memory_ended_before_did_not_end_what_is_stopped(self) -> None:
+    def test_what_it_ended_before_did_not_end_what_is_stopped_or_killed(self) -> None:
         """Docker tells of it until the container is started again."""
-        case = self.case()
-        box, session = f"service-case-{case}", self.session(case)
-        self.until_shown(session, "$ ")
-        self.type(session, "sort /dev/zero; echo code-$?", 1)
-        self.until_shown(session, "code-137")
-        self.daemon.stop()
-        self.engine.run("stop", box)
-        shown = "{{.State.ExitCode}} {{.State.OOMKilled}}"
-        self.assertEqual("0 true", self.engine.run("inspect", "--format", shown, box))
-        self.daemon.start()
-        self.until_reason(session, "container-stopped")
-        self.assertFalse(self.ask("GET", f"/api/cases/{case}/container")["oomKilled"])
+        for how, status, reason in (("stop", 0, "stopped"), ("kill", 137, "killed")):
+            case = self.case()
+            box, session = f"service-case-{case}", self.session(case)
+            self.until_shown(session, "$ ")
+            self.type(session, "sort /dev/zero; echo code-$?", 1)
+            self.until_shown(session, "code-137")
+            self.daemon.stop()
+            self.engine.run(how, box)
+            shown = "{{.State.ExitCode}} {{.State.OOMKilled}}"
+            told = self.engine.run("inspect", "--format", shown, box)
+            self.assertEqual(f"{status} true", told)
+            self.daemon.start()
+            self.until_reason(session, f"container-{reason}")
+            self.assertFalse(self.ask("GET", f"/api/cases/{case}/container")["oomKilled"])
 
 
 class RemappedTests(CaseTestCase):

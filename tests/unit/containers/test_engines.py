@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from twisted.internet.defer import Deferred
@@ -243,6 +244,37 @@ class MissingTests(SynchronousTestCase):
         ):
             refused = self.failureResultOf(self.look(said), EngineError)
             self.assertIn(said, str(refused.value))
+
+
+class KilledTests(SynchronousTestCase):
+    """Docker says of a container that is killed what the memory's limit ended in it before."""
+
+    def look(self, kills: str, **state: object) -> bool:
+        told = {"Status": "exited", "ExitCode": 137, "OOMKilled": True, **state}
+        asked: list[list[str]] = []
+
+        class Runs:
+            async def run(self, argv: Sequence[str], *, seconds: float = 0) -> Done:
+                asked.append([*argv[1:]])
+                if argv[1] == "events":
+                    return Done(status=0, out=kills, said="")
+                return Done(status=0, out=json.dumps({"Name": "/a", "State": told}), said="")
+
+        engine = AskedEngine(Tongue(Engine.DOCKER, "/usr/bin/docker"), Runs())
+        found = self.successResultOf(Deferred.fromCoroutine(engine.look(["a"])))
+        if len(asked) > 1:
+            words = asked[1]
+            span = [words[words.index(each) + 1] for each in ("--since", "--until")]
+            self.assertEqual(["1748773221.000", "1748773232.000"], span)
+        return found["a"].oom
+
+    def test_who_was_killed(self) -> None:
+        at = {"FinishedAt": "2025-06-01T10:20:31Z"}
+        kill = '{"Action": "kill", "Actor": {"Attributes": {"name": "a", "signal": "9"}}}\n'
+        self.assertFalse(self.look(kill, **at))
+        self.assertTrue(self.look("", **at))
+        self.assertTrue(self.look(kill), "nobody can tell when it ended")
+        self.assertTrue(self.look(kill, **at, Status="running"))
 
 
 class ProbeTests(SynchronousTestCase):
