@@ -111,6 +111,10 @@ class Desk:
             other.waiting.append(waiter)
             await waiter
 
+    def is_reserved(self, owner: str, name: str) -> bool:
+        """Return whether something is done to that name."""
+        return (owner, name.lower()) in self._reserved
+
     def refuse_reserved(self, owner: str, name: str) -> None:
         """@raise ServiceError: 409: something is done to that name."""
         other = self._reserved.get((owner, name.lower()))

@@ -64,8 +64,10 @@ class CaseWorktrees:
             return await self._add(case, new, wish, caller, again)
 
     def _name(self, owner: str, case: Case, branch: str) -> str:
-        """The readable name, unless the worktree of another branch has it."""
+        """The readable name, unless the worktree of another branch has it, or gets it now."""
         readable, unique = worktree_names(case.name, branch)
+        if self._desk.is_reserved(owner, readable):
+            return unique
         rows = (row for row in self._desk.store.of(owner) if same(row.name, readable))
         found = next((row.worktree for row in rows), None)
         wanted = Worktree(repository=_origin(case), branch=branch)

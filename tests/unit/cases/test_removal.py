@@ -277,6 +277,27 @@ class WorktreeTests(CaseCase):
         self.patch(self.git, "add_worktree", FakeGit().add_worktree)
         self.make("more")
 
+    def test_branches_alike_that_are_made_at_a_time(self) -> None:
+        held: list[Deferred[Any]] = []
+
+        async def add_worktree(order: WorktreeOrder) -> Any:
+            held.append(Deferred())
+            await held[-1]
+            return await FakeGit().add_worktree(order)
+
+        self.patch(self.git, "add_worktree", add_worktree)
+        asked = [
+            Deferred.fromCoroutine(
+                self.cases.make_worktree("one", WorktreeWish(branch=branch), ADMIN, lasting)
+            )
+            for branch in ("fix/it", "fix-it")
+        ]
+        for each in held:
+            each.callback(None)
+        names = [self.successResultOf(each).name for each in asked]
+        self.assertEqual("one-fix-it", names[0])
+        self.assertRegex(names[1], "^one-fix-it-[0-9a-f]{8}$")
+
     def test_of_a_worktree(self) -> None:
         self.make("a")
         case = self.good("POST", "/one-a/worktree", {"branch": "b"})["case"]

@@ -26,7 +26,7 @@ READ_SECONDS = 30.0
 """That one may take which only looks, or takes back."""
 _LIMIT = 1024 * 1024
 _UNKNOWN = "is not a working tree"
-_TAKEN = ("is already checked out at", "is already used by worktree")
+_TAKEN = ("is already checked out at", "is already used by worktree", "a branch named")
 
 
 @frozen(kw_only=True)
