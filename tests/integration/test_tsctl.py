@@ -270,7 +270,7 @@ class OtherTests(TsctlCase):
             ("tsctl a", {"audit", "approvals", "approve", "attach"}),
             ("tsctl cron ", {"ls", "run"}),
             ("tsctl --at home new --w", {"--wait", "--worktree"}),
-            ("tsctl cases ", {"ls", "new", "link", "clone", "rm"}),
+            ("tsctl cases ", {"ls", "new", "link", "clone", "prepare", "rm"}),
             ("tsctl completion ", {"bash", "zsh", "fish"}),
             ("tsctl kill ", set(started(self.service))),
             ("tsctl send --timeout 5 ", set(started(self.service))),
