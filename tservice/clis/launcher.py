@@ -120,7 +120,7 @@ class CliRegistry:
         base = base_environment(environ, entry, self._pane_env)
         env = {**base, **entry.env.set, **judged.values}
         path = _installed(entry, place)
-        return Program(path=path, env=_beside(env, entry, path, place))
+        return Program(path=path, env=_with_path(env, entry, path, place))
 
     def configured_model(self, mode: str, env: Mapping[str, str]) -> str | None:
         entry = self.get(mode)
@@ -148,7 +148,7 @@ class CliRegistry:
         return Launch(
             argv=build_argv(entry, binary, judged.params, request.resume),
             env={
-                **_beside(base, entry, binary, request.place),
+                **_with_path(base, entry, binary, request.place),
                 **additions(entry, judged.overrides, request.pane),
             },
             params=judged.params,
@@ -206,24 +206,24 @@ def _installed(entry: CliEntry, place: Place) -> str:
         return place.commands[entry.id]
     found = place.find(_binaries(entry, place.user.shell))
     if found is None:
-        looked = place.environment().get("PATH") or "no folder"
+        looked = place.search_path() or "no folder"
         raise failed(
             f"{entry.label} is not installed: {entry.install_hint} (looked for in {looked})"
         )
     return str(found)
 
 
-def _beside(
+def _with_path(
     env: Mapping[str, str], entry: CliEntry, program: str, place: Place
 ) -> Mapping[str, str]:
-    """The environment in which C{program} finds the interpreter that was installed with it.
+    """The environment in which C{program} finds others, and the node that it was installed with.
 
-    Far away it is looked for when the pane starts.
+    Far away that one is looked for when the pane starts.
     """
-    if entry.kind is CliKind.SHELL or not place.near or "PATH" not in env:
-        return env
-    path = path_beside(env["PATH"], program, lambda file: place.find((file,)) is not None)
-    return {**env, "PATH": path}
+    path = place.search_path()
+    if entry.kind is not CliKind.SHELL and place.near:
+        path = path_beside(path, program, lambda file: place.find((file,)) is not None)
+    return {**env, "PATH": path} if path and "PATH" not in entry.env.unset else env
 
 
 def _binaries(entry: CliEntry, login: str) -> tuple[str, ...]:

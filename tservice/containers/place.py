@@ -73,6 +73,9 @@ class ContainerEffects:
             "IS_SANDBOX": "1",
         }
 
+    def search_path(self) -> str:
+        return self.environment().get("PATH", "")
+
 
 @frozen(kw_only=True)
 class ContainerPlaces:

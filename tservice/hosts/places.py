@@ -49,6 +49,9 @@ class RemoteEffects:
             "PATH": facts.path,
         }
 
+    def search_path(self) -> str:
+        return self.environment().get("PATH", "")
+
 
 @frozen
 class RemotePlaces:

@@ -130,6 +130,17 @@ class LaunchTests(SynchronousTestCase):
         )
         self.assertIs(self.registry.get("codex"), self.registry.entries()[3])
 
+    def test_node_beside_the_program_comes_first(self) -> None:
+        """Of a shell the order stays, whatever is beside it."""
+        make_program(self.bin, "node")
+        odd = make_program(Path(self.mktemp()).absolute(), "node").parent
+        path = f"{odd}:{self.environ['PATH']}"
+        self.environ["PATH"] = path
+        plan = self.registry.launch(self.request("codex"))
+        self.assertEqual(str(self.bin), plan.env["PATH"].split(":")[0])
+        self.assertIn(str(odd), plan.env["PATH"].split(":"))
+        self.assertEqual(path, self.registry.launch(self.request("shell")).env["PATH"])
+
     def test_not_installed(self) -> None:
         error = self.refusal("gemini")
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
@@ -159,6 +170,9 @@ class LaunchTests(SynchronousTestCase):
 
             def environment(self, named: Sequence[str] = ()) -> Mapping[str, str]:
                 return {"LANG": "C", "HOME": "/home/there"}
+
+            def search_path(self) -> str:
+                return ""
 
         far = evolve(self.request("gemini").place, near=False, effects=Elsewhere())
         plan = self.registry.launch(request("gemini", far))

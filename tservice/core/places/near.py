@@ -44,7 +44,10 @@ class OwnEffects:
         return [*argv]
 
     def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
-        return self.environ if self.path is None else {**self.environ, "PATH": self.path()}
+        return self.environ
+
+    def search_path(self) -> str:
+        return self.environ.get("PATH", "") if self.path is None else self.path()
 
 
 @frozen
@@ -100,8 +103,10 @@ class OsUserEffects:
         return [*self.prefix(self.user), *argv]
 
     def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
-        own = environment_of(self.user, self.environ, named)
-        return {**own, "PATH": self.users.act(self.user, self.path)}
+        return environment_of(self.user, self.environ, named)
+
+    def search_path(self) -> str:
+        return self.users.act(self.user, self.path)
 
 
 @frozen(kw_only=True)

@@ -100,6 +100,12 @@ class PlaceEffects(Protocol):
         @param named: names that the operator lets through all the same (C{SERVICE_PANE_ENV}).
         """
 
+    def search_path(self) -> str:
+        """Return the C{PATH} of a session there: the folders that L{find} looks through.
+
+        Like L{find} it may wait for a disk.
+        """
+
 
 @frozen(kw_only=True)
 class Outage:
@@ -162,3 +168,7 @@ class Place:
     def environment(self, named: Sequence[str] = ()) -> Mapping[str, str]:
         """See L{PlaceEffects.environment}."""
         return self.effects.environment(named)
+
+    def search_path(self) -> str:
+        """See L{PlaceEffects.search_path}."""
+        return self.effects.search_path()

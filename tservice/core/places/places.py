@@ -173,6 +173,9 @@ class _Unreachable:
     def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
         return {}
 
+    def search_path(self) -> str:
+        return ""
+
 
 class _UnknownKind:
     """Of what was made by a service that knew more: it is left alone."""

@@ -39,6 +39,9 @@ class FarEffects:
     def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
         return {"HOME": "/home/b", "LANG": "C.UTF-8"}
 
+    def search_path(self) -> str:
+        return ""
+
 
 class FarHosts:
     """One host.
