@@ -243,6 +243,14 @@ class PodmanCaseTests(CaseTestCase):
         until("its own folder", folder.joinpath("made").exists)
         self.assertFalse((foreign / "made").exists())
 
+    def test_noise_before_the_answer_is_skipped(self) -> None:
+        noise = "echo Welcome; echo PATH=/wrong; echo /wrong/bash; echo /wrong/sh"
+        self.meddling.write_text(f'case $* in "exec "*" sh -c "*) {noise};; esac\n')
+        self.addCleanup(self.meddling.unlink)
+        session = self.session(self.case())
+        self.type(session, "echo I-$((6*7))", 1)
+        self.until_shown(session, "I-42")
+
     def test_whatever_was_put_in_its_home_it_can_be_made_anew(self) -> None:
         """Where credentials are to be: links, which are not followed, and what is no file."""
         self.ask(
