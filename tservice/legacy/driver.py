@@ -29,6 +29,8 @@ AGAIN = 15.0
 """Seconds until one that could not be typed is tried again."""
 UNSEEN = 60.0
 """Seconds after a line at which an agent that rests is taken to be done with it."""
+RESTED = 1.0
+"""Seconds after a start of the service until an agent is looked at whose turn may be over."""
 READY_SECONDS = 60.0
 """How long an agent may take until it can be given a line."""
 
@@ -64,6 +66,8 @@ class Driver:
         self._typing: dict[str, Deferred[None]] = {}
         # By run, whether its agent was seen at work since the last line.
         self._at_work: dict[str, bool] = {}
+        # Runs whose last line was typed by the service before this one.
+        self._taken_up: set[str] = set()
 
     def serve(
         self,
@@ -78,6 +82,13 @@ class Driver:
         """Type its next line as soon as its agent can take one."""
         self._timers.set(run.id, 0.0, self._next, run.id)
 
+    def take_up(self, run: TimedRun) -> None:
+        """Go on with a run of the service before this one; its turn may be over by now."""
+        if run.lines > run.turns:
+            self._await_end(run.id)
+        else:
+            self.soon(run)
+
     def works(self, run: TimedRun) -> None:
         """Its agent was seen at work."""
         if run.id in self._at_work:
@@ -87,18 +98,24 @@ class Driver:
         """Its agent rests.  That may be how it came up, if it was not seen at work."""
         if self._at_work.get(run.id):
             self.turn_ended(run)
+        elif run.id not in self._at_work and run.session_id is not None:
+            # A line that is due waited for this.
+            self._timers.set(run.id, BREATH, self._next, run.id)
 
     def turn_ended(self, run: TimedRun) -> None:
         """Its agent ended a turn; may be said more than once of one."""
         if self._at_work.pop(run.id, None) is None:
             return
         run = self._change(evolve(run, turns=run.turns + 1), f"turn {run.turns + 1} ended")
-        self._timers.set(run.id, BREATH, self._next, run.id)
+        pause = 0.0 if run.id in self._taken_up else BREATH
+        self._taken_up.discard(run.id)
+        self._timers.set(run.id, pause, self._next, run.id)
 
     def drop(self, run_id: str) -> None:
         """Type nothing more of it."""
         self._timers.stop(run_id)
         self._at_work.pop(run_id, None)
+        self._taken_up.discard(run_id)
         typing = self._typing.get(run_id)
         if typing is not None:
             typing.cancel()
@@ -153,6 +170,12 @@ class Driver:
         self._at_work[run_id] = False
         self._timers.set(run_id, UNSEEN, self._look, run_id)
 
+    def _await_end(self, run_id: str) -> None:
+        """The end of its turn is told, unless it was before this service began."""
+        self._at_work[run_id] = True
+        self._taken_up.add(run_id)
+        self._timers.set(run_id, RESTED, self._look, run_id)
+
     def _look(self, run_id: str) -> None:
         """A turn may be so short that nobody sees it, or end while the service is away."""
         run = self._find(run_id)
@@ -163,7 +186,8 @@ class Driver:
         except ServiceError as error:
             self._fail(run, error.message)
             return
-        if session.status is Status.IDLE and not session.limit_paused:
+        rests = session.status is Status.IDLE and not session.turn_open
+        if rests and not session.limit_paused:
             self.turn_ended(run)
         else:
             self._timers.set(run_id, UNSEEN, self._look, run_id)
@@ -187,10 +211,12 @@ class Driver:
             submitting=lambda: self._submitted(run.id),
         )
         found = await self._sessions.input(session.id, request)
-        self._submitted(run.id) if found.duplicate else None
         now = self._find(run.id) or run
         said = "prompt sent" if run.lines == 0 else "told to go on"
-        self._change(evolve(now, lines=run.lines + 1), said)
+        now = self._change(evolve(now, lines=run.lines + 1), said)
+        if found.duplicate:
+            # The service before this one typed it.
+            self.take_up(now)
         return True
 
     def _check_owner(self, run: TimedRun) -> None:

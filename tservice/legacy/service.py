@@ -178,7 +178,7 @@ class TimedRuns:
     def _take_up(self, run: TimedRun) -> None:
         """Go on with what the service before this one left."""
         if run.session_id is not None:
-            self._parts.driver.soon(run)
+            self._parts.driver.take_up(run)
             return
         for session in self._parts.sessions.list():
             if session.agent_origin == _origin(run) and session.owner == run.owner:

@@ -28,12 +28,13 @@ from tservice.sessions.record.model import (
     Tokens,
 )
 from tservice.sessions.record.questions import ContextQuestion, SwapQuestion
-from tservice.sessions.record.requests import CreateRequest, InputRequest, ModelWish
+from tservice.sessions.record.requests import SEQ_LIMIT, CreateRequest, InputRequest, ModelWish
 from tservice.sessions.record.viewport import Wish
 from tservice.sessions.record.wire import SessionAnswer
 
 __all__ = [
     "MODEL_PARAMS",
+    "SEQ_LIMIT",
     "ActivitySink",
     "Again",
     "Claim",
@@ -328,11 +329,12 @@ class IActivitySource(Interface):
     def start() -> None:
         """Begin."""
 
-    def submitting(text: str | None) -> None:
+    def submitting(text: str | None) -> bool:
         """Enter is pressed next.
 
         @param text: the prompt that it submits; C{None}: somebody presses it, or types it at a
             terminal.
+        @return: whether an C{idle} will tell that what it submits is over.
         """
 
     def stop() -> None:

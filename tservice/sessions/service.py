@@ -460,9 +460,9 @@ class SessionService:
         # Its agent's own record of it is found by this moment; that it was taken may be known
         # many seconds later.
         now = now_ms(self._deps.clock)
-        self._roster.change(live, durable=False, last_submit_at=now)
-        if live.activity is not None:
-            live.activity.submitting(text)
+        told = live.activity is not None and live.activity.submitting(text)
+        turn_open = told or live.record.turn_open
+        self._roster.change(live, durable=False, last_submit_at=now, turn_open=turn_open)
 
     async def _apply_size(self, live: Live, cols: int, rows: int) -> None:
         pane = _held_pane(live) if live.record.pid is not None else None

@@ -8,7 +8,7 @@ from unittest import mock
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.rig import COMPOSER, PERMISSION, AgentCase
+from tests.unit.agents.rig import BUSY_TITLE, COMPOSER, IDLE_TITLE, PERMISSION, SPINNER, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.core.disk import FULL, NotKept
 from tservice.core.errors import ErrorCode, ServiceError
@@ -168,6 +168,85 @@ class TimedRunTests(AgentCase):
         self.assertEqual(RunState.RUNNING, self.as_now(made).status)
         self.spend(600)
         self.assertEqual(RunState.COMPLETED, self.as_now(made).status)
+
+    def away(self, made: TimedRun, screen: str, seconds: float = 120.0) -> None:
+        """The service is killed; its agent goes on, and the next service finds C{screen}."""
+        self.machine.crash()
+        self.show(self.session(made), screen, IDLE_TITLE)
+        self.clock.advance(seconds)
+        self.machine.restart()
+        self.successResultOf(self.machine.opening)
+        self.boot()
+
+    def in_mid_turn(self, made: TimedRun) -> None:
+        """Its agent, or a person's prompt in it, is at work."""
+        self.hook(self.session(made), "prompt_submitted")
+        self.show(self.session(made), SPINNER, BUSY_TITLE)
+        self.spend(3)
+        self.assertEqual("busy", self.session(made).status)
+
+    def told_to_go_on(self, made: TimedRun) -> int:
+        return self.typed(made).count("Go on with the task.\r")
+
+    def test_a_turn_that_ends_while_the_service_is_away(self) -> None:
+        """Killed in mid-turn: no end of that turn is told any more, the state decides."""
+        made = self.make()
+        self.works(made)
+        self.in_mid_turn(made)
+        self.away(made, COMPOSER)
+        self.spend(10)
+        self.assertEqual(1, self.told_to_go_on(made))
+        self.assertEqual((1, 2), (self.as_now(made).turns, self.as_now(made).lines))
+        self.spend(30)
+        self.assertEqual(1, self.told_to_go_on(made))
+
+    def test_it_is_killed_before_it_knows_that_its_prompt_was_taken(self) -> None:
+        """The number of its prompt is a duplicate then, which says nothing of its turn."""
+        made = self.make()
+        self.show(self.session(made), COMPOSER)
+        while not self.typed(made).endswith("\r"):
+            self.spend(0.01)
+        self.assertEqual(0, self.as_now(made).lines)
+        self.away(made, COMPOSER)
+        self.spend(10)
+        self.assertEqual((1, 1), (self.typed(made).count("tidy up\r"), self.told_to_go_on(made)))
+        self.assertEqual((1, 2), (self.as_now(made).turns, self.as_now(made).lines))
+
+    def test_it_is_killed_between_a_turn_and_its_next_line(self) -> None:
+        made = self.make()
+        self.works(made)
+        self.hook(self.session(made), "prompt_submitted")
+        self.spend(1)
+        self.hook(self.session(made), "stop")
+        self.spend(BREATH / 2)
+        self.away(made, COMPOSER)
+        self.spend(10)
+        self.assertEqual(1, self.told_to_go_on(made))
+
+    def test_a_turn_that_still_runs_after_a_restart_is_waited_for(self) -> None:
+        made = self.make()
+        self.works(made)
+        self.in_mid_turn(made)
+        self.away(made, SPINNER)
+        self.spend(100)
+        self.assertEqual(0, self.told_to_go_on(made))
+        self.show(self.session(made), COMPOSER, IDLE_TITLE)
+        self.spend(10)
+        self.assertEqual(1, self.told_to_go_on(made))
+
+    def test_a_line_that_is_due_waits_for_no_more_than_the_end_of_a_person_s_turn(self) -> None:
+        made = self.make()
+        self.works(made)
+        self.turn_ends(made)
+        self.hook(self.session(made), "prompt_submitted")
+        self.spend(1)
+        self.hook(self.session(made), "stop")
+        self.spend(1)
+        before = self.told_to_go_on(made)
+        self.in_mid_turn(made)
+        self.away(made, COMPOSER)
+        self.spend(10)
+        self.assertEqual(before + 1, self.told_to_go_on(made))
 
     def test_a_clock_that_was_ahead(self) -> None:
         """What began then has its time from when the clock is right, and no more."""

@@ -1,4 +1,5 @@
-"""C{stop} and C{blocked} of agents without hooks, by what their screens show (protocol-signals)."""
+"""C{stop} and C{blocked} by what screens show (protocol-signals): of agents without hooks, and of
+those with hooks for a turn that ran on while the service was not there to hear them."""
 
 from __future__ import annotations
 
@@ -38,6 +39,11 @@ class ScreenSignals:
         self._session = session
         self._wanted = wanted
         self._asked: Dialog | None = None
+        self._ended = False
+
+    def end(self) -> None:
+        """Tell nothing more: hooks do from now on."""
+        self._ended = True
 
     def wrap(self, sink: ActivitySink) -> ActivitySink:
         """What is to be told in place of C{sink}."""
@@ -64,7 +70,7 @@ class ScreenSignals:
 
     def _tell(self, name: EventName) -> None:
         session = self._session()
-        if self._wanted(session.mode):
+        if not self._ended and self._wanted(session.mode):
             self._hub.publish(
                 Event(
                     name=name,

@@ -110,10 +110,8 @@ class Agents:
             seen=self._seen,
             over=lambda: self._over(session.id, watch),
         )
-        watch = AgentWatch(
-            self._deps.clock,
-            watched if watched.agent.hooks else self._signalling(watched),
-        )
+        told = watched.agent.hooks and fresh
+        watch = AgentWatch(self._deps.clock, watched if told else self._signalling(watched))
         self._watches[session.id] = watch
         self._report_known_models(session)
         return watch
@@ -175,7 +173,7 @@ class Agents:
     # -- inside
 
     def _signalling(self, watched: Watched) -> Watched:
-        """A run of an agent without hooks, whose screen gives C{stop} and C{blocked}."""
+        """A run of an agent whose screen gives C{stop} and C{blocked}, as long as no hook does."""
         among = self._deps
         signals = ScreenSignals(
             among.clock, among.hub, watched.agent.session, among.clis.gives_signals
@@ -185,7 +183,7 @@ class Agents:
             watched.seen(look)
             signals.looked(look)
 
-        return evolve(watched, sink=signals.wrap(watched.sink), seen=seen)
+        return evolve(watched, sink=signals.wrap(watched.sink), seen=seen, heard=signals.end)
 
     def _seen(self, look: Look) -> None:
         self._report_screen_model(look)

@@ -29,6 +29,7 @@ class PendingSubmit:
     @ivar at: when it was pressed, in the clock's seconds; C{since}: the same in Unix milliseconds.
     @ivar answerable: the agent's conversation will hold an answer to it; C{answered}: it does.
     @ivar rests: looks in a row since then that showed an agent at rest.
+    @ivar taken_up: it was pressed before this service began, and hooks may have been missed.
     """
 
     at: float
@@ -36,6 +37,7 @@ class PendingSubmit:
     answerable: bool = False
     answered: bool = False
     rests: int = 0
+    taken_up: bool = False
 
     @property
     def answer_by(self) -> float | None:

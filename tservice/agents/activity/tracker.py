@@ -60,14 +60,19 @@ class Tracker:
         course: Course,
         sink: ActivitySink,
         stir: Callable[[], None],
+        heard: Callable[[], None] = lambda: None,
     ) -> None:
-        """@param stir: told of each hook that shows an agent in a turn."""
+        """
+        @param stir: told of each hook that shows an agent in a turn.
+        @param heard: told of each hook that says anything of a turn.
+        """
         self._clock = clock
         self._agent = agent
         self._readiness = readiness
         self._course = course
         self._sink = sink
         self._stir = stir
+        self._heard = heard
         self._seen = SeenLooks(rules=agent.rules, hooks=agent.hooks)
         self._submission: PendingSubmit | None = None
         self._aside = False
@@ -116,6 +121,16 @@ class Tracker:
             answerable=self._agent.answers(text),
         )
 
+    def take_up(self, since: int) -> None:
+        """Follow what was submitted before this service began, at C{since} (Unix milliseconds)."""
+        ago = max(0.0, (now_ms(self._clock) - since) / 1000)
+        self._submission = PendingSubmit(
+            at=self._clock.seconds() - ago,
+            since=since,
+            answerable=self._agent.answered is not None,
+            taken_up=True,
+        )
+
     def answer_came(self, since: int) -> None:
         """The agent's conversation holds an answer to what was submitted at C{since}."""
         submission = self._submission
@@ -131,6 +146,7 @@ class Tracker:
 
     def prompted(self, reason: str) -> None:
         """A turn began."""
+        self._heard()
         self._submission = None
         self._stopped = None
         self._seen = self._seen.turn_began()
@@ -139,6 +155,7 @@ class Tracker:
 
     def stopped(self, reason: str) -> None:
         """The turn is over."""
+        self._heard()
         self._stopped = self._clock.seconds()
         self._course.tell.stopped(reason)
         self.carried_out(reason)
@@ -151,11 +168,13 @@ class Tracker:
 
     def asked(self, reason: str) -> None:
         """A dialog waits."""
+        self._heard()
         self._course.tell.asked(reason)
         self._stir()
 
     def answered(self, reason: str) -> None:
         """The dialog was answered."""
+        self._heard()
         self._course.tell.answered(reason)
         self._stir()
 
@@ -164,6 +183,7 @@ class Tracker:
 
         While a dialog waits another tool may run beside it: that is no answer.
         """
+        self._heard()
         if self.doing is Doing.WORKING:
             self._sink.noted(reason)
         elif self.doing is Doing.IDLE:
@@ -229,7 +249,9 @@ class Tracker:
         over = is_over(submission, look, self._agent.rules, rhythm, self._clock.seconds())
         self._submission = None if over else submission
         if over:
-            tell = self._course.tell.done if self._agent.hooks else self._course.tell.passed
+            # A hook would have told of a turn, unless nobody was there to hear it.
+            turn = not self._agent.hooks or (submission.taken_up and submission.answered)
+            tell = self._course.tell.passed if turn else self._course.tell.done
             tell(look.reading.evidence)
             self._rested = now_ms(self._clock)
 

@@ -41,6 +41,7 @@ class Watched:
     @ivar may_trust: judges, before each key, whether the folder-trust dialog may still be answered;
         raises L{ServiceError}. C{None}: it is the user's to answer.
     @ivar seen: told of each look that succeeded.
+    @ivar heard: told of each hook that says anything of a turn.
     @ivar over: told once when watching ends.
     """
 
@@ -52,6 +53,7 @@ class Watched:
     may_trust: Callable[[], object] | None
     seen: Callable[[Look], None]
     over: Callable[[], None]
+    heard: Callable[[], None] = lambda: None
 
 
 @implementer(IActivitySource)
@@ -82,7 +84,13 @@ class AgentWatch:
         busy = Doing.WORKING if session.status is Status.BUSY else Doing.IDLE
         self._course = Course(watched.sink, Doing.STARTING if watched.fresh else busy)
         self.tracker = Tracker(
-            clock, self._agent, self.readiness, self._course, watched.sink, self._stir
+            clock,
+            self._agent,
+            self.readiness,
+            self._course,
+            watched.sink,
+            self._stir,
+            watched.heard,
         )
         self._pacer = Pacer(clock, self._pane.log, lambda: self.tracker.stake, self._look_soon)
         self._timers = Timers(clock)
@@ -101,12 +109,17 @@ class AgentWatch:
             look = partial(self._look_judged, self._run.may_trust)
             answer = TrustAnswer(self._clock, self._pane, self._agent.rules, self.readiness, look)
             self._spawn(answer.run(), "answering the trust dialog")
+        session = self._agent.session()
+        if not self._run.fresh and self.tracker.at_rest and session.turn_open:
+            self.tracker.take_up(session.last_submit_at or 0)
         self._pacer.arm()
 
-    def submitting(self, text: str | None) -> None:
+    def submitting(self, text: str | None) -> bool:
         printed, prompt = not self._pacer.current, text is not None
-        if not self._over and submits(prompt, self.last, self._agent.rules, printed=printed):
-            self.tracker.submitted(text)
+        if self._over or not submits(prompt, self.last, self._agent.rules, printed=printed):
+            return False
+        self.tracker.submitted(text)
+        return True
 
     def stop(self) -> None:
         if self._over:

@@ -15,16 +15,23 @@ from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payloads import CommandTold
 from tservice.core.tasks import spawn
-from tservice.sessions.interfaces import ISessions, Session, Status
+from tservice.sessions.interfaces import SEQ_LIMIT, InputRequest, ISessions, Session, Status
 from tservice.terminal.regions import holds_draft
 
 PRIMARY = "primary"
 COMPACT = EventName.SESSION_AUTO_COMPACT
 CLEAR = EventName.SESSION_AUTO_CLEAR
 
+_CLIENT = "automatic-"
+"""Before an event's name: whose numbers the commands have (protocol-exactly-once)."""
+
 
 class Automatic:
-    """Sends the command when the session is idle, once for each time the threshold is crossed."""
+    """Sends the command when the session is idle, once for each time the threshold is crossed.
+
+    A command is an input whose number is the time of the answer that it follows, so the service
+    after a crash sends none again.
+    """
 
     _log = Logger()
 
@@ -35,7 +42,7 @@ class Automatic:
         self._sessions = sessions
         self._agents = agents
         self._hub = hub
-        self._context: dict[str, int] = {}
+        self._tallies: dict[str, Tally] = {}
         self._done: dict[str, set[EventName]] = {}
         self._busy: set[str] = set()
         self._end: Callable[[], None] | None = None
@@ -52,7 +59,7 @@ class Automatic:
 
     def counted(self, session_id: str, tally: Tally) -> None:
         """The session's transcript was read."""
-        self._context[session_id] = tally.context
+        self._tallies[session_id] = tally
         self._go(session_id)
 
     def _heard(self, event: Event) -> None:
@@ -62,7 +69,7 @@ class Automatic:
         if event.name is EventName.SESSION_IDLE:
             self._go(session_id)
         elif event.name is EventName.SESSION_DELETED:
-            self._context.pop(session_id, None)
+            self._tallies.pop(session_id, None)
             self._done.pop(session_id, None)
 
     def _go(self, session_id: str) -> None:
@@ -76,7 +83,7 @@ class Automatic:
             session = self._sessions.get(session_id)
         except ServiceError:
             return None
-        context = self._context.get(session_id, 0)
+        context = self._context(session_id)
         compact, clear = session.auto_compact, session.auto_clear
         done = self._done.setdefault(session_id, set())
         due: dict[EventName, bool] = {
@@ -105,15 +112,33 @@ class Automatic:
                 return  # the command would be sent as the end of somebody's own words
             # Whatever becomes of it, it is not tried again before the next crossing.
             self._done[session_id] |= {event} if event == COMPACT else {CLEAR, COMPACT}
-            await self._sessions.prompt(session_id, command)
-            self._tell(session, event)
+            if await self._send(session_id, event, command):
+                self._tell(session, event)
         except ServiceError as error:
             self._log.warn("{id}: no automatic command: {error}", id=session_id, error=error)
         finally:
             self._busy.discard(session_id)
 
+    async def _send(self, session_id: str, event: EventName, command: str) -> bool:
+        """Type a command; whether it was not typed before."""
+        tally = self._tallies.get(session_id)
+        at = None if tally is None else tally.response_at
+        # The agent tells it, and may tell anything.
+        known = at is not None and 0 <= at <= SEQ_LIMIT
+        request = InputRequest(
+            text=command,
+            use_mux=True,
+            client_id=f"{_CLIENT}{event}",
+            seq=at if known else None,
+        )
+        return not (await self._sessions.input(session_id, request)).duplicate
+
+    def _context(self, session_id: str) -> int:
+        tally = self._tallies.get(session_id)
+        return 0 if tally is None else tally.context
+
     def _tell(self, session: Session, name: EventName) -> None:
-        tokens = self._context.get(session.id, 0)
+        tokens = self._context(session.id)
         self._hub.publish(
             Event(
                 name=name,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from attrs import frozen
+from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
 from tservice.agents.transcripts.service import Transcripts
-from tservice.agents.upkeep.automatic import Automatic
+from tservice.agents.upkeep.automatic import PRIMARY, Automatic
 from tservice.agents.upkeep.limits import Limits
+from tservice.core.errors import ServiceError
+from tservice.core.tasks import spawn
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
+
+_log = Logger()
 
 
 @frozen(kw_only=True)
@@ -29,9 +34,24 @@ def build_upkeep(
     automatic = Automatic(ground.reactor, sessions, agents, ground.hub)
     transcripts.observers += [automatic.counted, limits.counted]
 
+    async def take_up(session_id: str) -> None:
+        """Act on what the transcript told while nobody, or the service before this one, read it."""
+        try:
+            found = await transcripts.refresh(session_id)
+        except ServiceError as error:
+            _log.info("{id}: not read: {error}", id=session_id, error=error)
+            return
+        automatic.counted(session_id, found.tally)
+        session = sessions.get(session_id)
+        if session.limit_paused and session.auto_resume.resume_at is None:
+            limits.counted(session_id, found.tally)
+
     def start() -> None:
         automatic.start()
         limits.start()
+        for session in sessions.list():
+            if session.pid is not None and session.mode == PRIMARY:
+                spawn(take_up(session.id), _log, "reading a transcript")
 
     def close() -> None:
         limits.stop()

@@ -30,7 +30,7 @@ from tservice.core.payloads import Happened, HookTold, PauseTold, TelemetryTold
 from tservice.core.tasks import spawn
 from tservice.core.timers import Timers
 from tservice.mux.interface import MuxError
-from tservice.sessions.interfaces import ISessions, Session, Status
+from tservice.sessions.interfaces import InputRequest, ISessions, Session, Status
 from tservice.terminal.status import limit_of
 
 ESCAPE_PAUSE = 0.6
@@ -39,8 +39,16 @@ PROMPT = "continue"
 LONGEST_SLEEP = 600.0
 """Seconds after which the clock is looked at again: it may have been set."""
 TRIES = 3
+SETTLE = 3.0
+"""Seconds after a start of the service in which what it took up shows what it does, and what was
+being typed is typed."""
+CLIENT = "limit-resume"
+"""Who types C{continue} with C{resume_at} for its number, so once (protocol-exactly-once)."""
 
 _FAILURE = "StopFailure"
+
+LIMIT_RESUME = EventName.SESSION_LIMIT_RESUME
+LIMIT_RESUME_CANCELLED = EventName.SESSION_LIMIT_RESUME_CANCELLED
 
 
 class Limits:
@@ -69,12 +77,13 @@ class Limits:
         self._full: dict[str, Limit] = {}
         self._well: set[str] = set()
         self._failures: dict[str, Failure] = {}
+        self._resuming: set[str] = set()
         self._ends: list[Callable[[], None]] = []
 
     def start(self) -> None:
         """Arm what was armed before; to be called once the sessions are open."""
         for session in self._sessions.list():
-            self._arm(session)
+            self._arm(session, SETTLE)
         self._ends = [self._hub.subscribe(self._heard), self._agents.observe(self._looked)]
 
     def stop(self) -> None:
@@ -92,7 +101,7 @@ class Limits:
         if failure is None or self._failures.get(session_id) == failure:
             return
         self._failures[session_id] = failure
-        self._failed(session_id, failure.text)
+        self._failed(session_id, failure.text, failure.at)
 
     def _heard(self, event: Event) -> None:
         session_id = event.session_id
@@ -122,13 +131,16 @@ class Limits:
             return
         self._failed(session_id, str(data.get("message") or ""))
 
-    def _failed(self, session_id: str, text: str) -> None:
-        """The agent records that a turn failed."""
+    def _failed(self, session_id: str, text: str, at: int | None = None) -> None:
+        """The agent records that a turn failed.
+
+        @param at: when, in Unix milliseconds; C{None}: now.
+        """
         self._well.discard(session_id)
         found = limit_of(text)
         if found is not None:
             self._past.pop(session_id, None)
-            self._reached(session_id, *found)
+            self._reached(session_id, *found, at=at)
 
     def _used(self, session_id: str, told: TelemetryTold) -> None:
         """A status line's figures; a turn that ended well proves that more is left."""
@@ -159,12 +171,17 @@ class Limits:
         elif not session.limit_paused and session_id in self._full:
             self._pause(session_id, self._full[session_id])
 
-    def _reached(self, session_id: str, text: str, resets: str | None) -> None:
+    def _reached(
+        self, session_id: str, text: str, resets: str | None, at: int | None = None
+    ) -> None:
         session = self._session(session_id)
         before = self._limits.get(session_id)
         if session is None or (session.limit_paused and before is not None and before.text == text):
             return
-        reset = parse_reset(resets or text, now_ms(self._clock), self._local)
+        now = now_ms(self._clock)
+        # What was written while the service was away means the time at which it was written.
+        said = now if at is None else min(at, now)
+        reset = parse_reset(resets or text, said, self._local)
         if reset is None and before is not None and session.limit_paused:
             # The same limit, in words that say less.
             return
@@ -185,6 +202,8 @@ class Limits:
         at = None if limit is None else resume_at(limit)
         if session is None or at is None or not session.auto_resume.enabled:
             return
+        # One that is past already is due now, also where it was tried before.
+        at = max(at, now_ms(self._clock))
         if session.auto_resume.resume_at != at:
             auto = evolve(session.auto_resume, resume_at=at)
             self._arm(self._sessions.update(session_id, auto_resume=auto))
@@ -200,7 +219,8 @@ class Limits:
             limit = self._limits.pop(session_id, None)
             if limit is not None:
                 self._past[session_id] = limit.text
-            self._release(session, EventName.SESSION_LIMIT_RESUME_CANCELLED)
+            resumed = session_id in self._resuming
+            self._release(session, LIMIT_RESUME if resumed else LIMIT_RESUME_CANCELLED)
 
     def _updated(self, session_id: str) -> None:
         """Its auto-resume may have been switched."""
@@ -219,12 +239,13 @@ class Limits:
 
     # -- resuming
 
-    def _arm(self, session: Session) -> None:
+    def _arm(self, session: Session, least: float = 0.0) -> None:
+        """@param least: seconds that pass in any case."""
         self._disarm(session.id)
         at = session.auto_resume.resume_at
         if at is None or not session.limit_paused or not session.auto_resume.enabled:
             return
-        left = max(0.0, (at - now_ms(self._clock)) / 1000)
+        left = max(least, (at - now_ms(self._clock)) / 1000)
         call = self._due if left <= LONGEST_SLEEP else self._look_at_clock
         self._timers.set(session.id, min(left, LONGEST_SLEEP), call, session.id)
 
@@ -244,23 +265,52 @@ class Limits:
         if session is None or not session.limit_paused:
             return
         try:
-            self._sessions.judge(session_id)
-            await self._escape(session)
-            await sleep(self._clock, ESCAPE_PAUSE)
-            look = await self._agents.look(session_id)
-            if look.reading.dialog is not None:
-                raise conflict("a dialog waits for an answer")
-            session = self._session(session_id)
-            if session is None or not session.limit_paused:
-                return
-            # Before the prompt: after a crash it may be missing, but never comes twice.
-            self._release(session, EventName.SESSION_LIMIT_RESUME)
-            await self._sessions.prompt(session_id, PROMPT)
+            await self._go_on(session)
         except (ServiceError, MuxError) as error:
             self._log.warn("{id} was not resumed: {error}", id=session_id, error=error)
-            session = self._session(session_id)
-            if session is not None and session.limit_paused:
-                self._release(session, EventName.SESSION_LIMIT_RESUME_CANCELLED)
+            self._over(session_id, LIMIT_RESUME_CANCELLED)
+
+    async def _go_on(self, session: Session) -> None:
+        """Type the prompt, unless the service before this one has; then the limit is over.
+
+        @raise ServiceError: it cannot be typed.
+        """
+        self._sessions.judge(session.id)
+        if not await self._went_on(session):
+            await self._escape(session)
+            await sleep(self._clock, ESCAPE_PAUSE)
+            look = await self._agents.look(session.id)
+            if look.reading.dialog is not None:
+                raise conflict("a dialog waits for an answer")
+            now = self._session(session.id)
+            if now is None or not now.limit_paused:
+                return
+            await self._type(session)
+        self._over(session.id, LIMIT_RESUME)
+
+    async def _type(self, session: Session) -> None:
+        request = InputRequest(
+            text=PROMPT, use_mux=True, client_id=CLIENT, seq=session.auto_resume.resume_at
+        )
+        self._resuming.add(session.id)
+        try:
+            await self._sessions.input(session.id, request)
+        finally:
+            self._resuming.discard(session.id)
+
+    async def _went_on(self, session: Session) -> bool:
+        """Whether something was submitted since it was due, or the agent works."""
+        at = session.auto_resume.resume_at
+        submitted = session.last_submit_at
+        if at is not None and submitted is not None and submitted >= at:
+            return True
+        look: Look = await self._agents.look(session.id)
+        return bool(look.reading.working)
+
+    def _over(self, session_id: str, event: EventName) -> None:
+        session = self._session(session_id)
+        if session is not None and session.limit_paused:
+            self._release(session, event)
 
     async def _escape(self, session: Session) -> None:
         """Close the client's own menu; a dialog of the agent is not ours to close."""

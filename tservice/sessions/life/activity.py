@@ -35,8 +35,9 @@ class IdleAfterStart:
         if self._fresh:
             self._timer = self._clock.callLater(self._seconds, self._sink.idle, self._reason)
 
-    def submitting(self, text: str | None) -> None:
+    def submitting(self, text: str | None) -> bool:
         """What follows is not looked at."""
+        return False
 
     def stop(self) -> None:
         cancel(self._timer)

@@ -244,6 +244,7 @@ class Processes:
             pane_exit=None,
             status=status,
             status_reason="started" if fresh else live.record.status_reason,
+            turn_open=not fresh and live.record.turn_open,
             cols=pane.cols,
             rows=pane.rows,
         )
@@ -278,6 +279,7 @@ class Processes:
             phase=live.stage.phase,
             status=Status.ERROR if broke else Status.IDLE,
             status_reason=_reason(ending),
+            turn_open=False,
             pid=None,
             pane_exit=ending if _is_known(ending) else None,
         )
@@ -298,7 +300,9 @@ class Processes:
         self._roster.tell(live, EventName.SESSION_WORKING)
 
     def _idle(self, live: Live, reason: str) -> None:
-        self._roster.change(live, durable=False, status=Status.IDLE, status_reason=reason)
+        self._roster.change(
+            live, durable=False, status=Status.IDLE, status_reason=reason, turn_open=False
+        )
         self._roster.tell(live, EventName.SESSION_IDLE)
 
     def _noted(self, live: Live, reason: str) -> None:

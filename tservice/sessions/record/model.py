@@ -202,6 +202,7 @@ class Session:
 
     @ivar pid: the process behind it, C{None} when there is none.
     @ivar position: its place in the list of all sessions; smaller comes first.
+    @ivar turn_open: something was submitted to its agent, and no end of that was told yet.
     @ivar models: what each source said; L{record.display.display_model} ranks them.
     @ivar params: launch parameters of its mode (protocol-clis); C{model} and C{effort} among them.
     @ivar conversation_ids: the agent's own ids, oldest first.
@@ -227,6 +228,7 @@ class Session:
     owner: str | None = None
     case_name: str | None = None
     last_submit_at: int | None = None
+    turn_open: bool = field(default=False, metadata=_HIDDEN)
     parent_session_id: str | None = None
     agent_origin: str | None = field(default=None, metadata=_HIDDEN)
     position: int = field(default=0, metadata=_HIDDEN)

@@ -223,10 +223,19 @@ class Waiting:
         return [Signal.BLOCKED, *held] if self._blocked(session.id) else held
 
     def _state_now(self, session_id: str, until: tuple[Signal, ...]) -> WaitOutcome:
-        """A duplicate is answered from the current state (protocol-exactly-once)."""
+        """A duplicate is answered from the current state (protocol-exactly-once).
+
+        A turn that is over has given its C{stop}, perhaps while this service was not there; one of
+        which nothing is known yet has given no signal.
+        """
         session = self._sessions.get(session_id)
         held = self._held(session, WaitRequest(timeout_ms=0))
+        rests = Signal.IDLE in held
+        if rests and session.turn_open:
+            held.remove(Signal.IDLE)
         signal = first_of(held, frozenset(until))
+        if signal is None and rests and not session.turn_open and Signal.STOP in until:
+            signal = Signal.STOP
         if signal is not None:
             return _at_once({session_id: signal})
         return WaitOutcome(signals={session_id: None}, timed_out=True, waited_ms=0)

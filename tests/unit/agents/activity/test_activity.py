@@ -254,40 +254,6 @@ class PrimaryTests(AgentCase):
         return len(found)
 
 
-class TakenUpTests(AgentCase):
-    """After a restart of the service the first look decides."""
-
-    def again(self) -> None:
-        self.machine.events.clear()
-        self.machine.restart()
-
-    def test_a_turn_goes_on_and_its_end_is_seen(self) -> None:
-        session = self.ready()
-        self.hook(session, "prompt_submitted")
-        self.show(session, SPINNER, BUSY_TITLE)
-        self.again()
-        self.assertEqual("busy", self.status(session)[0])
-        self.spend(1)
-        self.assert_signals([])
-        self.hook(session, "stop")
-        self.assert_signals(["stop", "idle"])
-
-    def test_a_turn_that_ended_meanwhile(self) -> None:
-        session = self.ready()
-        self.hook(session, "prompt_submitted")
-        self.show(session, COMPOSER, IDLE_TITLE)
-        self.again()
-        self.spend(3)
-        self.assert_signals(["idle"])
-
-    def test_a_turn_that_began_meanwhile(self) -> None:
-        session = self.ready()
-        self.show(session, SPINNER, BUSY_TITLE)
-        self.again()
-        self.spend(1)
-        self.assert_signals(["working"])
-
-
 class OtherAgentTests(AgentCase):
     """Agents without hooks, and one that nobody knows."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -17,7 +17,7 @@ from tests.unit.agents.client import BUSY, permission
 from tests.unit.agents.rig import COMPOSER
 from tservice.agents.transcripts.model import Failure, Tally
 from tservice.agents.upkeep.automatic import Automatic
-from tservice.agents.upkeep.limits import Limits
+from tservice.agents.upkeep.limits import ESCAPE_PAUSE, Limits
 from tservice.agents.upkeep.limits_model import parse_reset
 from tservice.core.clock import now_ms
 from tservice.sessions.record.model import AutoClear, AutoCompact, AutoResume, Session
@@ -267,6 +267,67 @@ class PauseTests(ApprovalCase):
         self.spend(4000)
         self.assertEqual(["continue"], self.pane(session).pastes)
 
+    def due(self) -> Session:
+        """A paused session whose time comes now."""
+        session = self.limited()
+        at = session.auto_resume.resume_at
+        assert at is not None
+        self.spend((at - now_ms(self.clock)) / 1000)
+        return session
+
+    def killed(self, session: Session, screen: str, title: str) -> None:
+        """The service is killed for an hour; the next one finds C{screen}."""
+        self.machine.crash()
+        self.show(session, screen, title)
+        self.clock.advance(3600)
+        self.machine.restart()
+        self.limits = self.open_limits()
+
+    def test_killed_between_escape_and_prompt_it_goes_on(self) -> None:
+        session = self.due()
+        self.spend(ESCAPE_PAUSE / 2)
+        self.assertEqual((["Escape"], []), (self.pane(session).keys, self.pane(session).pastes))
+        self.killed(session, COMPOSER, "✳ Claude Code")
+        self.spend(10)
+        self.assertEqual(["continue"], self.pane(session).pastes)
+        self.assertFalse(self.sessions.get(session.id).limit_paused)
+
+    def test_killed_while_its_prompt_is_typed_it_goes_on_once(self) -> None:
+        session = self.due()
+        while not self.pane(session).pastes:
+            self.spend(0.01)
+        self.assertEqual(0, self.pane(session).keys.count("Enter"))
+        self.killed(session, COMPOSER.replace("❯\xa0", "❯\xa0continue"), "✳ Claude Code")
+        self.spend(30)
+        self.assertEqual(["continue"], self.pane(session).pastes)
+        self.assertEqual(1, self.pane(session).keys.count("Enter"))
+        self.assertFalse(self.sessions.get(session.id).limit_paused)
+
+    def test_killed_behind_its_enter_the_turn_is_not_interrupted(self) -> None:
+        session = self.due()
+        while self.pane(session).keys.count("Enter") == 0:
+            self.spend(0.01)
+        self.assertTrue(self.sessions.get(session.id).limit_paused)
+        for screen, title in ((BUSY, "⠂ Claude Code"), (COMPOSER, "✳ Claude Code")):
+            self.killed(session, screen, title)
+            self.spend(30)
+            self.assertEqual(["continue"], self.pane(session).pastes)
+            self.assertEqual(1, self.pane(session).keys.count("Escape"))
+            self.assertFalse(self.sessions.get(session.id).limit_paused)
+
+    def test_a_limit_that_is_read_late_ends_when_it_said(self) -> None:
+        """It was written while the service was away; its time of day is past by now."""
+        session = self.ready()
+        self.sessions.update(session.id, auto_resume=AutoResume(enabled=True))
+        at = datetime.fromtimestamp(self.clock.seconds(), UTC)
+        resets = at.replace(second=0, microsecond=0) + timedelta(hours=1)
+        text = f"You've hit your session limit · resets {resets:%H:%M} (UTC)"
+        failure = Failure(text=text, at=now_ms(self.clock))
+        self.clock.advance(3 * 3600)
+        self.limits.counted(session.id, Tally(failure=failure))
+        self.spend(10)
+        self.assertEqual(["continue"], self.pane(session).pastes)
+
 
 class AutomaticTests(ApprovalCase):
     """Commands at thresholds."""
@@ -294,6 +355,27 @@ class AutomaticTests(ApprovalCase):
         self.count(session, 100)
         self.count(session, 1001)
         self.assertEqual(2, len(self.pane(session).pastes))
+
+    def test_killed_with_its_command_typed_it_is_not_typed_again(self) -> None:
+        """Until the agent has compacted its context is what it was."""
+        session = self.ready()
+        self.sessions.update(session.id, auto_compact=AutoCompact(enabled=True, threshold=10))
+        tally = Tally(context=20, response_at=now_ms(self.clock))
+        for _ in range(2):
+            self.automatic.counted(session.id, tally)
+            self.spend(5)
+            self.assertEqual(["/compact"], self.pane(session).pastes)
+            self.restart()
+        self.automatic.counted(session.id, evolve(tally, response_at=now_ms(self.clock)))
+        self.spend(5)
+        self.assertEqual(["/compact"] * 2, self.pane(session).pastes)
+
+    def restart(self) -> None:
+        self.machine.crash()
+        self.machine.restart()
+        self.automatic = Automatic(self.clock, self.sessions, self.agents.agents, self.machine.hub)
+        self.automatic.start()
+        self.addCleanup(self.automatic.stop)
 
     def test_clear_comes_before_compact(self) -> None:
         session = self.ready()

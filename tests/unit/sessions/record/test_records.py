@@ -52,6 +52,7 @@ FULL = evolve(
     owner="ann",
     case_name="c",
     last_submit_at=3,
+    turn_open=True,
     parent_session_id="p",
     agent_origin="claude",
     position=4,
@@ -127,7 +128,7 @@ class WireTests(SynchronousTestCase):
 
     def test_every_field_that_is_not_hidden_is_shown(self) -> None:
         hidden = {"phase", "position", "models", "envOverrides", "statuslineTelemetry", "osUser"}
-        hidden |= {"agentOrigin", "colour"}
+        hidden |= {"agentOrigin", "colour", "turnOpen"}
         derived = {"color", "displayModel", "displayModelSource", "respawnBlocked"}
         fields = {to_camel(each.name) for each in attrs.fields(Session)}
         full = evolve(FULL, current_tool="Bash make", background_tasks=1)

@@ -179,8 +179,8 @@ class WaitingTests(SynchronousTestCase):
         self.hub.publish(Event(name=EventName.SESSION_UPDATED, payload=told, session_id=session))
         self.clock.advance(0)
 
-    def input_and_wait(self, delivery: Any) -> Deferred[dict[str, Any]]:
-        request = WaitRequest(timeout_ms=5000)
+    def input_and_wait(self, delivery: Any, *until: Signal) -> Deferred[dict[str, Any]]:
+        request = WaitRequest(timeout_ms=5000, until=until or None)
         return self.start(self.waiting.input_and_wait("s", request, ANN, delivery))
 
     def test_the_turn_before_does_not_answer_for_the_new_one(self) -> None:
@@ -234,6 +234,25 @@ class WaitingTests(SynchronousTestCase):
         found = self.successResultOf(self.input_and_wait(deliver))
         self.assertEqual((None, True), (found["wait"]["signal"], found["wait"]["timedOut"]))
         self.assertEqual(0, self.waiting.parked())
+
+    def test_a_duplicate_whose_turn_is_over_has_had_its_stop(self) -> None:
+        """The hook may have told of it while the service was not there."""
+
+        async def deliver(submitting: Any) -> Delivery:
+            return Delivery(delivered=False, duplicate=True)
+
+        found = self.successResultOf(self.input_and_wait(deliver, Signal.STOP))
+        self.assertEqual(("stop", True), (found["wait"]["signal"], found["immediate"]))
+
+    def test_a_duplicate_of_which_nothing_is_known_yet_has_no_signal(self) -> None:
+        """Enter was pressed, and no end was told of that."""
+
+        async def deliver(submitting: Any) -> Delivery:
+            return Delivery(delivered=False, duplicate=True)
+
+        self.sessions.change(turn_open=True)
+        found = self.successResultOf(self.input_and_wait(deliver))
+        self.assertEqual((None, True), (found["wait"]["signal"], found["wait"]["timedOut"]))
 
     def test_a_fleet(self) -> None:
         request = WaitRequest(until=(Signal.STOP,), timeout_ms=5000)
