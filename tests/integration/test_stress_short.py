@@ -14,6 +14,7 @@ from tests.stress import (
     client_cuts,
     cron_kill,
     disk_kill,
+    endings,
     file_races,
     flood_exact,
     input_kill,
@@ -67,6 +68,11 @@ class ShortProofs(SynchronousTestCase):
         self.assertEqual(4, figures["kills"])
         for seen in ("changes", "refused", "held"):
             self.assertGreater(int(str(figures[seen])), 0, seen)
+
+    def test_jobs_of_a_shell_end_with_its_session(self) -> None:
+        right = {"sessions": 4, "ran_on": 0, "lost": 0, "untold": 0}
+        for shell, figures in endings.run(count=4, seed=11).items():
+            self.assertEqual(right, figures, shell)
 
     def test_a_flood_arrives_to_the_byte(self) -> None:
         self.assertLess(5_000_000, int(str(flood_exact.run(megabytes=5)["bytes"])))

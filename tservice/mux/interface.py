@@ -9,7 +9,28 @@ from attrs import field, frozen
 from zope.interface import Attribute, Interface
 
 from tservice.core.places.place import Place
+from tservice.mux.family import Leftover
 from tservice.mux.outputlog import OutputLog
+
+__all__ = [
+    "COMMAND_TIMEOUT",
+    "HISTORY_SIZE",
+    "MARK_ID_MAX",
+    "Capture",
+    "Guard",
+    "IMultiplexer",
+    "IPane",
+    "IPaneListener",
+    "Leftover",
+    "Liveness",
+    "Mark",
+    "MuxBusy",
+    "MuxError",
+    "MuxTimeout",
+    "PaneExit",
+    "PaneGone",
+    "PaneSpec",
+]
 
 COMMAND_TIMEOUT = 5.0
 """Seconds that a command waits for its pane's server before it raises L{MuxTimeout}."""
@@ -245,8 +266,11 @@ class IPane(Interface):
     async def resume() -> None:
         """Go on taking bytes from now; capture first-hand state afterwards."""
 
-    async def kill() -> None:
-        """End the pane and its server; returns once they are gone."""
+    async def kill() -> tuple[Leftover, ...]:
+        """End the pane and its server; returns once they are gone.
+
+        @return: the processes that its program has left behind, as far as they can be seen.
+        """
 
 
 class IMultiplexer(Interface):

@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.places.place import Place
 from tservice.core.process.tied import tied_by
 from tservice.core.users.osuser import process_owner
+from tservice.mux.family import Family, LocalFamily
 from tservice.mux.interface import Liveness
 from tservice.mux.transport import Child, HeldProcess, Reachability, Transport
 
@@ -134,7 +136,7 @@ def reach_socket(socket_path: Path, ask: Callable[[Path], object] | None = None)
 def hold_process(pid: int) -> PidFd | None:
     """Take hold of a process of this machine; C{None}: there is none."""
     try:
-        return PidFd(os.pidfd_open(pid))
+        return PidFd(os.pidfd_open(pid), pid)
     except OSError:
         return None
 
@@ -193,8 +195,9 @@ class PidFd:
 
     _log = Logger()
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, pid: int) -> None:
         self._descriptor = descriptor
+        self._pid = pid
 
     async def probe(self) -> Liveness:
         return Liveness.DEAD if self.over() else Liveness.ALIVE
@@ -211,6 +214,9 @@ class PidFd:
 
     async def kill(self) -> None:
         self._signal(signal.SIGKILL)
+
+    async def family(self, clock: IReactorTime, session_id: str) -> Family:
+        return await LocalFamily.of(clock, self._pid, session_id)
 
     def _signal(self, number: signal.Signals) -> None:
         try:

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Protocol
 
 from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 
+from tservice.mux.family import Family
 from tservice.mux.interface import Liveness
 
 
@@ -61,6 +63,9 @@ class HeldProcess(Protocol):
 
     async def kill(self) -> None:
         """End it by SIGKILL; nothing for one that is over."""
+
+    async def family(self, clock: IReactorTime, session_id: str) -> Family:
+        """What it has started, as the program of that session's pane."""
 
     def close(self) -> None:
         """Let go of it."""

@@ -12,7 +12,7 @@ from zope.interface import Interface
 
 from tservice.clis.interfaces import Launch
 from tservice.core.identity import Identity
-from tservice.mux.interface import Capture, IPane
+from tservice.mux.interface import Capture, IPane, Leftover
 from tservice.sessions.record.model import (
     MODEL_PARAMS,
     CustomModel,
@@ -53,6 +53,7 @@ __all__ = [
     "ISessions",
     "Identity",
     "InputRequest",
+    "Leftover",
     "Location",
     "ModelQuestion",
     "ModelSource",
@@ -154,8 +155,11 @@ class ISessions(Interface):
     async def stop(session_id: str, reason: str) -> Session:
         """End its process and keep the record as C{stopped} (protocol-delete)."""
 
-    async def delete(session_id: str, *, kill: bool = True) -> None:
-        """End its process and remove it; C{kill} false lets go of it instead."""
+    async def delete(session_id: str, *, kill: bool = True) -> tuple[Leftover, ...]:
+        """End its process and remove it; C{kill} false lets go of it instead.
+
+        @return: the processes that are left of it, as far as they can be seen.
+        """
 
     def judge(session_id: str, sender: Identity | None = None) -> None:
         """Make sure that C{sender} may drive what runs (protocol-driving), as all that types does

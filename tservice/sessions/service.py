@@ -16,7 +16,7 @@ from tservice.core.disk import NotKept, holding
 from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
 from tservice.core.places.place import Outage
-from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
+from tservice.mux.interface import Capture, IPane, Leftover, MuxError, PaneGone
 from tservice.sessions.away import Away
 from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.composing import composer_of
@@ -319,22 +319,24 @@ class SessionService:
             self._roster.remove(self._roster.get(record.id), asked=False)
         return session
 
-    async def delete(self, session_id: str, *, kill: bool = True) -> None:
+    async def delete(self, session_id: str, *, kill: bool = True) -> tuple[Leftover, ...]:
         live = self._roster.get(session_id)
         with holding("ended", "list it again"):
-            await (self._processes.kill(live) if kill else self._processes.let_go(live))
+            return await (self._processes.kill(live) if kill else self._processes.let_go(live))
 
-    async def delete_own(self, caller: Identity) -> int:
-        """End and remove every session of the caller; how many there were.
+    async def delete_own(self, caller: Identity) -> tuple[int, tuple[Leftover, ...]]:
+        """End and remove every session of the caller.
 
+        @return: how many there were, and the processes that are left of them.
         @raise ServiceError: 422: some do not answer; all others are gone, or would be listed again
             after a restart.
         """
         own = [live for live in self._roster if is_own(live.record, caller)]
         refused, owed = [], None
+        left: list[Leftover] = []
         for live in own:
             try:
-                await self._processes.kill(live)
+                left += await self._processes.kill(live)
             except NotKept as error:
                 owed = error
             except ServiceError as error:
@@ -343,7 +345,7 @@ class SessionService:
             raise failed(f"{len(refused)} of {len(own)} sessions are left: {refused[0]}")
         if owed is not None:
             raise owed.though("ended", "list them again") from owed
-        return len(own)
+        return len(own), tuple(left)
 
     # -- input
 

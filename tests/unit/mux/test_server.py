@@ -8,16 +8,19 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ProcessTerminated
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.interface import Liveness, MuxError, MuxTimeout, PaneGone
+from tservice.mux.family import Family
+from tservice.mux.interface import Leftover, Liveness, MuxError, MuxTimeout, PaneGone
 from tservice.mux.tmux.server import END_TIMEOUT, HANGUP_TIMEOUT, LOOK_EVERY, TmuxServer
 from tservice.mux.tmux.setup import TmuxSetup
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import Child, Reachability
 
+LEFT = (Leftover(pid=9, command="sleep 9"),)
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 
 
@@ -40,8 +43,24 @@ class Held:
     async def kill(self) -> None:
         self.done.append("KILL")
 
+    async def family(self, clock: IReactorTime, session_id: str) -> Family:
+        return Known(self.done)
+
     def close(self) -> None:
         self.done.append("closed")
+
+
+class Known:
+    """What it started: one process, which stays."""
+
+    def __init__(self, done: list[str]) -> None:
+        self.done = done
+
+    async def hang_up(self) -> None:
+        self.done.append("HUP of jobs")
+
+    async def left(self) -> tuple[Leftover, ...]:
+        return LEFT
 
 
 class Transport:
@@ -78,8 +97,10 @@ class Link:
 
     def __init__(self) -> None:
         self.expected: list[bool] = []
+        self.commands: list[bytes] = []
 
     async def command(self, line: bytes) -> None:
+        self.commands.append(line)
         raise PaneGone("no client")
 
     def expect_end(self, expected: bool) -> None:
@@ -110,7 +131,7 @@ class EndTests(SynchronousTestCase):
 
     def end(
         self, reach: Reachability, process: Held | None, server: Held | None = None
-    ) -> tuple[Deferred[None], Clock]:
+    ) -> tuple[Deferred[tuple[Leftover, ...]], Clock]:
         clock, self.link = Clock(), Link()
         processes: Any = Processes()
         link: Any = self.link
@@ -129,8 +150,8 @@ class EndTests(SynchronousTestCase):
         held = Held(Liveness.ALIVE, Liveness.ALIVE, Liveness.DEAD)
         ending, clock = self.end(Reachability.GONE, held)
         self.wait(clock, 0.1)
-        self.assertIsNone(self.successResultOf(ending))
-        self.assertEqual(["HUP", "closed"], held.done)
+        self.assertEqual(LEFT, self.successResultOf(ending))
+        self.assertEqual(["HUP", "HUP of jobs", "closed"], held.done)
         self.assertEqual([True, False], self.link.expected)
 
     def test_a_socket_that_cannot_be_removed(self) -> None:
@@ -139,8 +160,20 @@ class EndTests(SynchronousTestCase):
         held = Held(Liveness.ALIVE, Liveness.DEAD)
         ending, clock = self.end(Reachability.GONE, held)
         self.wait(clock, 0.1)
-        self.assertIsNone(self.successResultOf(ending))
-        self.assertEqual(["HUP", "closed"], held.done)
+        self.assertEqual(LEFT, self.successResultOf(ending))
+        self.assertEqual(["HUP", "HUP of jobs", "closed"], held.done)
+
+    def test_it_is_hung_up_before_its_terminal_is_gone(self) -> None:
+        """A shell whose terminal is gone first takes that for the end of its input, and tells its
+        jobs nothing."""
+        held, server = Held(Liveness.ALIVE), Held(Liveness.ALIVE)
+        ending, clock = self.end(Reachability.HERE, held, server)
+        self.assertEqual((["HUP"], []), (held.done, self.link.commands))
+        held.states = [Liveness.DEAD]
+        self.wait(clock, 5 + END_TIMEOUT + 1)
+        self.assertEqual([b"kill-server"], self.link.commands)
+        self.assertEqual(LEFT, self.successResultOf(ending))
+        self.assertEqual(["HUP", "HUP of jobs", "closed"], held.done)
 
     def test_a_process_that_stays_is_killed(self) -> None:
         held = Held(Liveness.ALIVE)
@@ -149,7 +182,7 @@ class EndTests(SynchronousTestCase):
         self.assertEqual(["HUP", "KILL"], held.done)
         held.states = [Liveness.DEAD]
         self.wait(clock, 0.1)
-        self.assertIsNone(self.successResultOf(ending))
+        self.assertEqual(LEFT, self.successResultOf(ending))
 
     def test_a_process_that_nobody_knows_of_is_not_killed(self) -> None:
         held = Held(Liveness.UNKNOWN)
@@ -172,5 +205,5 @@ class EndTests(SynchronousTestCase):
         server = Held(Liveness.ALIVE)
         ending, clock = self.end(Reachability.HERE, None, server)
         self.wait(clock, 5 + END_TIMEOUT + 1)
-        self.assertIsNone(self.successResultOf(ending))
+        self.assertEqual((), self.successResultOf(ending))
         self.assertEqual(["KILL", "closed"], server.done)

@@ -12,6 +12,7 @@ from tservice.client.errors import Unusable
 from tservice.client.link.caller import session_path
 from tservice.client.link.naming import pick
 from tservice.client.shell import BROKEN, Shell, ago, cell
+from tservice.client.terminal.safe import safe_line
 
 HEAD = ("ID", "STATUS", "MODE", "NAME", "MODEL", "ACTIVE", "FOLDER")
 SHORT = 8
@@ -62,8 +63,10 @@ def kill(context: Context) -> int:
     known = context.sessions()
     found = [pick(known, word, "session")["id"] for word in context.words.session]
     for session_id in dict.fromkeys(found):
-        context.caller.call("DELETE", session_path(session_id))
+        told = context.caller.call("DELETE", session_path(session_id))
         context.shell.tell(f"ended {session_id}")
+        for each in told.get("left", ()):
+            context.shell.tell(f"still running: {each['pid']} {safe_line(each['command'])}")
     return 0
 
 

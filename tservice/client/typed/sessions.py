@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from tservice.client.calling import Calling, quoted
 from tservice.client.typed.events import (
@@ -81,6 +81,12 @@ class CustomModelBody(TypedDict):
     confirmedSwap: NotRequired[bool | None]
 
 
+class DeletedAnswer(TypedDict):
+    """A session was removed, and what is left of it; absent where nothing is."""
+
+    left: NotRequired[list[LeftAnswer]]
+
+
 class EffortAnswer(TypedDict):
     """The level that the agent told."""
 
@@ -106,9 +112,17 @@ class FlickerBody(TypedDict):
 
 
 class Killed(TypedDict):
-    """How many sessions were removed."""
+    """How many sessions were removed, and what is left of them."""
 
+    left: NotRequired[list[LeftAnswer]]
     killed: int
+
+
+class LeftAnswer(TypedDict):
+    """A process that outlives its session; C{command} is one line, untrusted and perhaps cut."""
+
+    pid: int
+    command: str
 
 
 class MessageAnswer(TypedDict):
@@ -301,9 +315,9 @@ class Sessions(Calling):
         found: SessionAnswer = await self.call("GET", f"/sessions/{quoted(id)}")
         return found
 
-    async def delete_sessions_id(self, id: str, *, killMux: bool | None = None) -> dict[str, Any]:
+    async def delete_sessions_id(self, id: str, *, killMux: bool | None = None) -> DeletedAnswer:
         """End the session and remove it, or let go of its process."""
-        found: dict[str, Any] = await self.call(
+        found: DeletedAnswer = await self.call(
             "DELETE", f"/sessions/{quoted(id)}", query={"killMux": killMux}
         )
         return found

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
 
+from tservice.mux.family import Family, UnknownFamily
 from tservice.mux.far import programs
 from tservice.mux.far.runner import FarError, IFar
 from tservice.mux.far.shell import MARK
@@ -105,6 +107,9 @@ class FarProcess:
             return Liveness.UNKNOWN
         said = {b"alive\n": Liveness.ALIVE, b"dead\n": Liveness.DEAD}
         return said.get(answer.out, Liveness.UNKNOWN)
+
+    async def family(self, clock: IReactorTime, session_id: str) -> Family:
+        return UnknownFamily()
 
     def close(self) -> None:
         """Nothing is held here."""

@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from tservice.core.clock import now_ms
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
+    Leftover,
     Mark,
     MuxError,
     MuxTimeout,
@@ -147,6 +148,7 @@ class HostedPane:
     @ivar gone: the server has ended.
     @ivar prints: how often the program printed.
     @ivar moves: set by a test, one for each guarded key to come: whether the screen moves under it.
+    @ivar left: set by a test; the processes that outlive it.
     @ivar restless: set by a test; guards compare rows only, as of a screen that never rests.
     """
 
@@ -166,6 +168,7 @@ class HostedPane:
     gone: bool = False
     prints: int = 0
     moves: deque[bool] = field(factory=deque)
+    left: tuple[Leftover, ...] = ()
     restless: bool = False
     clients: dict[int, AttachedClient] = field(factory=dict)
     _faults: list[_Fault] = field(factory=list)

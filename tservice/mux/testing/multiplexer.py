@@ -23,6 +23,7 @@ from tservice.mux.interface import (
     IMultiplexer,
     IPane,
     IPaneListener,
+    Leftover,
     Liveness,
     Mark,
     PaneExit,
@@ -143,10 +144,11 @@ class FakePane:
     async def resume(self) -> None:
         await self._do("resume", lambda: self._set_paused(False))
 
-    async def kill(self) -> None:
+    async def kill(self) -> tuple[Leftover, ...]:
         if self.hosted.gone:
-            return
+            return ()
         await self._do("kill", self._kill)
+        return self.hosted.left
 
     # -- told by the host
 

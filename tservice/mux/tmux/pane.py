@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
+from tservice.mux.family import Leftover
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     Capture,
@@ -175,24 +176,31 @@ class TmuxPane:
     async def resume(self) -> None:
         await self._set_paused(False, b"continue")
 
-    async def kill(self) -> None:
+    async def kill(self) -> tuple[Leftover, ...]:
         if self.link.over and not self._let_go:
-            return
+            return ()
+        left: tuple[Leftover, ...] = ()
         if self._server.owned:
-            await self._end()
+            left = await self._end()
         else:
             await self.let_go()
         self._listeners.clear()
         self.log.finish()
+        return left
 
-    async def _end(self) -> None:
+    async def _end(self) -> tuple[Leftover, ...]:
         self._killing = True
         try:
-            await self._server.end(self.link, self.pid)
+            left = await self._server.end(self.link, self.pid)
+        except MuxError:
+            # Its program may be over all the same, and nobody was told.
+            self._status.look_soon()
+            raise
         finally:
             self._killing = False
         await self.link.close("it was killed")
         self._forget()
+        return left
 
     # -- the multiplexer's side
 
@@ -329,6 +337,8 @@ class TmuxPane:
                 self._status.pid = word.argument
                 keep = commands.set_option("pid", b"%d" % word.argument)
                 self._channel.unawaited(self._channel.send(keep, 1), "keeping a process number")
+            case "exit" | "signal" if self._killing:
+                pass  # whoever kills it knows
             case "exit":
                 self._status.ended(status=word.argument, signal=None)
             case "signal":

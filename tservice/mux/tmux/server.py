@@ -16,6 +16,7 @@ from twisted.python.failure import Failure
 from tservice.core.clock import sleep
 from tservice.core.disk import trouble
 from tservice.core.timers import cancel
+from tservice.mux.family import Family, Leftover, UnknownFamily
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
 from tservice.mux.preamble import Preamble
 from tservice.mux.tmux.client import ControlClient
@@ -152,21 +153,39 @@ class TmuxServer:
         """
         return await self._run("display-message", "-p", "")
 
-    async def end(self, link: ServerLink, pid: int | None) -> None:
+    async def end(self, link: ServerLink, pid: int | None) -> tuple[Leftover, ...]:
         """End the server and the process in its pane; returns once both are gone.
 
+        @return: what the process has started and left behind.
         @raise MuxTimeout: it still listens, or nobody can tell whether it or the process ended.
         """
         held = None if pid is None else await self._transport.hold(pid)
         link.expect_end(True)
         try:
+            family: Family = UnknownFamily()
+            if held is not None:
+                family = await held.family(self._clock, self._session_id)
+                await self._hang_up(held)
             await self._end_server(link)
             await self._end_process(held)
+            await family.hang_up()
             await self._clear_late()
+            return await family.left()
         finally:
             link.expect_end(False)
             if held is not None:
                 held.close()
+
+    async def _hang_up(self, held: HeldProcess) -> None:
+        """Hang up while the terminal is there, and give that a moment.
+
+        A shell that finds its terminal gone before it hears of it leaves its jobs running: it takes
+        that for the end of its input.
+        """
+        # A server that nobody can reach is left alone, and so is its pane.
+        if await self.reach() is Reachability.HERE and await held.probe() is Liveness.ALIVE:
+            await held.hang_up()
+            await self._until_dead(held)
 
     async def _clear_late(self) -> None:
         """What is left, such as on a disk that has become read-only, goes when it is found next."""

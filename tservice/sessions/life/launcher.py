@@ -18,7 +18,7 @@ from tservice.core.kernelfiles import leads_to_kernel
 from tservice.core.places.bounds import Inside, WorkspaceBounds
 from tservice.core.places.place import Place
 from tservice.core.users.osuser import can_enter
-from tservice.mux.interface import IMultiplexer, IPane, MuxError, PaneGone, PaneSpec
+from tservice.mux.interface import IMultiplexer, IPane, Leftover, MuxError, PaneGone, PaneSpec
 from tservice.sessions.interfaces import (
     Again,
     IAgentTokens,
@@ -251,14 +251,15 @@ def _is_usable(folder: str, inside: Inside) -> bool:
     return usable
 
 
-async def end(pane: IPane) -> None:
+async def end(pane: IPane) -> tuple[Leftover, ...]:
     """End a pane and its server.
 
+    @return: the processes that are left of it.
     @raise ServiceError: 422: nobody knows whether it ended.
     """
     try:
-        await pane.kill()
+        return await pane.kill()
     except PaneGone:
-        return
+        return ()
     except MuxError as error:
         raise failed(f"the session could not be ended: {error}") from error

@@ -12,7 +12,7 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, failed
 from tservice.core.events import EventName
 from tservice.core.payloads import ExitTold
-from tservice.mux.interface import IPane, PaneExit
+from tservice.mux.interface import IPane, Leftover, PaneExit
 from tservice.sessions.interfaces import Again, IActivitySources, IAgentTokens, lasting
 from tservice.sessions.life.breaker import add_failure, tripped
 from tservice.sessions.life.conversation import check_free
@@ -79,17 +79,21 @@ class Processes:
         """
         return await _alone(live, lambda: self._stop(live, reason))
 
-    async def kill(self, live: Live) -> None:
+    async def kill(self, live: Live) -> tuple[Leftover, ...]:
         """End the process, whatever phase it is in, and remove the session.
 
+        @return: the processes that are left of it.
         @raise NotKept: done, but until the disk takes it a restart brings the session back.
         @raise ServiceError: 422: it does not answer; nothing was changed.
         """
-        await _alone(live, lambda: self._kill(live))
+        return await _alone(live, lambda: self._kill(live))
 
-    async def let_go(self, live: Live) -> None:
-        """Keep the process running without us; one without a process is removed."""
-        await _alone(live, lambda: self._let_go(live))
+    async def let_go(self, live: Live) -> tuple[Leftover, ...]:
+        """Keep the process running without us; one without a process is removed.
+
+        @return: as L{kill}.
+        """
+        return await _alone(live, lambda: self._let_go(live))
 
     async def reconcile(self, live: Live) -> bool:
         """Take up the process of a session that ran before this service started.
@@ -175,28 +179,29 @@ class Processes:
             self._roster.publish(live, EventName.SESSION_EXIT, ExitTold(id=live.record.id))
         return live.session
 
-    async def _kill(self, live: Live) -> None:
-        await self._end(live)
+    async def _kill(self, live: Live) -> tuple[Leftover, ...]:
+        left = await self._end(live)
         self._roster.remove(live)
+        return left
 
-    async def _end(self, live: Live) -> None:
+    async def _end(self, live: Live) -> tuple[Leftover, ...]:
         pane = live.pane
         if pane is None and live.stage.phase is not Phase.CREATED and live.record.owned:
             pane = await self._launcher.take_up(live.record)
-        if pane is not None:
-            await end(pane)
+        left = () if pane is None else await end(pane)
         live.forget_pane()
+        return left
 
-    async def _let_go(self, live: Live) -> None:
+    async def _let_go(self, live: Live) -> tuple[Leftover, ...]:
         if live.stage.phase is Phase.UNKNOWN:
             raise failed("the session's terminal does not answer")
         if live.stage.phase is not Phase.RUNNING:
-            await self._kill(live)
-            return
+            return await self._kill(live)
         live.stage.move.let_go()
         # The multiplexer has no way to drop one client; it is kept aside for the next start.
         live.pane = live.forget_pane()
         self._roster.happened(live, phase=Phase.DETACHED, status=Status.IDLE, pid=None)
+        return ()
 
     async def _reconcile(self, live: Live) -> bool:
         if live.stage.phase is not Phase.UNKNOWN:

@@ -21,8 +21,21 @@ class OneSession(Answer):
     )
 
 
-class Killed(Answer):
-    """How many sessions were removed."""
+class LeftAnswer(Answer):
+    """A process that outlives its session; C{command} is one line, untrusted and perhaps cut."""
+
+    pid: int
+    command: str
+
+
+class DeletedAnswer(Answer):
+    """A session was removed, and what is left of it; absent where nothing is."""
+
+    left: list[LeftAnswer] | None = absent()
+
+
+class Killed(DeletedAnswer):
+    """How many sessions were removed, and what is left of them."""
 
     killed: int
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from attrs import evolve
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode, invalid
-from tservice.core.payloads import Nothing
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.core.text import CASE_NAME, LINE
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Call, Operation, Scope
-from tservice.sessions.interfaces import ModelQuestion
+from tservice.sessions.interfaces import Leftover, ModelQuestion
 from tservice.sessions.life.quickstart import ORIGIN_LENGTH, QuickStart
 from tservice.sessions.record.names import NAME_LENGTH
 from tservice.sessions.record.questions import ContextQuestion, SwapQuestion
 from tservice.sessions.record.requests import CreateRequest, ModelWish, WorktreeWish
 from tservice.sessions.record.wire import SessionAnswer, session_answer
-from tservice.sessions.routes.answers import Killed, OneSession, QuickStartAnswer
+from tservice.sessions.routes.answers import (
+    DeletedAnswer,
+    Killed,
+    LeftAnswer,
+    OneSession,
+    QuickStartAnswer,
+)
 from tservice.sessions.service import SessionService
 
 Cols = Annotated[int, Field(ge=1, le=500)]
@@ -246,7 +252,7 @@ class LifeRoutes:
                 summary="End the session and remove it, or let go of its process",
                 tag="Sessions",
                 query=DeleteQuery,
-                answer=Nothing,
+                answer=DeletedAnswer,
                 errors=(ErrorCode.OPERATION_FAILED,),
             ),
             Operation(
@@ -333,12 +339,17 @@ class LifeRoutes:
 
     async def delete(self, call: Call) -> object:
         """End and remove one session."""
-        await self._sessions.delete(call.id, kill=call.query.kill_mux)
-        return Nothing()
+        kill = call.query.kill_mux
+        return DeletedAnswer(left=_left(await self._sessions.delete(call.id, kill=kill)))
 
     async def delete_all(self, call: Call) -> object:
         """End and remove the caller's sessions."""
-        return Killed(killed=await self._sessions.delete_own(call.identity))
+        killed, left = await self._sessions.delete_own(call.identity)
+        return Killed(killed=killed, left=_left(left))
+
+
+def _left(found: Sequence[Leftover]) -> list[LeftAnswer] | None:
+    return [LeftAnswer(pid=each.pid, command=each.command) for each in found] or None
 
 
 def _shared(body: LaunchBody, warnings: list[str]) -> dict[str, Any]:

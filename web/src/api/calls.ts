@@ -6,6 +6,7 @@ import type {
   SwapQuestion,
   CliItem,
   Colour,
+  Deleted,
   CreateBody,
   Name,
   OneSession,
@@ -44,7 +45,7 @@ export const startSession = (id: string, clearBreaker: boolean) =>
 
 /** @param killMux false leaves the pane running without this service (protocol-delete). */
 export const removeSession = (id: string, killMux: boolean) =>
-  request<unknown>("DELETE", sessionPath(id, `?killMux=${killMux}`));
+  request<Deleted>("DELETE", sessionPath(id, `?killMux=${killMux}`));
 
 export const renameSession = (id: string, name: string) =>
   request<Name>("PUT", sessionPath(id, "/name"), { body: { name } });

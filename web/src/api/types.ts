@@ -405,6 +405,11 @@ export interface CustomModelChange {
   clear?: boolean | null;
 }
 
+/** A session was removed, and what is left of it; absent where nothing is. */
+export interface Deleted {
+  left?: Left[];
+}
+
 /** What became of an input. */
 export interface Delivery {
   delivered: boolean;
@@ -857,9 +862,16 @@ export interface KeysBody {
   auth: string;
 }
 
-/** How many sessions were removed. */
+/** How many sessions were removed, and what is left of them. */
 export interface Killed {
+  left?: Left[];
   killed: number;
+}
+
+/** A process that outlives its session; `command` is one line, untrusted and perhaps cut. */
+export interface Left {
+  pid: number;
+  command: string;
 }
 
 /** The limits that hold: bytes, processors, processes. */

@@ -1,6 +1,6 @@
 /** What a person does with a session; every failure is told in a toast. */
 import * as calls from "../api/calls.ts";
-import type { CreateBody, Session } from "../api/types.ts";
+import type { CreateBody, Left, Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { reorder } from "../store/sessions.ts";
 import { activeId, drop, keep, sessionList, sessions } from "../store/state.ts";
@@ -75,8 +75,16 @@ async function take(id: string, killMux: boolean): Promise<void> {
   if (killMux) {
     if (activeId.value === id) activeId.value = heir === id ? undefined : heir;
     drop(id);
+    const left = done.left ?? [];
+    if (left.length > 0) say("bad", "Some of its processes go on", leftText(left));
   } else say("good", "Detached", "The program goes on; start it to attach again.");
 }
+
+/** What outlives a session, a few by name. */
+const leftText = (left: readonly Left[]): string => {
+  const named = left.slice(0, 3).map(({ pid, command }) => `${pid} ${command}`);
+  return [...named, ...(left.length > 3 ? [`and ${left.length - 3} more`] : [])].join("; ");
+};
 
 const ENDING =
   "Its program is ended and its screen is gone. Detaching leaves the program running without this service.";

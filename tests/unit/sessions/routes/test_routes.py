@@ -15,6 +15,7 @@ from tests.unit.http.driver import Answer, Api, OpenGate
 from tests.unit.sessions.rig import ADMIN, SessionCase
 from tservice.core.identity import Identity
 from tservice.http.operations import Access
+from tservice.mux.interface import Leftover
 from tservice.sessions.record.requests import INPUT_LENGTH
 from tservice.sessions.routes.table import session_operations
 from tservice.sessions.waits.output import OutputWaits
@@ -68,6 +69,14 @@ class LifeTests(RouteCase):
         self.assertEqual([session], self.api.get("/api/sessions").data)
         self.assertEqual({}, self.api.request("DELETE", path).data)
         self.assert_error(404, session["id"], self.api.get(path))
+
+    def test_what_is_left_of_a_session_is_told(self) -> None:
+        left = [{"pid": 9, "command": "sleep 9"}]
+        for path in ("/api/sessions/{}", "/api/sessions"):
+            session = self.make(start=True)
+            self.machine.host[session["id"]].left = (Leftover(pid=9, command="sleep 9"),)
+            answer = self.api.request("DELETE", path.format(session["id"]))
+            self.assertEqual(left, answer.data["left"])
 
     def test_start_and_its_other_names(self) -> None:
         for name in ("start", "interactive", "shell"):

@@ -1,0 +1,115 @@
+"""What is left of a pane's program, with real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import TestCase
+
+from tests.waiting import until
+from tservice.mux.family import COMMAND_CHARS, MOST, LocalFamily, read_process
+from tservice.mux.interface import Leftover
+from tservice.mux.machine import hold_process
+
+ID = "0a1b2c3d-0000-4000-8000-00000000000a"
+WAITS = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); print(flush=True); input()"
+
+
+class FamilyTests(TestCase):
+    """A program in a session of its own, as the one of a pane."""
+
+    def program(self, script: str, *words: str) -> subprocess.Popen[bytes]:
+        """It runs, and has said so by a line."""
+        environ = {**os.environ, "SERVICE_SESSION_ID": ID}
+        child = subprocess.Popen(
+            [*words, script],
+            env=environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self.addCleanup(self.end, child)
+        assert child.stdout is not None
+        child.stdout.readline()
+        return child
+
+    def end(self, child: subprocess.Popen[bytes]) -> None:
+        child.kill()
+        child.wait()
+        for pipe in filter(None, (child.stdin, child.stdout)):
+            pipe.close()
+
+    def started(self, read: Callable[[], list[int]]) -> list[int]:
+        pids = until("what it starts", read)
+        for pid in pids:
+            self.addCleanup(os.kill, pid, signal.SIGKILL)
+        return pids
+
+    async def left(self, script: str, count: int) -> tuple[list[int], tuple[Leftover, ...]]:
+        """What runs behind a shell's script that has ended, and what is said to be left."""
+        child = self.program(script, "sh", "-c")
+        family = await LocalFamily.of(reactor, child.pid, ID)
+        pids = self.started(lambda: ours if len(ours := _of_terminal(child.pid)) >= count else [])
+        self.end(child)
+        return pids, await family.left()
+
+    async def test_what_goes_on_is_named(self) -> None:
+        script = "trap '' HUP; sleep 54321 & setsid sleep 54322 & echo; read wait"
+        pids, left = await self.left(script, 1)
+        self.assertEqual({"sleep 54321", "sleep 54322"}, {each.command for each in left})
+        self.assertLessEqual(set(pids), {each.pid for each in left})
+        for each in left:
+            if each.pid not in pids:
+                os.kill(each.pid, signal.SIGKILL)
+
+    async def test_what_ends_in_a_moment_is_not_left(self) -> None:
+        child = self.program("sleep 0.3 & echo; read wait", "sh", "-c")
+        family = await LocalFamily.of(reactor, child.pid, ID)
+        self.end(child)
+        self.assertEqual((), await family.left())
+
+    async def test_a_long_command_is_cut_and_no_more_than_some_are_named(self) -> None:
+        word = "x" * 300
+        loop = f"for n in $(seq {MOST + 5}); do sh -c 'sleep 54323; : {word}' & done; echo; read w"
+        _, left = await self.left(loop, MOST + 5)
+        self.assertEqual(MOST, len(left))
+        self.assertEqual({COMMAND_CHARS}, {len(e.command) for e in left if "x" in e.command})
+
+    async def test_a_shell_that_tells_its_jobs_nothing(self) -> None:
+        """dash does not; it has no jobs that are disowned."""
+        child = self.program("sleep 54324 & sleep 54325 & echo; read wait", "dash", "-c")
+        family = await LocalFamily.of(reactor, child.pid, ID)
+        await family.hang_up()
+        self.assertIsNone(child.poll(), "nothing is told while the shell is there")
+        self.end(child)
+        await family.hang_up()
+        self.assertEqual((), await family.left())
+
+    def test_the_name_of_a_process_says_nothing(self) -> None:
+        named = "open('/proc/self/comm', 'w').write('a) R 1 (b'); "
+        child = self.program(named + WAITS, sys.executable, "-c")
+        found = read_process(child.pid)
+        assert found is not None
+        self.assertEqual((os.getpid(), child.pid), (found.parent, found.terminal))
+
+    def test_a_process_that_is_over(self) -> None:
+        child = self.program(WAITS, sys.executable, "-c")
+        held = hold_process(child.pid)
+        assert held is not None
+        self.addCleanup(held.close)
+        self.end(child)
+        found: list[object] = []
+        family = Deferred.fromCoroutine(held.family(reactor, ID))
+        family.addCallback(lambda it: Deferred.fromCoroutine(it.left())).addCallback(found.append)
+        self.assertEqual([()], found)
+
+
+def _of_terminal(leader: int) -> list[int]:
+    found = (read_process(int(name)) for name in os.listdir("/proc") if name.isdigit())
+    return [each.pid for each in found if each and each.terminal == leader and each.pid != leader]
