@@ -39,7 +39,7 @@ from tservice.clis.controls import Command, Control, Cycle
 from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.ondisk import OnDisk, entries_on_disk
 from tservice.clis.params import ParamValue
-from tservice.clis.submission import Submission
+from tservice.clis.submission import Park, Submission
 from tservice.core.places.place import Place
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "OnDisk",
     "PaneKeys",
     "ParamValue",
+    "Park",
     "Program",
     "Submission",
     "Transcript",

@@ -235,13 +235,14 @@ class IPane(Interface):
     async def guard() -> Guard:
         """Look at the screen, so that a key can be pressed only while it stays as it is."""
 
-    async def press_if(key: str, guard: Guard, rows: Sequence[int]) -> bool:
+    async def press_if(key: str, guard: Guard, rows: Sequence[int], times: int = 1) -> bool:
         """Press a key of C{keys.KEYS} or a digit, unless the screen changed since C{guard}.
 
         The server looks and presses in one step: what was printed after C{guard} is seen, and
         nothing else is typed in between.  What the program has not printed yet nobody can see.
 
         @param rows: the screen's rows that must stand where they stood.
+        @param times: how often it is pressed, 50 times at most.
         @return: false: it changed, or something was typed through this pane; nothing was pressed.
         """
 

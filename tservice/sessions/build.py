@@ -12,6 +12,7 @@ from tservice.http.metrics import Measure, Values
 from tservice.mux.interface import IMultiplexer
 from tservice.sessions.away import Away
 from tservice.sessions.input.buffer import InputBuffer
+from tservice.sessions.input.doubtstore import DoubtStore
 from tservice.sessions.input.driving import Driving
 from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.interfaces import ICustomModels
@@ -68,6 +69,7 @@ def build_sessions(
             repository=SessionRepository(ground.database),
             journal=InputJournal(ground.database, ground.reactor),
             buffer=InputBuffer(ground.database),
+            doubts=DoubtStore(ground.database),
             driving=Driving(clis, ground.bounds),
             away=away,
             roster=roster,

@@ -91,6 +91,8 @@ class Delivery:
     @ivar dropped: or it would be, had there been room for it; its number is free.
     @ivar opened: what the agent opened for it that waits for a choice: C{"picker"}
         (protocol-prompts).
+    @ivar put_aside: a prompt of before, which was not submitted for sure, stood in the composer and
+        was taken out for this one.
     """
 
     delivered: bool
@@ -99,6 +101,7 @@ class Delivery:
     buffered: bool = False
     dropped: bool = False
     opened: str | None = None
+    put_aside: bool = field(default=False, eq=False)
 
 
 class ISessions(Interface):

@@ -20,6 +20,7 @@ from tservice.mux.interface import Capture, IPane, Leftover, MuxError, PaneGone
 from tservice.sessions.away import Away
 from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.composing import composer_of
+from tservice.sessions.input.doubtstore import DoubtStore
 from tservice.sessions.input.driving import Driving
 from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.input.queue import InputQueue
@@ -129,6 +130,7 @@ class SessionDependencies:
     repository: SessionRepository
     journal: InputJournal
     buffer: InputBuffer
+    doubts: DoubtStore
     driving: Driving
     away: Away
     roster: Roster
@@ -451,6 +453,7 @@ class SessionService:
             gate=self._deps.gate,
             target=target,
             new_id=self._deps.new_input_id,
+            doubts=self._deps.doubts,
         )
         live = Live(record=record, stage=Stage(phase), inputs=inputs)
         return live

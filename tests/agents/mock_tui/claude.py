@@ -17,7 +17,7 @@ from tests.agents.mock_tui.composer import Composer
 from tests.agents.mock_tui.engine import Engine, Sleep, Turn
 from tests.agents.mock_tui.keys import Key, Pasted, Typed
 from tests.agents.mock_tui.log import TurnLog
-from tests.agents.mock_tui.scenario import DOUBLE, Scenario
+from tests.agents.mock_tui.scenario import DOUBLE, Scenario, is_deaf
 from tests.agents.mock_tui.terminal import View
 
 ONE_READ = 200
@@ -186,6 +186,7 @@ class Claude:
 
     def _enter(self, *, bulky: bool) -> None:
         fresh = self._engine.now - self._ready_at < self._scenario.lost_enter
+        fresh = fresh or is_deaf(self._scenario, self._options.cwd)
         if bulky or fresh or not self._composer.shown.strip():
             return
         if self._composer.shown.endswith("\\"):

@@ -22,6 +22,7 @@ class Scenario:
     @ivar start_delay: seconds from start to the first screen.
     @ivar lost_enter: seconds after the composer's first appearance in which
         Enter is lost and the text stays.
+    @ivar deaf: name of a gate; until a test releases it, each Enter is lost.
     @ivar double: seconds in which a second Escape makes a double one.
     @ivar trust_layout: C{numbered} or C{reversed} (unnumbered, "No" first).
     @ivar trust: whether an unknown folder is asked about at all.
@@ -37,6 +38,7 @@ class Scenario:
     speed: float = 1.0
     start_delay: float = 0.3
     lost_enter: float = 0.1
+    deaf: str | None = None
     double: float = DOUBLE
     trust_layout: str = "numbered"
     trust: bool = True
@@ -47,6 +49,11 @@ class Scenario:
     limits: Mapping[str, float] | None = None
     retry: float = 2.0
     attempts: int = 10
+
+
+def is_deaf(scenario: Scenario, cwd: Path) -> bool:
+    """Whether an Enter is lost now."""
+    return scenario.deaf is not None and not (cwd / scenario.gates / scenario.deaf).exists()
 
 
 def load(env: Mapping[str, str]) -> Scenario:

@@ -13,7 +13,7 @@ from tests.agents.mock_tui.engine import Ask, Child, Engine, Gate, Interrupted, 
 from tests.agents.mock_tui.families import Family, Shown
 from tests.agents.mock_tui.keys import Key, Pasted, Typed
 from tests.agents.mock_tui.log import TurnLog
-from tests.agents.mock_tui.scenario import Scenario
+from tests.agents.mock_tui.scenario import Scenario, is_deaf
 from tests.agents.mock_tui.terminal import View
 from tests.agents.stub.record import Outcome
 from tests.agents.stub.script import CLOSING, Call, Fail, Plan, Say, Shell, plan
@@ -108,6 +108,7 @@ class Simple:
     def _enter(self) -> None:
         assert self._ready_at is not None
         fresh = self._engine.now - self._ready_at < self._scenario.lost_enter
+        fresh = fresh or is_deaf(self._scenario, self._cwd)
         if fresh or not self._composer.shown.strip():
             return
         text = self._composer.take()

@@ -22,6 +22,7 @@ class ComposerAgent:
     @ivar ends_line: the next CR is a line end.
     @ivar kept: how many coming prompts stay in the composer though they were submitted.
     @ivar numb: its caret does not move.
+    @ivar plain: of the keys that edit it knows none but the one that takes a letter back.
     @ivar keeps_rows: the key that wipes a row joins none, as in Gemini CLI.
     @ivar stands_still: it reads nothing; what was typed waits.
     @ivar pickers: texts for which a picker takes the composer's place instead of a turn.
@@ -38,6 +39,7 @@ class ComposerAgent:
         self.ends_line = False
         self.kept = 0
         self.numb = False
+        self.plain = False
         self.keeps_rows = False
         self.stands_still = False
         self.pickers: set[str] = set()
@@ -83,6 +85,8 @@ class ComposerAgent:
         self.text += text
 
     def _key(self, key: bytes) -> None:
+        if self.plain and key != _BACK:
+            return
         if key in CARET_KEYS:
             self._at_start = key in _TO_START and not self.numb
         elif key == _STASH:

@@ -48,6 +48,7 @@ from tservice.push.model import Subscription
 from tservice.push.store import PushStore
 from tservice.restore.store import RestoreStore
 from tservice.sessions.input.buffer import InputBuffer
+from tservice.sessions.input.doubtstore import DoubtStore, KeptDoubt
 from tservice.sessions.input.journal import InputJournal, InputKind
 from tservice.sessions.input.journal import JournalEntry as Typed
 from tservice.sessions.record.repository import SessionRepository
@@ -440,7 +441,27 @@ def _kept_input(world: World) -> Sequence[Step]:
     ]
 
 
+def _doubts(world: World) -> Sequence[Step]:
+    store = DoubtStore(world.database)
+
+    def keep(name: str) -> Step:
+        entry = Typed(session_id="s", id=name, kind=InputKind.PROMPT, data=b"go")
+        doubt = KeptDoubt(entry=entry, submitted_at=1, message="not sure")
+        return Step(name=name, do=lambda: store.keep(doubt), owed=True)
+
+    settled = Typed(session_id="s", id="one", kind=InputKind.PROMPT, data=b"go")
+    return [
+        keep("one"),
+        keep("two"),
+        Step(name="passed", do=lambda: store.pass_by("s"), owed=True),
+        Step(name="settled", do=lambda: store.forget(settled), owed=True),
+        keep("three"),
+        Step(name="over", do=lambda: store.clear("s"), owed=True),
+    ]
+
+
 STORIES = [
+    Story(["input_doubts"], _doubts),
     Story(["input_buffer"], _kept_input),
     Story(["webviews"], _webviews),
     Story(["timed_runs"], _timed_runs),

@@ -29,6 +29,7 @@ class DeliveryAnswer(TypedDict):
     delivered: bool
     duplicate: NotRequired[bool]
     opened: NotRequired[str]
+    putAside: NotRequired[bool]
 
 
 class InputBody(TypedDict):
@@ -56,6 +57,7 @@ class InputWaitAnswer(TypedDict):
     delivered: bool
     duplicate: bool
     opened: NotRequired[str]
+    putAside: NotRequired[bool]
 
 
 class KeyBody(TypedDict):

@@ -117,8 +117,12 @@ class FakePane:
 
         return await self._do("guard", look)
 
-    async def press_if(self, key: str, guard: Guard, rows: Sequence[int]) -> bool:
-        return await self._type_if("press_if", guard, rows, lambda: self._press(key))
+    async def press_if(self, key: str, guard: Guard, rows: Sequence[int], times: int = 1) -> bool:
+        def press() -> None:
+            for _ in range(times):
+                self._press(key)
+
+        return await self._type_if("press_if", guard, rows, press)
 
     async def paste_if(self, text: str, guard: Guard, rows: Sequence[int]) -> bool:
         return await self._type_if("paste_if", guard, rows, lambda: self._paste(text))

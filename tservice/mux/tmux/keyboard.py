@@ -69,9 +69,9 @@ class Keyboard:
         second = guards.activity(stamps[0])
         return Guard(capture=seen, still=second is not None, seal=(typed, second))
 
-    async def press_if(self, key: str, guard: Guard, rows: Sequence[int]) -> bool:
+    async def press_if(self, key: str, guard: Guard, rows: Sequence[int], times: int) -> bool:
         """See L{IPane.press_if}."""
-        return await self._type_if((commands.press(key),), guard, rows)
+        return await self._type_if((commands.press(key),) * times, guard, rows)
 
     async def paste_if(self, text: str, guard: Guard, rows: Sequence[int]) -> bool:
         """See L{IPane.paste_if}."""

@@ -133,8 +133,8 @@ class TmuxPane:
     async def guard(self) -> Guard:
         return await self._keyboard.guard(self._stream.modes.sequences)
 
-    async def press_if(self, key: str, guard: Guard, rows: Sequence[int]) -> bool:
-        return await self._keyboard.press_if(key, guard, rows)
+    async def press_if(self, key: str, guard: Guard, rows: Sequence[int], times: int = 1) -> bool:
+        return await self._keyboard.press_if(key, guard, rows, times)
 
     async def paste_if(self, text: str, guard: Guard, rows: Sequence[int]) -> bool:
         return await self._keyboard.paste_if(text, guard, rows)

@@ -9,16 +9,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from tservice.core.errors import ServiceError
+from tservice.core.errors import ServiceError, failed
 from tservice.mux.interface import PaneGone
+from tservice.sessions.input.composing import Composer
+from tservice.sessions.input.doubtstore import DoubtStore, KeptDoubt
 from tservice.sessions.input.journal import JournalEntry
 from tservice.sessions.input.prompting import Prompter
-from tservice.sessions.input.typist import Left
+from tservice.sessions.input.typist import Left, TypingContext
+from tservice.sessions.interfaces import IInputGate
+from tservice.sessions.record.model import Session
 
 REMEMBERED = 16
 """Prompts in doubt of one session; beyond that the oldest counts as submitted."""
+
+PUT_ASIDE = "; it was put aside for a later prompt"
 
 
 @frozen(eq=False)
@@ -31,10 +37,14 @@ class _Doubt:
 
 
 class Doubts:
-    """The prompts in doubt of one session, as long as this service runs."""
+    """The prompts in doubt of one session, as long as its process runs.
 
-    def __init__(self) -> None:
-        self._doubts: deque[_Doubt] = deque(maxlen=REMEMBERED)
+    @param session: the record, asked afresh each time.
+    """
+
+    def __init__(self, store: DoubtStore, session: Callable[[], Session]) -> None:
+        self._store, self._session = store, session
+        self._doubts: deque[_Doubt] = deque()
 
     @property
     def left(self) -> tuple[Left, ...]:
@@ -43,7 +53,31 @@ class Doubts:
 
     def add(self, entry: JournalEntry, prompter: Prompter, why: ServiceError) -> None:
         """Remember one, with what its caller is told."""
+        at = None if prompter.left.claim is None else self._session().last_submit_at
+        kept = KeptDoubt(entry=entry, submitted_at=at, message=why.message, passed=prompter.passed)
+        self._store.keep(kept)
         self._doubts.append(_Doubt(entry, prompter, why))
+        if len(self._doubts) > REMEMBERED:
+            self._store.forget(self._doubts.popleft().entry)
+
+    def recall(
+        self,
+        composer: Composer,
+        context_of: Callable[[JournalEntry], TypingContext],
+        gate: IInputGate,
+    ) -> None:
+        """Take up those of the service before this one.
+
+        @param context_of: what typing an entry needs.
+        """
+        for kept in () if self._doubts else self._store.load(self._session().id):
+            prompter = Prompter(kept.entry, context_of(kept.entry), composer)
+            prompter.passed = kept.passed
+            if kept.submitted_at is not None:
+                session = evolve(self._session(), last_submit_at=kept.submitted_at)
+                text = kept.entry.data.decode("utf-8")
+                prompter.recall(gate.claim(session, text, caught_up=False))
+            self._doubts.append(_Doubt(kept.entry, prompter, failed(kept.message)))
 
     async def settle(self, client: str | None, seq: int, again: Callable[[], object]) -> None:
         """Return where that prompt is not, or no longer, in doubt.
@@ -60,15 +94,20 @@ class Doubts:
         except PaneGone:
             over = True
         if not over:
-            raise ServiceError(found.why.code, found.why.message)
+            aside = PUT_ASIDE if found.prompter.passed else ""
+            raise ServiceError(found.why.code, found.why.message + aside)
         if found in self._doubts:
             self._doubts.remove(found)
+            self._store.forget(found.entry)
 
     def pass_by(self) -> None:
         """What stands in the composer is put aside, or gone, for another prompt."""
+        if not all(each.prompter.passed for each in self._doubts):
+            self._store.pass_by(self._session().id)
         for each in self._doubts:
             each.prompter.passed = True
 
     def clear(self) -> None:
         """The process is another one: what it was given is settled."""
+        self._store.clear(self._session().id)
         self._doubts.clear()

@@ -1,15 +1,18 @@
 """A draft that stands in the composer already: taken out, and put back behind the prompt.
 
 It is somebody's own, or a prompt of before that was not submitted for sure.  A prompt never merges
-with it: what cannot be taken out and put back as it was keeps the prompt from being typed.
+with it.  Somebody's draft that cannot be taken out and put back as it was keeps the prompt from
+being typed.  A prompt's text is known, so it is taken out by whatever key the agent answers to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from twisted.logger import Logger
 
+from tservice.clis.interfaces import Park
 from tservice.core.clock import sleep
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
@@ -21,8 +24,14 @@ from tservice.terminal.draft import Draft
 
 LOOKS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 2.0, 3.0)
 """Seconds before each look for what a key made of the draft."""
+SHORT_LOOKS = LOOKS[:6]
+"""The same where another key can be tried.  Longer than an agent that was stopped stands still."""
 
 UNPARKED = "somebody's draft stands in the composer, send or clear that first"
+STUCK = (
+    "an earlier prompt, which may not have been submitted, stands in the composer, and no key takes"
+    " it out; send or clear it first"
+)
 
 
 def is_retypable(draft: str) -> bool:
@@ -46,6 +55,12 @@ class Parking:
         self._touch = Touch(context, composer)
         self._draft: Draft | None = None
         self._left: Left | None = None
+        self._returns = False
+
+    @property
+    def put_aside(self) -> bool:
+        """Whether a prompt of before, which may not have been submitted, was taken out."""
+        return self._left is not None
 
     async def park(self, sight: Sight | None, prompt: str) -> Sight | None:
         """Empty the composer for C{prompt}; what stands in it then.
@@ -54,17 +69,16 @@ class Parking:
         """
         if sight is None or not sight.draft.text:
             return sight
-        if not sight.is_whole:
-            raise NotTyped(UNPARKED)
         left = self._left_in(sight.draft)
+        if left is None and not sight.is_whole:
+            raise NotTyped(UNPARKED)
         try:
-            if left is not None and (_read_alike(left.text, prompt) or await _is_over(left)):
-                await self._wipe(sight)
-            else:
-                await self._take_out(sight, left)
+            if left is not None:
+                return await self._put_aside(sight, left, prompt)
+            await self._take_out(sight)
             return await self._emptied()
         except Unanswered as error:
-            raise NotTyped(UNPARKED) from error
+            raise NotTyped(UNPARKED if left is None else STUCK) from error
 
     def is_back(self, draft: Draft) -> bool:
         """Whether C{draft} is the one that was parked."""
@@ -75,7 +89,7 @@ class Parking:
 
         It may be a prompt of before, of which the agent told only since.
         """
-        if self._draft is None or self._park is None or self._park.returns:
+        if self._draft is None or self._returns or (self._left is None and self._park is None):
             return
         if self._left is not None and await _is_over(self._left):
             return
@@ -107,35 +121,70 @@ class Parking:
         found = (each for each in reversed(self._context.left) if draft.is_of(each.text))
         return next(found, None)
 
-    async def _take_out(self, sight: Sight, left: Left | None) -> None:
-        park = self._park
-        if park is None:
-            raise NotTyped(UNPARKED)
-        known = left is not None and self._composer.submission.wipe is not None
-        if not (park.returns or known or is_retypable(sight.draft.text)):
-            raise NotTyped(UNPARKED)
-        self._draft, self._left = sight.draft, left
-        if known and not park.returns:
-            # It may have many rows, and is typed again as it was given.
-            await self._wipe(sight)
-            return
-        self._context.displacing()
-        for key in park.keys:
-            if await self._touch.insist(key, partial(_same, sight)) is None:
-                raise NotTyped(UNPARKED)
-            await sleep(self._context.clock, LOOKS[0])
+    async def _put_aside(self, sight: Sight, left: Left, prompt: str) -> Sight:
+        """Take out a prompt of before; what stands there then.
 
-    async def _wipe(self, sight: Sight) -> None:
+        @raise NotTyped: no key does.
+        """
+        over = _read_alike(left.text, prompt) or await _is_over(left)
+        if not over:
+            self._draft, self._left = sight.draft, left
         self._context.displacing()
-        await self._touch.wipe(partial(_same, sight))
+        park = self._park if self._park is not None and self._park.returns and not over else None
+        empty = None
+        if park is not None and await self._press(sight, park):
+            empty = await self._empty(SHORT_LOOKS)
+        if empty is not None:
+            self._returns = True
+            return empty
+        gone = await self._take_away(sight, left)
+        empty = await self._empty(LOOKS)
+        if empty is None:
+            raise NotTyped(STUCK)
+        # Gone by itself, it was taken out after all, only late.
+        self._returns = park is not None and not gone
+        return empty
+
+    async def _take_away(self, sight: Sight, left: Left) -> bool:
+        """Row by row, else letter by letter; whether that took all of it away."""
+        if await self._touch.wipe(partial(_reads_same, sight)):
+            return True
+        rest = await self._touch.see()
+        # Whatever is left of it is a part of that prompt, or somebody else's by now.
+        if rest is None or not rest.draft.text or not rest.draft.is_of(left.text):
+            return False
+        return await self._touch.erase(rest.draft.text)
+
+    async def _take_out(self, sight: Sight) -> None:
+        park = self._park
+        if park is None or not (park.returns or is_retypable(sight.draft.text)):
+            raise NotTyped(UNPARKED)
+        self._draft, self._returns = sight.draft, park.returns
+        self._context.displacing()
+        if not await self._press(sight, park):
+            raise NotTyped(UNPARKED)
+
+    async def _press(self, sight: Sight, park: Park) -> bool:
+        for key in park.keys:
+            if await self._touch.insist(key, partial(_reads_same, sight)) is None:
+                return False
+            await sleep(self._context.clock, LOOKS[0])
+        return True
 
     async def _emptied(self) -> Sight:
-        for pause in LOOKS:
+        seen = await self._empty(LOOKS)
+        if seen is None:
+            raise NotTyped(UNPARKED)
+        return seen
+
+    async def _empty(self, looks: Sequence[float]) -> Sight | None:
+        """The composer once nothing stands in it; C{None}: something does."""
+        for pause in looks:
             await sleep(self._context.clock, pause)
             seen = await self._touch.see()
             if seen is not None and not seen.draft.text:
                 return seen
-        raise NotTyped(UNPARKED)
+        return None
 
 
 async def _is_over(left: Left) -> bool:
@@ -147,5 +196,6 @@ def _read_alike(one: str, other: str) -> bool:
     return one.split() == other.split()
 
 
-def _same(before: Sight, now: Sight) -> bool:
-    return now.is_whole and before.draft.text == now.draft.text
+def _reads_same(before: Sight, now: Sight) -> bool:
+    """Whether it reads as before, and is a composer as surely as it was."""
+    return before.draft.text == now.draft.text and (now.is_whole or not before.is_whole)

@@ -27,7 +27,7 @@ from tservice.sessions.input.typist import (
     TypingContext,
     Typist,
 )
-from tservice.sessions.interfaces import Told
+from tservice.sessions.interfaces import Claim, Told
 
 SIGHTS = (0.1, 0.2, 0.3, 0.5, 0.9, 1.0)
 """Seconds before each further look for a composer, before anything is typed: a screen that is half
@@ -65,9 +65,11 @@ class Given:
     """What became of a prompt.
 
     @ivar opened: what its command opened.
+    @ivar put_aside: a prompt of before, not submitted for sure, was taken out of the composer.
     """
 
     opened: str | None = None
+    put_aside: bool = False
 
 
 class Prompter:
@@ -109,10 +111,14 @@ class Prompter:
         try:
             await self._submitter.sure()
             await self._parking.put_back()
-            return Given(opened=await self._opened())
+            return Given(opened=await self._opened(), put_aside=self._parking.put_aside)
         except PaneGone:
             # Enter was pressed, and the program ended on it: C{/exit} does that.
             return Given()
+
+    def recall(self, claim: Claim) -> None:
+        """A process before this one has pressed its Enter, and nobody is sure."""
+        self._submitter.claim = claim
 
     async def finish(self, again: Callable[[], object]) -> bool:
         """Submit it, if it was not, now that its caller asks for it again; whether it was by now.

@@ -31,6 +31,7 @@ from tservice.mux.keys import KEYS
 from tservice.sessions.input.buffer import Buffered, InputBuffer
 from tservice.sessions.input.classify import check_text, classify
 from tservice.sessions.input.doubts import Doubts
+from tservice.sessions.input.doubtstore import DoubtStore
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
 from tservice.sessions.input.prompting import Given, Prompter
 from tservice.sessions.input.serial import WAITING, SerialQueue
@@ -60,6 +61,7 @@ class InputQueue:
         gate: IInputGate,
         target: InputTarget,
         new_id: Callable[[], str],
+        doubts: DoubtStore,
     ) -> None:
         self._clock = clock
         self._journal = journal
@@ -69,7 +71,7 @@ class InputQueue:
         self._new_id = new_id
         self._queue = SerialQueue()
         self._passing = SerialQueue()
-        self._doubts = Doubts()
+        self._doubts = Doubts(doubts, target.session)
         self._latest: Left | None = None
         self._holding = False
         self._catching_up = False
@@ -273,7 +275,7 @@ class InputQueue:
         )
         entry = self._journal.accept(entry)
         given = await self._type(entry, context)
-        return Delivery(delivered=True, opened=given.opened)
+        return Delivery(delivered=True, opened=given.opened, put_aside=given.put_aside)
 
     def _previous(self, request: InputRequest) -> int | None:
         if request.seq is None or request.client_id is None:
@@ -373,6 +375,9 @@ class InputQueue:
         entry = self._journal.pending(session_id)
         pane = self._target.pane()
         over = None if pane is None else await self._learn(pane)
+        composer = self._target.composer()
+        if composer is not None and pane is not None and pane.ending is None:
+            self._doubts.recall(composer, self._begun, self._gate)
         if entry is None:
             return
         if entry.id == over:
@@ -400,13 +405,7 @@ class InputQueue:
         try:
             # Who sent it is not known any more; whoever did, it is in the owner's name.
             self._target.judge(None)
-            context = self._context(
-                entry,
-                unsure=lambda: None,
-                wanted=lambda: True,
-                submitting=partial(self._submitting, entry, None),
-            )
-            await self._give(entry, context, resumed=True)
+            await self._give(entry, self._begun(entry), resumed=True)
         except NotTyped as error:
             self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)
             self._journal.give_back(entry)
@@ -414,6 +413,11 @@ class InputQueue:
         except (PaneGone, ServiceError) as error:
             self._log.warn("input {id} was not finished: {error}", id=entry.id, error=error)
         self._journal.finish(entry)
+
+    def _begun(self, entry: JournalEntry) -> TypingContext:
+        """For an entry of the service before this one."""
+        tell = partial(self._submitting, entry, None)
+        return self._context(entry, unsure=lambda: None, wanted=lambda: True, submitting=tell)
 
     def _context(
         self,

@@ -15,6 +15,11 @@ WIPES = 80
 WIPED = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds before each look for what a key took away."""
 
+BURST = 50
+"""How often a key that takes away one letter is pressed between two looks."""
+BURSTS = 400
+"""Such bursts at most: what is longer is shown as a stand-in, which one key takes away."""
+
 MOVING = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds behind each key that was not pressed because the screen moved under it."""
 
@@ -52,23 +57,30 @@ class Touch:
         seen, pressed = await self._press(key, meant)
         return seen if pressed else None
 
-    async def insist(self, key: str, meant: Callable[[Sight], bool]) -> Sight | None:
-        """The same, but a screen that moved under the key is looked at again."""
+    async def insist(
+        self, key: str, meant: Callable[[Sight], bool], times: int = 1
+    ) -> Sight | None:
+        """The same, but a screen that moved under the key is looked at again.
+
+        @param times: how often the key is pressed.
+        """
         for pause in MOVING:
-            seen, pressed = await self._press(key, meant)
+            seen, pressed = await self._press(key, meant, times)
             if pressed or seen is None:
                 return seen
             await sleep(self._context.clock, pause)
         return None
 
-    async def _press(self, key: str, meant: Callable[[Sight], bool]) -> tuple[Sight | None, bool]:
+    async def _press(
+        self, key: str, meant: Callable[[Sight], bool], times: int = 1
+    ) -> tuple[Sight | None, bool]:
         """What was seen, if it is what is meant, and whether the key was pressed at that."""
         try:
             guard = await self._context.pane.guard()
             seen = self._composer.see(guard.capture)
             if seen is None or not meant(seen):
                 return None, False
-            return seen, await self._context.pane.press_if(key, guard, seen.draft.rows)
+            return seen, await self._context.pane.press_if(key, guard, seen.draft.rows, times)
         except PaneGone:
             raise
         except MuxTimeout as error:
@@ -98,6 +110,25 @@ class Touch:
             if not now.draft.text:
                 return True
             meant = partial(_reads, now.draft.text)
+        return False
+
+    async def erase(self, text: str) -> bool:
+        """Take C{text} away letter by letter, which every composer does; whether it is gone.
+
+        @raise Unanswered: the terminal does not say.
+        """
+        caret = self._composer.submission.caret
+        if caret is not None and await self.insist(caret[1], partial(_reads, text)) is None:
+            return False
+        for _ in range(BURSTS):
+            times = min(BURST, max(1, len(text)))
+            before = await self.insist("BSpace", partial(_reads, text), times)
+            now = None if before is None else await self._changed(before)
+            if now is None:
+                return False
+            if not now.draft.text:
+                return True
+            text = now.draft.text
         return False
 
     async def _joined(self, wiped: Sight) -> Sight | None:

@@ -83,6 +83,7 @@ class DeliveryAnswer(Answer):
     delivered: bool
     duplicate: bool = absent_if_false()
     opened: str | None = absent()
+    put_aside: bool = absent_if_false()
 
 
 class BufferedAnswer(Answer):

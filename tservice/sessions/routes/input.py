@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
-from tservice.core.payload import absent
+from tservice.core.payload import absent, absent_if_false
 from tservice.http.bounds import LEAST_BODY_LIMIT, LONGEST_CHARACTER
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope, Style
@@ -78,6 +78,7 @@ class InputWaitAnswer(WaitAnswer):
     delivered: bool
     duplicate: bool
     opened: str | None = absent()
+    put_aside: bool = absent_if_false()
 
 
 class InputRoutes:
@@ -97,7 +98,9 @@ class InputRoutes:
             return BufferedAnswer(dropped=done.dropped)
         if done.duplicate:
             return DeliveryAnswer(delivered=False, duplicate=True)
-        return DeliveryAnswer(delivered=done.delivered, opened=done.opened)
+        return DeliveryAnswer(
+            delivered=done.delivered, opened=done.opened, put_aside=done.put_aside
+        )
 
     async def _input_and_wait(
         self, call: Call, request: InputRequest, wanted: WaitRequest

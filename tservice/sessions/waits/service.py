@@ -156,7 +156,11 @@ class Waiting:
             parked.arm()
             outcome = await self._settled(parked)
         answer = self._answer(session_id, until, request.timeout_ms, outcome)
-        told = {"delivered": delivery.delivered, "duplicate": delivery.duplicate}
+        told = {
+            "delivered": delivery.delivered,
+            "duplicate": delivery.duplicate,
+            "putAside": delivery.put_aside,
+        }
         return answer | told | opened(delivery)
 
     async def wait_output(

@@ -415,6 +415,7 @@ export interface Delivery {
   delivered: boolean;
   duplicate?: boolean;
   opened?: string;
+  putAside?: boolean;
 }
 
 /** A diff; cut short at 400 KB. */
@@ -684,6 +685,7 @@ export interface InputWait {
   delivered: boolean;
   duplicate: boolean;
   opened?: string;
+  putAside?: boolean;
 }
 
 /** What an install would do. */

@@ -143,6 +143,72 @@ class DoubtTests(SubmissionCase):
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r", 1)))
         self.refused(self.send("hello\r", 2))
 
+    def test_an_agent_that_knows_no_key_but_the_one_that_takes_a_letter_back(self) -> None:
+        """It neither shows a caret nor puts aside; a text of the service's own blocks nothing."""
+        self.agent.plain = True
+        text = "the first row\nthe second, which is longer\n\tthe third"
+        self.doubted(f"{text}\r")
+        for seq, prompt in enumerate(("next", "last"), 2):
+            answer = self.send(f"{prompt}\r", seq)
+            self.spend(LONG)
+            self.assertTrue(self.successResultOf(answer).put_aside)
+        self.assertEqual((["next", "last"], text), (self.agent.prompts, self.agent.text))
+        again = self.send(f"{text}\r")
+        self.spend(LONG)
+        self.assertIn("put aside", self.refused(again))
+
+    def test_what_nobody_can_take_out_is_said_to_be_the_service_s_own(self) -> None:
+        self.agent.plain = True
+        self.doubted()
+        self.agent.received = lambda data: None  # type: ignore[method-assign]
+        answer = self.send("next\r", 2)
+        self.spend(LONG)
+        self.assertIn("an earlier prompt", self.refused(answer))
+        self.assertEqual("hello", self.agent.text)
+
+    def restarted(self) -> None:
+        self.machine.restart()
+        self.successResultOf(self.machine.opening)
+        self.spend(1)
+
+    def test_the_service_after_a_crash_knows_it(self) -> None:
+        self.agent.plain = True
+        self.doubted("one\ntwo\r")
+        self.restarted()
+        again = self.send("one\ntwo\r")
+        self.spend(LONG)
+        self.assertIn(NOT_SURE, self.refused(again))
+        answer = self.send("next\r", 2)
+        self.spend(LONG)
+        self.assertTrue(self.successResultOf(answer).put_aside)
+        self.assertEqual((["next"], "one\ntwo"), (self.agent.prompts, self.agent.text))
+
+    def test_the_service_after_a_crash_submits_it_with_proof(self) -> None:
+        self.doubted()
+        self.restarted()
+        self.agent.numb = False
+        again = self.send("hello\r")
+        self.spend(LONG)
+        self.assertEqual(AGAIN, self.successResultOf(again))
+        self.assertEqual((["hello"], ["hello"]), (self.hosted.pastes, self.agent.prompts))
+        self.restarted()
+        self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
+
+    def test_a_caret_that_is_elsewhere(self) -> None:
+        """Such a composer is never seen for sure; the service's own text is known all the same."""
+        draw = self.agent.draw
+
+        def elsewhere() -> None:
+            draw()
+            self.agent._tty.emit(b"\x1b[1;1H")
+
+        self.agent.plain, self.agent.draw = True, elsewhere  # type: ignore[method-assign]
+        self.doubted()
+        answer = self.send("next\r", 2)
+        self.spend(LONG)
+        self.assertTrue(self.successResultOf(answer).put_aside)
+        self.assertEqual((["next"], "hello"), (self.agent.prompts, self.agent.text))
+
     def test_a_process_that_is_gone_settles_it(self) -> None:
         self.doubted()
         self.hosted.exit(0)
