@@ -9,7 +9,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.harness import LOST, BrowserCase, Terminal, ask_tmux, expect_same, until
+from tests.browser.harness import (
+    LOST,
+    BrowserCase,
+    Terminal,
+    ask_tmux,
+    clipboard,
+    expect_same,
+    put_into_clipboard,
+    until,
+)
 from tests.browser.proxy import Relay
 from tests.integration.harness import Daemon
 
@@ -160,6 +169,59 @@ class TypingTests(BrowserCase):
         terminal.page.keyboard.press("Enter")
         until(terminal.page, "a new start", ended.is_hidden)
         terminal.ready().run("echo new-$((1 + 0))").wait("new-1")
+
+
+class LineTests(BrowserCase):
+    """A line that is wrapped is one line, whenever the page came."""
+
+    def opened(self, url: str) -> Terminal:
+        context = self.context()
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        return self.terminal(url, context)
+
+    def copied_line(self, terminal: Terminal, row: int) -> str:
+        """What a triple click into a row of the screen copies."""
+        page = terminal.page
+        screen = terminal.element.locator(".xterm-screen")
+        box = screen.bounding_box()
+        assert box is not None
+        height = box["height"] / terminal.read()["rows"]
+        put_into_clipboard(page, "")
+        screen.click(click_count=3, position={"x": 40, "y": height * (row + 0.5)})
+        page.keyboard.press("Control+Shift+C")
+        until(page, "a copy", lambda: clipboard(page))
+        return (clipboard(page) or "").rstrip()
+
+    def test_a_triple_click_and_a_wider_window(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        text = "".join(f"{n:03d} 日本 " for n in range(60)).rstrip()
+        (daemon.home / "line").write_text(text)
+        terminal = self.opened(daemon.url)
+        terminal.run(r"clear; printf '\e[41m'; cat line; printf '\e[m\n'; echo end-$((40 + 2))")
+        terminal.wait("end-42")
+        self.assertEqual(text, self.copied_line(terminal, 1))
+        terminal.page.reload()
+        terminal.ready().wait("end-42")
+        self.assertEqual(text, self.copied_line(terminal, 1))
+        other = self.opened(daemon.url).wait("end-42")
+        self.assertEqual(text, self.copied_line(other, 1))
+        self.assertIn(text, ask_terminal(daemon, session))
+        other.page.close()
+        page, before = terminal.page, terminal.read()["cols"]
+        size = page.viewport_size
+        assert size is not None
+        page.set_viewport_size({"width": size["width"] + 300, "height": size["height"]})
+        until(page, "more columns", lambda: terminal.read()["cols"] > before)
+        expect_same(daemon, session, terminal)
+        self.assertEqual(text, self.copied_line(terminal, 1))
+
+
+def ask_terminal(daemon: Daemon, session: str) -> list[str]:
+    """The lines that the service tells of the whole terminal, without their styles."""
+    path = f"/api/sessions/{session}/terminal?full=1"
+    read = daemon.request("GET", path).data()["terminalBuffer"]
+    return re.sub(r"\x1b\[[0-9;]*[mK]", "", read).split("\r\n")
 
 
 class LossTests(BrowserCase):

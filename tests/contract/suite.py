@@ -12,6 +12,7 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 
 from tests.contract.last import ID, Last, outcome
+from tests.contract.lines import LineContract, text
 from tests.integration.mux.harness import Heard, TmuxTestCase
 from tests.waiting import PATIENCE
 from tservice.mux.interface import (
@@ -33,12 +34,7 @@ from tservice.mux.tmux import capture as tmux_capture
 from tservice.mux.tmux.control import LINE_COST
 
 
-def text(pane: Any) -> bytes:
-    """Everything that the log holds."""
-    return bytes(pane.log.read(pane.log.start, pane.log.end - pane.log.start))
-
-
-class Contract:
+class Contract(LineContract):
     """The suite; C{self} is a class that hands it what it needs."""
 
     async def shell(self: Any) -> tuple[Any, Heard]:

@@ -61,7 +61,7 @@ class FakeMultiplexerTests(Contract, TestCase):
 
     async def emit(self, pane: Any, escaped: str) -> None:
         data = escaped.encode().decode("unicode_escape").replace("%%", "%")
-        self.host[ID].emit(data.encode())
+        self.host[ID].emit(data.encode("latin-1"))
 
     async def all_late(self, work: list[Any]) -> list[Any]:
         begun = [Deferred.fromCoroutine(outcome(each)) for each in work]

@@ -107,19 +107,24 @@ class PaneExit:
 class Capture:
     """A pane's content at one exact position of its output stream.
 
-    @ivar lines: rows with SGR escapes, history first, then exactly C{rows} screen rows (the
-        screen starts at C{history}).  Each is one row of the grid (wrapped lines are not joined)
-        up to the last cell that was written.  Colours run on from row to row; the first row of
-        the history and that of the screen begin from none.
+    @ivar lines: text with SGR escapes, history first, then exactly C{rows} screen rows (the
+        screen starts at C{history}).  An entry of the history is a line: the rows that the
+        multiplexer wrapped it over are joined.  An entry of the screen is one row of the grid up to
+        the last cell that was written.  Colours run on from entry to entry; the first entry of the
+        history and that of the screen begin from none.
     @ivar history: how many of C{lines} are history: of what was asked for, the newest that
         L{HISTORY_SIZE} has room for.
-    @ivar history_size: lines of history that the pane holds.
+    @ivar history_rows: rows of the grid that these lines take.
+    @ivar history_size: rows of history that the pane holds.
+    @ivar wrapped: the indices of those of C{lines} that the multiplexer wrapped: each goes on in
+        the next entry.
     @ivar modes: escape sequences that put a fresh terminal into the pane's modes (alternate
         screen, mouse, bracketed paste, application cursor and keypad, cursor visibility); they go
         before the screen's rows.
     @ivar finish: escape sequences that must follow the screen's rows (scroll region, origin,
         insert and wrap modes, caret).  L{tservice.terminal.snapshot.snapshot} puts it all together.
     @ivar main: while the alternate screen is shown, the rows of the main screen behind it.
+    @ivar main_wrapped: as C{wrapped}, of C{main}.
     @ivar main_cursor: and the caret's column and row there.
     @ivar offset: the log's end just before the capture: bytes from here on follow it.
     """
@@ -138,7 +143,10 @@ class Capture:
     offset: int
     epoch: str
     finish: bytes = b""
+    history_rows: int = 0
+    wrapped: frozenset[int] = frozenset()
     main: tuple[bytes, ...] = ()
+    main_wrapped: frozenset[int] = frozenset()
     main_cursor: tuple[int, int] = (0, 0)
 
 

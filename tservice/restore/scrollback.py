@@ -13,14 +13,15 @@ from attrs import frozen
 
 from tservice.core.files import FileError, write_private
 from tservice.mux.interface import Capture
+from tservice.terminal.lines import contained_behind, contained_lines, join_wrapped, screen_of
 from tservice.terminal.plain import plain
-from tservice.terminal.sgr import RESET, contained_rows, self_contained
+from tservice.terminal.sgr import RESET, self_contained
 
 LINES = 5_000
-"""Rows that are kept of a session."""
+"""Lines that are kept of a session; so many rows are read."""
 
 BYTES = 2 * 1024 * 1024
-"""And bytes, before they are compressed; the oldest rows go first."""
+"""And bytes, before they are compressed; the oldest lines go first."""
 
 LEVEL = 3
 """Of the compression: terminal text gets little smaller by more of it."""
@@ -35,14 +36,17 @@ _WIDEST = 100
 
 
 def rows_of(capture: Capture) -> bytes:
-    """The last L{LINES} rows of a terminal, each in its own colours, at most L{BYTES}.
+    """The last L{LINES} lines of a terminal, each in its own colours, at most L{BYTES}.
 
     What a full-screen program shows stands below the main screen behind it.
     """
-    shown = [*contained_rows(capture.lines, capture.history)]
-    above, screen = shown[: capture.history], shown[capture.history :]
-    rows = [*above, *_trimmed(self_contained(capture.main)), *_trimmed(screen)][-LINES:]
-    return _NEW_ROW.join(_newest(rows))
+    if capture.alternate_screen:
+        shown, wrapped = screen_of(capture)
+        screen = join_wrapped(self_contained(shown), wrapped)
+        rows = [*_trimmed(contained_behind(capture)), *_trimmed(screen)]
+    else:
+        rows = _trimmed(contained_lines(capture))
+    return _NEW_ROW.join(_newest(rows[-LINES:]))
 
 
 def preface(rows: bytes, saved: datetime, size: tuple[int, int], *, clear: bool) -> bytes:

@@ -13,7 +13,11 @@ class PaneContent(Protocol):
 
     @property
     def lines(self) -> tuple[bytes, ...]:
-        """History first, then the screen."""
+        """The lines of the history, then the rows of the screen."""
+
+    @property
+    def wrapped(self) -> frozenset[int]:
+        """Which of L{lines} go on in the next entry, since the multiplexer wrapped them."""
 
     @property
     def history(self) -> int:
@@ -50,6 +54,10 @@ class PaneContent(Protocol):
     @property
     def main(self) -> tuple[bytes, ...]:
         """The rows of the main screen behind an alternate one."""
+
+    @property
+    def main_wrapped(self) -> frozenset[int]:
+        """Which of L{main} go on in the next row."""
 
     @property
     def main_cursor(self) -> tuple[int, int]:

@@ -9,7 +9,7 @@ or that was printed again without its link.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from attrs import frozen
 
@@ -34,6 +34,9 @@ EFFORT = 512 * 1024
 its pieces and rows; what is older is not looked at."""
 
 PART = 32
+
+STYLED = 8 * LINE
+"""Longest row or line of a capture that is looked at, with its styles."""
 
 ADDRESS = 2048
 """Longest address of a link, in bytes."""
@@ -89,9 +92,21 @@ class LinkBook:
         for text in plain.intersection(self._links):
             self._links[text] = ()
 
-    def linked(self, rows: Sequence[bytes]) -> tuple[bytes, ...]:
-        """C{rows} of a capture, with the links that they are known to have."""
-        found = [self._linked(row) for row in reversed(rows)]
+    def linked(
+        self, rows: Sequence[bytes], wrapped: Container[int] = frozenset()
+    ) -> tuple[bytes, ...]:
+        """C{rows} of a capture, with the links that they are known to have.
+
+        @param wrapped: the indices of those that go on in the next one.
+        """
+        found: list[bytes] = []
+        end = len(rows)
+        while end:
+            start = end - 1
+            while start and start - 1 in wrapped:
+                start -= 1
+            found += reversed(self._linked_line(rows[start:end]))
+            end = start
         return tuple(reversed(found))
 
     def _add(self, line: bytes, cols: int) -> int:
@@ -106,14 +121,37 @@ class LinkBook:
                 self._links[row] = ()
         return len(line) + len(text) + PART * (rows + line.count(OPENING))
 
+    def _linked_line(self, rows: Sequence[bytes]) -> Sequence[bytes]:
+        """The rows of one line."""
+        if len(rows) == 1 or sum(map(len, rows)) > STYLED:
+            return [self._linked(row) for row in rows]
+        texts = [_STYLE.sub(b"", row) for row in rows]
+        whole = b"".join(texts)
+        links = self._links.get(whole.strip(b" "), ())
+        if not links:
+            # It may have begun where nothing is read any more.
+            return [self._linked(row) for row in rows]
+        found, at = [], len(whole.lstrip(b" ")) - len(whole)
+        for row, text in zip(rows, texts, strict=True):
+            inside = tuple(_within(links, 0, at, at + len(text)))
+            found.append(self._spend(row, inside, 0))
+            at += len(text)
+        return found
+
     def _linked(self, row: bytes) -> bytes:
+        if len(row) > STYLED:
+            return row
         plain = _STYLE.sub(b"", row)
         links = self._links.get(plain.strip(b" "), ())
+        return self._spend(row, links, len(plain) - len(plain.lstrip(b" ")))
+
+    def _spend(self, row: bytes, links: Links, indent: int) -> bytes:
+        """C{row} with C{links}, if there is room for them."""
         needs = sum(len(link.address) + 2 * len(END_LINK) for link in links)
         if not links or needs > self._left:
             return row
         self._left -= needs
-        return _marked(row, links, len(plain) - len(plain.lstrip(b" ")))
+        return _marked(row, links, indent)
 
 
 def _is_odd(line: bytes, cols: int) -> bool:
@@ -160,9 +198,11 @@ def _blanks(forward: re.Match[bytes]) -> bytes:
 
 
 def _rows(text: bytes, links: Links, cols: int) -> Iterator[tuple[bytes, Links]]:
-    """A line as the rows that it takes, without the blanks around them."""
-    # How many cells other characters take is not known here: such a line is found if it is one row.
+    """A line, and the rows that it takes, without the blanks around them."""
+    # How many cells other characters take is not known here: such a line is found as a whole.
     step = cols if text.isascii() else max(len(text), 1)
+    if step < len(text):
+        yield from _rows(text, links, len(text))
     first = 0
     for at in range(0, len(text), step):
         row = text[at : at + step]

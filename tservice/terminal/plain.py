@@ -20,11 +20,14 @@ _DRAWN = dict(
 
 def plain(row: bytes) -> str:
     """C{row} as text: escape sequences gone, line drawing spelled in Unicode, no blanks behind."""
+    return plain_bytes(row).decode("utf-8", "replace").rstrip(" ")
+
+
+def plain_bytes(row: bytes) -> bytes:
+    """Return C{row} as text with the blanks behind it."""
     if b"\x1b(0" in row:
         row = _DRAWING.sub(_draw, row)
-    if b"\x1b" in row:
-        row = _ESCAPES.sub(b"", row)
-    return row.decode("utf-8", "replace").rstrip(" ")
+    return _ESCAPES.sub(b"", row) if b"\x1b" in row else row
 
 
 def _draw(match: re.Match[bytes]) -> bytes:

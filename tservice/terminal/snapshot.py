@@ -5,10 +5,17 @@ What a capture does not know, these bytes cannot say: the style of the pen and t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 
 from tservice.terminal.frame import PaneContent
-from tservice.terminal.sgr import RESET, contained_rows, self_contained
+from tservice.terminal.lines import (
+    contained_behind,
+    contained_lines,
+    numbered_lines,
+    screen_of,
+    whole_lines,
+)
+from tservice.terminal.sgr import RESET, self_contained
 
 _ALTERNATE = b"\x1b[?1049h"
 _NEW_ROW = b"\r\n"
@@ -17,18 +24,17 @@ _NEW_ROW = b"\r\n"
 def snapshot(frame: PaneContent) -> bytes:
     """History, screen, modes and caret, to be written to a reset terminal of the same size.
 
+    A line that is wrapped is written as one, so that the terminal wraps it where the pane does.
     While a program shows the alternate screen, the main screen behind it comes first, so that
     the terminal shows it when the program leaves.
     """
-    rows = [*contained_rows(frame.lines, frame.history)]
     if frame.alternate_screen:
-        above, screen = rows[: frame.history], rows[frame.history :]
-        body = _behind(above, frame) + _ALTERNATE + _placed(screen)
+        body = _behind(frame) + _ALTERNATE + _placed(*screen_of(frame))
     else:
-        body = _NEW_ROW.join(rows)
+        body = _NEW_ROW.join(contained_lines(frame))
     # Rows first: modes may switch wrapping off, or origin or insert mode on.
     modes = frame.modes.replace(_ALTERNATE, b"")
-    return b"".join((body, RESET, modes, frame.finish or _caret(rows, frame)))
+    return b"".join((body, RESET, modes, frame.finish or _caret(frame)))
 
 
 def snapshot_text(frame: PaneContent) -> str:
@@ -36,24 +42,46 @@ def snapshot_text(frame: PaneContent) -> str:
     return snapshot(frame).decode("utf-8", "replace")
 
 
-def _behind(history: Sequence[bytes], frame: PaneContent) -> bytes:
+def back_to_caret(frame: PaneContent) -> bytes:
+    """The relative move from the end of the screen's last row to the caret (protocol-terminal).
+
+    Relative, because the reader's terminal may have more rows than the pane.
+    """
+    up = max(0, frame.rows - 1 - frame.cursor_y)
+    right = min(frame.cursor_x, frame.cols - 1)
+    move = b"\r"
+    if up:
+        move += b"\x1b[%dA" % up
+    if right:
+        move += b"\x1b[%dC" % right
+    return move
+
+
+def _behind(frame: PaneContent) -> bytes:
     """The history scrolled off, and the main screen with its caret."""
-    above = _NEW_ROW.join(history) + _NEW_ROW * frame.rows if history else b""
     column, row = frame.main_cursor
-    return above + _placed(self_contained(frame.main)) + _move(column, row)
+    history, main = frame.lines[: frame.history], frame.main
+    if len(main) == frame.rows:
+        # Written one after the other, for a line of the history may go on in the screen.
+        return _NEW_ROW.join(contained_behind(frame)) + _move(column, row)
+    # The pane had another size when the program began.
+    lines = whole_lines(history, len(history), frame.wrapped, frame.cols)
+    above = _NEW_ROW.join(lines) + _NEW_ROW * frame.rows if history else b""
+    return above + _placed(main, frame.main_wrapped) + _move(column, row)
 
 
-def _placed(screen: Iterable[bytes]) -> bytes:
-    return b"".join(_move(0, y) + row for y, row in enumerate(screen) if row)
+def _placed(rows: Sequence[bytes], wrapped: Container[int]) -> bytes:
+    lines = numbered_lines(self_contained(rows), wrapped)
+    return b"".join(_move(0, y) + line for y, line in lines if line)
 
 
 def _move(column: int, row: int) -> bytes:
     return b"\x1b[%d;%dH" % (row + 1, column + 1)
 
 
-def _caret(rows: Sequence[bytes], frame: PaneContent) -> bytes:
+def _caret(frame: PaneContent) -> bytes:
     y = min(frame.cursor_y, frame.rows - 1)
     if frame.cursor_x < frame.cols:
         return _move(frame.cursor_x, y)
     # Behind the last column the next character wraps; only writing the row gets there.
-    return _move(0, y) + rows[frame.history + y]
+    return _move(0, y) + [*self_contained(frame.lines[frame.history :])][y]

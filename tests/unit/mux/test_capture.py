@@ -13,6 +13,7 @@ from tservice.mux.tmux import capture as module
 from tservice.mux.tmux.capture import capture
 from tservice.mux.tmux.commands import Version
 from tservice.mux.tmux.control import LINE_COST, Block
+from tservice.mux.wraps import wrapped_rows
 
 ROWS = (b"above", b"$ ls ", b"\x1b[44m x ", b"\x1b[0m", b"y")
 """Of the grid: one above a screen of four."""
@@ -24,12 +25,14 @@ class PlayedTmux:
 
     @ivar asked: the commands.
     @ivar prints: a row before each answer.
+    @ivar wrapped: which of C{rows} go on in the next one.
     """
 
     def __init__(self, version: Version, *, dead: bool = False) -> None:
         self.version, self.dead = version, dead
         self.asked: list[bytes] = []
         self.prints = False
+        self.wrapped: set[int] = set()
         self.rows = [*ROWS, b"Pane is dead (status 7)"] if dead and version < (3, 3) else [*ROWS]
 
     async def send(self, line: bytes, answers: int) -> list[Block]:
@@ -49,16 +52,25 @@ class PlayedTmux:
             lines = (state % (self.dead, history, name),)
         elif b"-a" not in words:
             at = words.index(b"-S")
-            lines = self.shown(int(words[at + 1]), words[at + 3], b"-T" in words)
+            joined = b"-J" in words
+            first = -len(self.rows) if words[at + 1] == b"-" else int(words[at + 1])
+            lines = self.shown(first, words[at + 3], b"-T" in words, joined)
         size = sum(len(line) + LINE_COST for line in lines)
         return Block(1, 1, True, True, lines, size=size)
 
-    def shown(self, first: int, last: bytes, written: bool) -> tuple[bytes, ...]:
+    def shown(self, first: int, last: bytes, written: bool, joined: bool) -> tuple[bytes, ...]:
         top = len(self.rows) - 4
+        start = max(0, top + first)
         end = len(self.rows) if last == b"-" else top + int(last) + 1
-        found = self.rows[max(0, top + first) : end]
-        filled = self.version < (3, 3) or (self.version >= (3, 4) and not written)
-        return tuple(row + BLANK for row in found) if filled else tuple(found)
+        filled = self.version < (3, 3) or (self.version >= (3, 4) and not (written or joined))
+        found: list[bytes] = []
+        for at, row in enumerate(self.rows[start:end], start):
+            text = row + BLANK if filled else row
+            if joined and at - 1 in self.wrapped and found:
+                found[-1] += text
+            else:
+                found.append(text)
+        return tuple(found)
 
 
 class Reading(SynchronousTestCase):
@@ -97,6 +109,71 @@ class CaptureTests(Reading):
             self.assertIn(b"$ ls", found.lines[0])
 
 
+class WrapTests(Reading):
+    """L{capture}, of rows that were wrapped."""
+
+    def setUp(self) -> None:
+        self.tmux = PlayedTmux((3, 3))
+        full = b"x" * 80
+        self.tmux.rows = [full, full, b"end", full, full, b"on", b"next"]
+        self.tmux.wrapped = {0, 1, 3, 4}
+
+    def test_the_history_has_lines_and_the_screen_rows(self) -> None:
+        found = self.read(self.tmux, None)
+        full = b"x" * 80
+        self.assertEqual((full + full + b"end", full, full, b"on", b"next"), found.lines)
+        self.assertEqual((1, 3, 3), (found.history, found.history_rows, found.history_size))
+        self.assertEqual(frozenset({1, 2}), found.wrapped)
+
+    def test_a_line_goes_on_from_the_history_into_the_screen(self) -> None:
+        self.tmux.rows.append(b"later")
+        found = self.read(self.tmux, 2)
+        full = b"x" * 80
+        self.assertEqual((2, 2), (found.history, found.history_rows))
+        self.assertEqual((b"end", full, full, b"on"), found.lines[:4])
+        self.assertEqual(frozenset({1, 2}), found.wrapped)
+
+    def test_a_line_over_pages(self) -> None:
+        self.patch(module, "AT_ONCE", 2)
+        self.patch(module, "PAGE", 8)
+        self.tmux.rows = [b"%080d" % number for number in range(34)]
+        self.tmux.wrapped = set(range(30))
+        found = self.read(self.tmux, None, quiet=True)
+        self.assertEqual((30, 30), (found.history_rows, found.history_size))
+        self.assertEqual(frozenset(range(found.history)), found.wrapped)
+        text = b"".join(found.lines[: found.history + 1]).replace(b"\x1b[m\x1b(B", b"")
+        self.assertEqual(b"".join(self.tmux.rows[:31]), text)
+
+
+class WrappedRowsTests(SynchronousTestCase):
+    """L{wrapped_rows}: what is printed one by one, beside what is printed joined."""
+
+    def test_what_was_wrapped(self) -> None:
+        full, wide = b"x" * 10, "日本語日x".encode()
+        for rows, lines, want in (
+            ((b"a", b"b"), (b"a", b"b"), ()),
+            ((full, b"b"), (full + b"b",), (0,)),
+            ((full, b"b"), (full, b"b"), ()),
+            ((full, full, b"b", b""), (full + full + b"b", b""), (0, 1)),
+            ((b"\x1b[31m" + full, b"b"), (b"\x1b[31m" + full + b"b",), (0,)),
+            # It was emptied since: nothing goes on there, and no row is taken for another.
+            ((full, b"", b"b"), (full, b"b"), ()),
+            ((full, b"", b"b"), (full + b"b",), ()),
+            ((full, b"", full, b"c"), (full, full + b"c"), (2,)),
+            ((full, b""), (full,), ()),
+            ((b"", b""), (b"", b""), ()),
+            # A wide character did not fit; and what stands in its place now would.
+            ((wide, "本".encode()), (wide + "本".encode(),), (0,)),
+            ((wide, b"x"), (wide + b"x",), ()),
+            # Rows of a screen that was narrower.
+            ((b"short", b"b"), (b"shortb",), ()),
+            # Not the same rows.
+            ((full, b"b"), (full + b"c",), (0,)),
+            ((full, b"b"), (full + b"bcd",), ()),
+        ):
+            self.assertEqual(frozenset(want), wrapped_rows(rows, lines, 10), (rows, lines))
+
+
 class LongHistoryTests(Reading):
     """L{capture}, of a history for which there is no room."""
 
@@ -111,7 +188,7 @@ class LongHistoryTests(Reading):
         for quiet in (True, False):
             for history in (None, 50):
                 found = self.read(self.tmux, history, quiet=quiet)
-                self.assertEqual((21, 96), (found.history, found.history_size))
+                self.assertEqual((21, 96), (found.history_rows, found.history_size))
                 rows = [row.removeprefix(b"\x1b[m\x1b(B") for row in found.lines]
                 self.assertEqual(self.tmux.rows[-25:], rows)
 
@@ -121,7 +198,8 @@ class LongHistoryTests(Reading):
         found = self.read(self.tmux, None, quiet=True)
         self.assertEqual(21, found.history)
         asked = [int(words.split()[-3]) for words in self.tmux.asked if b" -S -" in words]
-        self.assertEqual(-21, asked[-1])
+        # The last two ask for lines and, with the row below it, for the last one.
+        self.assertEqual([-21, -1], asked[-2:])
 
     def test_what_has_room_is_whole(self) -> None:
         found = self.read(self.tmux, 20, quiet=True)

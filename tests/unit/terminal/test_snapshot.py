@@ -10,9 +10,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.mux.testing.grid import FakeGrid
-from tservice.terminal.caret import back_to_caret
 from tservice.terminal.sgr import SgrState, self_contained
-from tservice.terminal.snapshot import snapshot, snapshot_text
+from tservice.terminal.snapshot import back_to_caret, snapshot, snapshot_text
 
 COLS, ROWS, HISTORY = 12, 4, 50
 
@@ -30,7 +29,9 @@ class Picture:
     alternate_screen: bool = False
     modes: bytes = b""
     finish: bytes = b""
+    wrapped: frozenset[int] = frozenset()
     main: tuple[bytes, ...] = ()
+    main_wrapped: frozenset[int] = frozenset()
     main_cursor: tuple[int, int] = (0, 0)
 
 
@@ -39,6 +40,7 @@ def picture(grid: FakeGrid) -> Picture:
     return Picture(
         lines=grid.lines(state.history_size),
         history=state.history_size,
+        wrapped=grid.wrapped(state.history_size),
         cursor_x=state.cursor_x,
         cursor_y=state.cursor_y,
         alternate_screen=state.alternate_screen,
@@ -104,6 +106,50 @@ class SnapshotTests(SynchronousTestCase):
         screen = pyte.Screen(COLS, ROWS)
         pyte.ByteStream(screen).feed(snapshot(frame) + b"y")
         self.assertEqual([" " * COLS, full.decode(), "y" + " " * (COLS - 1)], screen.display[:3])
+
+    def test_a_wrapped_line_is_written_as_one(self) -> None:
+        """The terminal wraps it again, and knows that these rows are one line."""
+        rows = (b"x" * COLS, b"\x1b[31m" + b"y" * COLS, b"z\x1b[0m", b"next")
+        frame = Picture(lines=rows, wrapped=frozenset({0, 1}))
+        grid = drawn(snapshot(frame))
+        self.assertEqual(frozenset({0, 1}), grid.wrapped(0))
+        self.assertEqual(drawn(b"\r\n".join(rows)).lines(0), grid.lines(0))
+
+    def test_a_line_of_the_history_may_go_on_in_the_screen(self) -> None:
+        frame = Picture(lines=(b"x" * COLS, b"y", b"", b"", b""), history=1, wrapped=frozenset({0}))
+        grid = drawn(snapshot(frame))
+        self.assertEqual(frozenset({0}), grid.wrapped(1))
+        self.assertEqual((b"x" * COLS, b"y"), grid.lines(1)[:2])
+
+    def test_a_line_of_the_history_goes_on_behind_the_alternate_screen(self) -> None:
+        frame = Picture(
+            lines=(b"x" * COLS, b"vi", b"", b"", b""),
+            history=1,
+            wrapped=frozenset({0}),
+            alternate_screen=True,
+            modes=b"\x1b[?1049h",
+            main=(b"y" * COLS, b"z", b"", b""),
+            main_wrapped=frozenset({0}),
+        )
+        grid = drawn(snapshot(frame))
+        self.assertEqual(b"vi", grid.lines(0)[0])
+        grid.feed(b"\x1b[?1049l")
+        self.assertEqual((b"x" * COLS, b"y" * COLS, b"z"), grid.lines(1)[:3])
+        # As tmux does, the terminal forgot that the history goes on there.
+        self.assertEqual(frozenset({1}), grid.wrapped(1))
+
+    def test_no_background_is_left_behind_a_wrapped_line(self) -> None:
+        """A terminal paints the row that it scrolls in for the rest of a coloured line."""
+        ground = b"\x1b[44m"
+        for rows, end in (
+            ((ground + b"x" * COLS, b"y\x1b[0m"), b"\x1b[0m\x1b[K"),
+            ((ground + b"x" * COLS, b"y" * COLS + b"\x1b[0m"), b"\x1b[0m"),
+            ((ground + "日".encode() * (COLS // 2), "本\x1b[0m".encode()), b"\x1b[0m\x1b[K"),
+            ((b"\x1b[34m" + b"x" * COLS, b"y\x1b[0m"), b"\x1b[0m"),
+        ):
+            frame = Picture(lines=(*rows, b"", b""), wrapped=frozenset({0}))
+            line = snapshot(frame).split(b"\r\n")[0]
+            self.assertEqual(end, line[line.rindex(b"\x1b[0m") :], rows)
 
     def test_the_screen_begins_without_the_style_of_the_history(self) -> None:
         frame = Picture(lines=(b"\x1b[31mred", b"plain", b"", b"", b""), history=1)

@@ -27,6 +27,7 @@ PIECES = st.sampled_from(
         b"\x1b[?2004h",
         b"\x1b[?1049h",
         "é€".encode(),
+        b"\x1b[44m" + b"y" * 45 + b"\x1b[m",
         b"x" * 25,
     ]
 )
@@ -57,5 +58,6 @@ class CaptureTests(SynchronousTestCase):
         want = capture(b"".join(pieces))
         got = capture(snapshot(want))
         self.assertEqual(want.lines, got.lines)
+        self.assertEqual((want.wrapped, want.main_wrapped), (got.wrapped, got.main_wrapped))
         self.assertEqual((want.cursor_x, want.cursor_y), (got.cursor_x, got.cursor_y))
         self.assertEqual((want.history, want.modes, want.main), (got.history, got.modes, got.main))

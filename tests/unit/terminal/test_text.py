@@ -72,3 +72,12 @@ class SearchTests(SynchronousTestCase):
     def test_long_rows_are_shown_in_part(self) -> None:
         (match,), _ = search(["x" * 5000 + "y"], "y", 5)
         self.assertEqual((5000, TEXT_LIMIT), (match.offset, len(match.text)))
+        self.assertEqual("y", match.text[match.offset - (match.start or 0) :])
+
+    def test_the_part_of_a_long_line_holds_the_match(self) -> None:
+        line = "a" * 3000 + "needle" + "b" * 3000
+        (match,), _ = search([line], "needle", 5)
+        assert match.start is not None
+        self.assertEqual(line[match.start :][:TEXT_LIMIT], match.text)
+        self.assertEqual(line.index("needle"), match.offset)
+        self.assertIn("needle", match.text)

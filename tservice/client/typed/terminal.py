@@ -67,11 +67,14 @@ class KeyBody(TypedDict):
 
 
 class MatchAnswer(TypedDict):
-    """One occurrence: 0-based row of the history, and offset in it."""
+    """One occurrence: 0-based line of the history, and offset in it. C{start}: of a long line,
+    where in it C{text} begins.
+    """
 
     line: int
     text: str
     offset: int
+    start: NotRequired[int]
 
 
 class ResizeBody(TypedDict):

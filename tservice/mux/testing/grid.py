@@ -9,6 +9,9 @@ from typing import Any
 
 import pyte
 from attrs import frozen
+from wcwidth import wcwidth
+
+from tservice.mux.wraps import is_full
 
 _COLOURS = ("black", "red", "green", "brown", "blue", "magenta", "cyan", "white")
 _FLAGS = (
@@ -33,12 +36,59 @@ _CURSOR = 25
 
 
 class _Screen(pyte.Screen):
-    """A pyte screen that keeps history and has an alternate screen."""
+    """A pyte screen that keeps history, has an alternate screen and knows which rows it wrapped.
+
+    What was wrapped is an attribute of the row, C{wrapped}, which goes with it wherever it scrolls.
+    """
 
     def __init__(self, cols: int, rows: int, history_limit: int) -> None:
         self.history: deque[Any] = deque(maxlen=history_limit)
         self._main: tuple[Any, Any] | None = None
+        self._wrapping = False
         super().__init__(cols, rows)
+
+    def draw(self, data: str) -> None:
+        for character in data:
+            # A wide character that does not fit wraps; pyte would cut it.
+            if self.cursor.x == self.columns - 1 and self._wraps and wcwidth(character) == 2:
+                self.cursor.x = self.columns
+            self._wrapping = True
+            super().draw(character)
+            self._wrapping = False
+
+    def linefeed(self) -> None:
+        if self._wrapping:
+            self._row(self.cursor.y).wrapped = True
+        super().linefeed()
+
+    def erase_in_line(self, how: int = 0, private: bool = False) -> None:
+        whole = how == 2 or (how == 0 and self.cursor.x == 0)
+        super().erase_in_line(how, private)
+        if whole:
+            self._emptied(self.cursor.y)
+
+    def erase_in_display(self, how: int = 0, *args: Any, **kwargs: Any) -> None:
+        super().erase_in_display(how, *args, **kwargs)
+        first = {0: self.cursor.y + 1, 1: 0}.get(how, 0)
+        last = self.cursor.y if how == 1 else self.lines
+        for y in range(first, last):
+            self._emptied(y)
+
+    def _emptied(self, y: int) -> None:
+        """As tmux does, forget that a row was wrapped, and that the one above goes on in it."""
+        if all(cell == _BLANK for cell in self.buffer[y].values()):
+            self.buffer.pop(y)
+        self._row(y).wrapped = False
+        above = self._row(y - 1) if y else next(reversed(self.history), None)
+        if above is not None:
+            above.wrapped = False
+
+    def _row(self, y: int) -> Any:
+        return self.buffer[y]
+
+    @property
+    def _wraps(self) -> bool:
+        return pyte.modes.DECAWM in self.mode
 
     @property
     def alternate(self) -> bool:
@@ -78,15 +128,20 @@ class _Screen(pyte.Screen):
 
 @frozen(kw_only=True)
 class GridState:
-    """What a capture shows, apart from the lines."""
+    """What a capture shows, apart from the lines.
+
+    @ivar cursor_wraps: the caret stands behind the last column.
+    """
 
     history_size: int
     cursor_x: int
     cursor_y: int
+    cursor_wraps: bool
     cursor_visible: bool
     alternate_screen: bool
     modes: bytes
     main: tuple[bytes, ...]
+    main_wrapped: frozenset[int]
     main_cursor: tuple[int, int]
 
 
@@ -119,30 +174,36 @@ class FakeGrid:
     def state(self) -> GridState:
         """Cursor, modes and the amount of history."""
         screen = self._screen
+        main, main_wrapped = _printed(self._behind(), screen.columns)
         return GridState(
             history_size=len(screen.history),
             cursor_x=min(screen.cursor.x, screen.columns - 1),
             cursor_y=screen.cursor.y,
+            cursor_wraps=screen.cursor.x == screen.columns,
             cursor_visible=self.has(_CURSOR),
             alternate_screen=screen.alternate,
             modes=self._modes(),
-            main=self._main(),
+            main=main,
+            main_wrapped=main_wrapped,
             main_cursor=screen.behind_cursor,
         )
 
     def lines(self, history: int) -> tuple[bytes, ...]:
-        """The last C{history} lines above the screen, then the screen."""
+        """The last C{history} rows above the screen, then the screen."""
+        return _printed(self._rows(history), self._screen.columns)[0]
+
+    def wrapped(self, history: int) -> frozenset[int]:
+        """Which of L{lines} go on in the next row."""
+        return _printed(self._rows(history), self._screen.columns)[1]
+
+    def _rows(self, history: int) -> list[Any]:
         screen = self._screen
         above = list(screen.history)[len(screen.history) - history :] if history else []
-        rows = [screen.buffer[y] for y in range(screen.lines)]
-        return tuple(_render(line, screen.columns) for line in [*above, *rows])
+        return [*above, *(screen.buffer[y] for y in range(screen.lines))]
 
-    def _main(self) -> tuple[bytes, ...]:
+    def _behind(self) -> list[Any]:
         screen = self._screen
-        if screen.behind is None:
-            return ()
-        rows = [screen.behind.get(y) for y in range(screen.lines)]
-        return tuple(b"" if row is None else _render(row, screen.columns) for row in rows)
+        return [] if screen.behind is None else [screen.behind.get(y) for y in range(screen.lines)]
 
     def _modes(self) -> bytes:
         found = b"\x1b[?1049h" if self._screen.alternate else b""
@@ -150,9 +211,23 @@ class FakeGrid:
         return found if self.has(_CURSOR) else found + b"\x1b[?25l"
 
 
-def _render(line: Any, cols: int) -> bytes:
+def _printed(rows: list[Any], cols: int) -> tuple[tuple[bytes, ...], frozenset[int]]:
+    """The text of rows, and which of them go on in the next one."""
+    texts = [_render(row, cols, full=False) for row in rows]
+    wrapped: set[int] = set()
+    for at, row in enumerate(rows[:-1]):
+        full = _render(row, cols, full=True)
+        if getattr(row, "wrapped", False) and is_full(full, texts[at + 1], cols):
+            wrapped.add(at)
+            texts[at] = full
+    return tuple(texts), frozenset(wrapped)
+
+
+def _render(line: Any, cols: int, *, full: bool) -> bytes:
+    if line is None:
+        return b""
     out, style = [], ""
-    for x in range(_written(line, cols)):
+    for x in range(_written(line, cols, full)):
         cell = line[x]
         wanted = _sgr(cell)
         if wanted != style:
@@ -164,11 +239,15 @@ def _render(line: Any, cols: int) -> bytes:
     return "".join(out).encode("utf-8", "replace")
 
 
-def _written(line: Any, cols: int) -> int:
-    """How many cells a row has up to the last that is no blank; those not kept are the default."""
+def _written(line: Any, cols: int, full: bool) -> int:
+    """How many cells a row has up to the last that is no blank; those not kept are the default.
+
+    @param full: up to the last that was written to, also with a blank.
+    """
     if line.default != _BLANK:
         return cols
-    return max((x + 1 for x, cell in line.items() if x < cols and cell != _BLANK), default=0)
+    written = (x + 1 for x, cell in line.items() if x < cols and (full or cell != _BLANK))
+    return max(written, default=0)
 
 
 @functools.lru_cache(maxsize=4096)

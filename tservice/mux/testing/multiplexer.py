@@ -33,6 +33,7 @@ from tservice.mux.interface import (
 from tservice.mux.keys import KEYS, digit
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog
+from tservice.mux.testing.grid import GridState
 from tservice.mux.testing.host import (
     EchoShell,
     FakeHost,
@@ -42,6 +43,8 @@ from tservice.mux.testing.host import (
 )
 from tservice.mux.tmux.control import LINE_COST
 from tservice.mux.typed import paste_text, pieces
+from tservice.terminal.lines import join_wrapped
+from tservice.terminal.sgr import self_contained
 
 __all__ = [
     "EchoShell",
@@ -242,9 +245,17 @@ class FakePane:
         wanted = state.history_size if history is None else min(history, state.history_size)
         rows = hosted.grid.lines(wanted)
         above = _newest(rows[:wanted])
+        dropped = wanted - above
+        shown = rows[dropped:]
+        wrapped = {row - dropped for row in hosted.grid.wrapped(wanted)}
+        # The last row of the history is an entry of its own: it may go on in the screen.
+        lines = [*join_wrapped(shown[:above], wrapped)]
+        moved = len(lines) - above
         return Capture(
-            lines=rows[wanted - above :],
-            history=above,
+            lines=(*lines, *shown[above:]),
+            history=len(lines),
+            history_rows=above,
+            wrapped=frozenset(row + moved for row in wrapped if row >= above - 1),
             history_size=state.history_size,
             cols=hosted.cols,
             rows=hosted.rows,
@@ -256,10 +267,17 @@ class FakePane:
             title=hosted.grid.title,
             offset=self.log.end,
             epoch=self.log.epoch,
-            finish=b"\x1b[%d;%dH" % (state.cursor_y + 1, state.cursor_x + 1),
+            finish=self._finish(state, shown[above:]),
             main=state.main,
+            main_wrapped=state.main_wrapped,
             main_cursor=state.main_cursor,
         )
+
+    def _finish(self, state: GridState, screen: Sequence[bytes]) -> bytes:
+        if not state.cursor_wraps:
+            return b"\x1b[%d;%dH" % (state.cursor_y + 1, state.cursor_x + 1)
+        row = [*self_contained(screen)][state.cursor_y]
+        return b"\x1b[%d;1H" % (state.cursor_y + 1) + row
 
     async def _do(self, operation: str, effect: Callable[[], _T]) -> _T:
         if not self._attached:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
+from functools import partial
 from typing import Protocol
 
 from attrs import evolve, frozen
@@ -11,6 +12,8 @@ from tservice.mux.interface import HISTORY_SIZE, Capture, MuxError
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux.commands import STATE, PaneState, Version, capture_rows, join
 from tservice.mux.tmux.control import Block
+from tservice.mux.wraps import is_multiple, wrapped_rows
+from tservice.terminal.sgr import self_contained
 
 PAGE = 1000
 """History lines of one command: 3 ms of the pane's server, which does nothing else meanwhile."""
@@ -35,13 +38,22 @@ class Send(Protocol):
 
 @frozen
 class _Moment:
-    """What one line of commands told: all of it belongs to C{offset} of the log."""
+    """What one line of commands told: all of it belongs to C{offset} of the log.
+
+    @ivar above: the lines of the history that was asked for.
+    @ivar behind_wrapped: which rows of C{behind} go on in the next one.
+    @ivar wrapped: as that, of C{screen}.
+    @ivar goes_on: the last line of the history goes on in the row below it.
+    """
 
     offset: int
     state: PaneState
     behind: tuple[bytes, ...]
-    above: tuple[bytes, ...]
     screen: tuple[bytes, ...]
+    behind_wrapped: frozenset[int]
+    wrapped: frozenset[int]
+    above: _Above
+    goes_on: bool = False
 
 
 async def capture(
@@ -52,12 +64,12 @@ async def capture(
     quiet: bool,
     version: Version,
 ) -> Capture:
-    """Read the screen and up to C{history} lines above it.
+    """Read the screen and up to C{history} rows above it.
 
     Much history is read in pages, so that keys are not held up, and then the screen.  That is one
     picture only if the pane printed nothing meanwhile; if it did, all that there was room for is
     read again by a single command, which stops the pane's server (nobody else's) for about 2.5 us
-    a line.
+    a row.
 
     @param extra_modes: sequences of modes that tmux does not tell.
     @param quiet: whether bytes of the pane would show in C{log}; pages need that.
@@ -72,11 +84,11 @@ async def capture(
     if wanted > AT_ONCE:
         pages = await _pages(send, wanted, version)
         last = await _read(send, log, 0, version)
-        still = (last.offset, last.state) == (start.offset, start.state)
-        if pages.fit and quiet and still and not _spoiled(start.state, version):
-            return _capture(evolve(last, above=pages.rows), log, extra_modes)
-        if pages.cut:
-            everything = len(pages.rows)
+        if quiet and last == start and not _spoiled(start.state, version):
+            moment = evolve(last, above=pages, goes_on=bool(pages.wrapped & {len(pages.lines) - 1}))
+            return _capture(moment, log, extra_modes)
+        if pages.rows < wanted:
+            everything = pages.rows
     return _capture(await _read(send, log, everything, version), log, extra_modes)
 
 
@@ -84,27 +96,45 @@ async def _read(
     send: Send, log: OutputLog, history: int | str, version: Version, spoiled: int = 0
 ) -> _Moment:
     """@param spoiled: so many rows of the screen are tmux' own, and as many above it are not."""
-    behind = capture_rows(0, "-", alternate=True, version=version)
-    screen = capture_rows(-spoiled, "-", version=version)
-    top = _start(history, spoiled)
-    above = () if history == 0 else (capture_rows(top, -1 - spoiled, version=version),)
-    commands = (STATE, behind, screen, *above)
-    blocks = await send(join(*commands), len(commands))
+    behind = partial(capture_rows, 0, "-", alternate=True, version=version)
+    screen = partial(capture_rows, -spoiled, "-", version=version)
+    above = () if history == 0 else _above(_start(history, spoiled), -1 - spoiled, version)
+    commands = (STATE, behind(), behind(joined=True), screen(), screen(joined=True), *above)
+    state_block, *blocks = await send(join(*commands), len(commands))
     offset = log.end
-    state = PaneState.parse(b"".join(blocks[0].lines))
+    state = PaneState.parse(b"".join(state_block.lines))
     if not spoiled and _spoiled(state, version):
         return await _read(send, log, history, version, 1)
     if len(blocks[2].lines) != state.rows + spoiled:
         raise MuxError(f"a screen of {len(blocks[2].lines)} rows, not {state.rows}")
-    if max(blocks[1].size, blocks[2].size) > SCREEN_BYTES:
+    if max(block.size for block in blocks[:4]) > SCREEN_BYTES:
         raise MuxError("the screen is too large")
     state = evolve(state, history=max(0, state.history - spoiled))
     # Without history tmux takes the first row of the screen for the last above it.
-    found = blocks[3].lines if above and state.history else ()
-    shown = tuple(blocks[2].lines[: state.rows])
-    if version < (3, 3):
-        return _Moment(offset, state, _written(blocks[1].lines), _written(found), _written(shown))
-    return _Moment(offset, state, blocks[1].lines, found, shown)
+    found = tuple(blocks[4:]) if state.history else ()
+    rows = state.history if isinstance(history, str) else min(history, state.history)
+    wrapped = wrapped_rows(blocks[2].lines, blocks[3].lines, state.cols)
+    return _Moment(
+        offset=offset,
+        state=state,
+        behind=_written(blocks[0].lines, version),
+        screen=_written(blocks[2].lines[: state.rows], version),
+        behind_wrapped=wrapped_rows(blocks[0].lines, blocks[1].lines, state.cols),
+        wrapped=wrapped - {state.rows - 1},
+        above=_Above(_written(found[0].lines, version), rows) if found else _Above((), 0),
+        goes_on=bool(found) and _goes_on(found[1]),
+    )
+
+
+def _above(top: int | str, bottom: int, version: Version) -> tuple[bytes, bytes]:
+    """What prints rows as lines, and then the last of them with the row below it."""
+    lines = capture_rows(top, bottom, version=version, joined=True)
+    return lines, capture_rows(bottom, bottom + 1, version=version, joined=True)
+
+
+def _goes_on(edge: Block) -> bool:
+    """Whether two rows are one line."""
+    return len(edge.lines) == 1
 
 
 def _spoiled(state: PaneState, version: Version) -> int:
@@ -113,11 +143,13 @@ def _spoiled(state: PaneState, version: Version) -> int:
     return int(version < (3, 3) and state.dead and bool(scrolled))
 
 
-def _written(rows: tuple[bytes, ...]) -> tuple[bytes, ...]:
+def _written(rows: tuple[bytes, ...], version: Version) -> tuple[bytes, ...]:
     """Rows without the cells that nothing was written to, with which tmux before 3.3 fills them up.
 
     Behind a colour they are left as they are: they may be seen.
     """
+    if version >= (3, 3):
+        return rows
     found: list[bytes] = []
     plain = True
     for row in rows:
@@ -133,56 +165,66 @@ def _start(history: int | str, spoiled: int) -> int | str:
 
 
 @frozen
-class _Pages:
-    """Rows above the screen.
+class _Above:
+    """Lines above the screen.
 
-    @ivar cut: there was no room for older ones.
-    @ivar fit: they are as many as were wanted, or as there was room for.
+    @ivar rows: how many rows they take: as many as were asked for, or as there was room for.
+    @ivar wrapped: the indices of those that go on in the next one, or in the screen.
     """
 
-    rows: tuple[bytes, ...]
-    cut: bool
-    fit: bool
+    lines: tuple[bytes, ...]
+    rows: int
+    wrapped: frozenset[int] = frozenset()
 
 
-async def _pages(send: Send, wanted: int, version: Version) -> _Pages:
+async def _pages(send: Send, wanted: int, version: Version) -> _Above:
     """The newest C{wanted} rows above the screen, as far as L{HISTORY_SIZE} has room for them.
 
     Of a page that there is no room for its newer half is read, down to a single row.
     """
-    pages: list[tuple[bytes, ...]] = []
+    pages: list[tuple[tuple[bytes, ...], bool]] = []
     count = size = 0
     step = PAGE
     while count < wanted and step:
         step = min(step, wanted - count)
-        rows = capture_rows(-count - step, -count - 1, version=version)
-        [block] = await send(rows, 1)
-        if size + block.size > HISTORY_SIZE:
+        commands = _above(-count - step, -count - 1, version)
+        lines, edge = await send(join(*commands), len(commands))
+        if size + lines.size > HISTORY_SIZE:
             step //= 2
             continue
-        if len(block.lines) != step:
-            # The history was emptied meanwhile.
-            return _Pages((), cut=False, fit=False)
-        pages.append(_written(block.lines) if version < (3, 3) else block.lines)
-        count, size = count + step, size + block.size
-    return _Pages(_joined(pages), cut=not step, fit=True)
+        pages.append((_written(lines.lines, version), _goes_on(edge)))
+        count, size = count + step, size + lines.size
+    return _joined(pages, count)
 
 
-def _joined(pages: list[tuple[bytes, ...]]) -> tuple[bytes, ...]:
-    """@param pages: the newest first; each begins from no colour, and may end in one."""
-    rows: list[bytes] = []
-    for page in reversed(pages):
-        rows += (_PLAIN + page[0], *page[1:]) if rows else page
-    return tuple(rows)
+def _joined(pages: list[tuple[tuple[bytes, ...], bool]], rows: int) -> _Above:
+    """@param pages: the newest first; each begins from no colour, and may end in one.  With each,
+    whether its last line goes on in the page below it.
+    """
+    lines: list[bytes] = []
+    wrapped: set[int] = set()
+    for page, goes_on in reversed(pages):
+        lines += (_PLAIN + page[0], *page[1:]) if lines else page
+        if goes_on:
+            wrapped.add(len(lines) - 1)
+    return _Above(tuple(lines), rows, frozenset(wrapped))
 
 
 def _capture(moment: _Moment, log: OutputLog, extra_modes: bytes) -> Capture:
     state = moment.state
     alternate = "alternate_on" in state.flags
+    above = moment.above
+    history = len(above.lines)
+    wrapped = {history + row for row in moment.wrapped} | (above.wrapped - {history - 1})
+    if moment.goes_on and is_multiple(above.lines[-1], state.cols):
+        wrapped.add(history - 1)
+    screen = _charsets(moment.screen)
     return Capture(
-        lines=_charsets(moment.above + moment.screen),
-        history=len(moment.above),
+        lines=_charsets(above.lines) + screen,
+        history=history,
+        history_rows=above.rows,
         history_size=state.history,
+        wrapped=frozenset(wrapped),
         cols=state.cols,
         rows=state.rows,
         cursor_x=min(state.cursor[0], state.cols - 1),
@@ -193,8 +235,9 @@ def _capture(moment: _Moment, log: OutputLog, extra_modes: bytes) -> Capture:
         title=state.title,
         offset=moment.offset,
         epoch=log.epoch,
-        finish=finish(state),
+        finish=finish(state, screen),
         main=_charsets(moment.behind) if alternate else (),
+        main_wrapped=moment.behind_wrapped if alternate else frozenset(),
         main_cursor=state.saved_cursor if alternate else (0, 0),
     )
 
@@ -227,18 +270,23 @@ def modes(state: PaneState) -> bytes:
     return found if "cursor_flag" in state.flags else found + b"\x1b[?25l"
 
 
-def finish(state: PaneState) -> bytes:
+def finish(state: PaneState, screen: Sequence[bytes]) -> bytes:
     """What must come after the rows, since it changes where and how they are written."""
     top, bottom = state.region
     found = b""
     if (top, bottom) != (0, state.rows - 1):
         found += b"\x1b[%d;%dr" % (top + 1, bottom + 1)
-    if "insert_flag" in state.flags:
-        found += b"\x1b[4h"
-    if "wrap_flag" not in state.flags:
-        found += b"\x1b[?7l"
     column, row = state.cursor
+    place = row
     if "origin_flag" in state.flags:
         found += b"\x1b[?6h"
-        row -= top
-    return found + b"\x1b[%d;%dH" % (row + 1, min(column, state.cols - 1) + 1)
+        place -= top
+    if column >= state.cols:
+        # Behind the last column the next character wraps; only writing the row gets there.
+        found += b"\x1b[%d;1H" % (place + 1) + [*self_contained(screen)][row]
+    else:
+        found += b"\x1b[%d;%dH" % (place + 1, column + 1)
+    # The rest would change how that is written.
+    if "insert_flag" in state.flags:
+        found += b"\x1b[4h"
+    return found + (b"" if "wrap_flag" in state.flags else b"\x1b[?7l")

@@ -202,18 +202,26 @@ def show(text: str) -> bytes:
 
 
 def capture_rows(
-    start: int | str, end: int | str, alternate: bool = False, version: Version = USUAL
+    start: int | str,
+    end: int | str,
+    alternate: bool = False,
+    version: Version = USUAL,
+    *,
+    joined: bool = False,
 ) -> bytes:
     """Print rows; 0 is the first of the screen, -1 the last above it, C{-} the far end.
 
     @param version: of the tmux that is asked.
+    @param joined: rows that tmux wrapped are printed as one line.  Nobody can tell whether the last
+        row goes on.
     """
     hidden = b" -a -q" if alternate else b""
     # From 3.4 on rows are filled up with cells that nothing was ever written to, but for -T.
     written = b" -T" if version >= (3, 4) else b""
     rows = f" -S {start} -E {end}".encode()
-    # Blanks at the end of a row may have a colour, so they are kept (-N).
-    return b"capture-pane -p -e -N%b%b -t %b%b" % (written, hidden, PANE, rows)
+    # Blanks at the end of a row may have a colour, so they are kept (-N).  So does -J by itself.
+    kept = b" -J" if joined else b" -N"
+    return b"capture-pane -p -e%b%b%b -t %b%b" % (kept, written, hidden, PANE, rows)
 
 
 def _literal(text: str) -> bytes:

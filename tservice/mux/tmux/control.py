@@ -3,7 +3,7 @@
 Lines end in LF alone.  Bytes of the pane come as C{%output}, the answer to a command between
 C{%begin} and C{%end} or C{%error} that carry the same time and number, all else is a notice.
 Nothing that arrives can raise, and nothing makes it keep more than L{MAX_LINE} of an unfinished
-line and L{MAX_BLOCK} of an unfinished answer.
+line outside of an answer, and L{MAX_BLOCK} each of an unfinished answer and of its last line.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from codecs import escape_decode
 from attrs import field, frozen
 
 MAX_LINE = 1024 * 1024
-"""Bytes of one line; tmux stays below 40 KB for output and below 100 KB for a captured row."""
+"""Bytes of one line outside of an answer; tmux stays below 40 KB for output."""
 
 MAX_BLOCK = 64 * 1024 * 1024
-"""Bytes of one answer; 100,000 rows of a pane are about 10 MB."""
+"""Bytes of one answer; 100,000 rows of a pane are about 10 MB.  It may be a single line: one that
+is wrapped over all of these rows."""
 
 MAX_DROPPED = MAX_BLOCK
 """Bytes of an answer that are read beyond its bound and thrown away."""
@@ -104,7 +105,7 @@ class ControlParser:
         if self._held_size:
             self._hold(lines[0])
             lines[0] = b"".join(self._held)
-            if self._held_size > MAX_LINE:
+            if self._held_size > self._longest:
                 self._too_long(events)
                 del lines[0]
             self._held, self._held_size = [], 0
@@ -130,17 +131,22 @@ class ControlParser:
         if self._block is not None:
             self._block.drop()
 
+    @property
+    def _longest(self) -> int:
+        """Bytes that a line may have here."""
+        return MAX_LINE if self._block is None else max(MAX_LINE, MAX_BLOCK)
+
     def _hold(self, part: bytes) -> None:
         if not part:
             return
         self._held_size += len(part)
-        if self._held_size > MAX_LINE:
+        if self._held_size > self._longest:
             self._held = []
         else:
             self._held.append(part)
 
     def _line(self, line: bytes, events: list[Event]) -> None:
-        if len(line) > MAX_LINE:
+        if len(line) > self._longest:
             self._too_long(events)
         elif self._block is not None:
             ended = self._block.take(line)

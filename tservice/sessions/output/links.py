@@ -6,6 +6,7 @@ from attrs import evolve
 
 from tservice.mux.interface import Capture
 from tservice.mux.outputlog import OutputLog
+from tservice.terminal.lines import goes_on
 from tservice.terminal.links import LOOK_BACK, OPENING, LinkBook
 
 PIECE = 32 * 1024
@@ -25,4 +26,5 @@ def with_links(capture: Capture, log: OutputLog) -> Capture:
     if OPENING not in printed:
         return capture
     book = LinkBook(printed, capture.cols, whole=start == 0)
-    return evolve(capture, lines=book.linked(capture.lines), main=book.linked(capture.main))
+    lines = book.linked(capture.lines, goes_on(capture))
+    return evolve(capture, lines=lines, main=book.linked(capture.main, capture.main_wrapped))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from attrs import asdict, evolve, frozen
@@ -12,17 +13,17 @@ from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.mux.interface import Capture, IPane, MuxBusy, MuxError, PaneGone
 from tservice.sessions.record.model import Session
-from tservice.terminal.caret import back_to_caret
+from tservice.terminal.lines import contained_lines, goes_on, join_wrapped
 from tservice.terminal.plain import plain
 from tservice.terminal.search import Occurrence, search
-from tservice.terminal.sgr import contained_rows
+from tservice.terminal.snapshot import back_to_caret
 from tservice.terminal.tail import keep_tail
 
 BUFFER_BOUND = 32 * 1024 * 1024
 """Characters of C{terminalBuffer} (protocol-terminal)."""
 
-AT_ONCE = 1000
-"""Rows of a history that are searched, or styled, in one turn of the reactor."""
+AT_ONCE, BYTES_AT_ONCE = 1000, 512 * 1024
+"""Lines of a history, and their bytes, that are searched, or styled, in one turn of the reactor."""
 
 # Longer numbers are above every limit.
 _COUNT = re.compile(r"[0-9]{1,9}")
@@ -77,8 +78,10 @@ async def read_terminal(
     captured = clock.seconds()
     if capture is None:
         return TerminalReading(data=_empty(session, request))
-    rows = await _rows(clock, capture)
-    data = _payload(session, capture, rows, request)
+    lines: list[bytes] = []
+    async for piece in _in_pieces(clock, contained_lines(capture)):
+        lines += piece
+    data = _payload(session, capture, lines, request)
     return TerminalReading(
         data=data,
         capture_ms=(captured - begun) * 1000,
@@ -96,16 +99,14 @@ async def search_terminal(
     capture = None if pane is None else await _capture(pane, None)
     if capture is None:
         return {"matches": [], "truncated": False}
-    cut = capture.history < capture.history_size
+    cut = capture.history_rows < capture.history_size
     found: list[Occurrence] = []
     more = False
-    for at in range(0, len(capture.lines), AT_ONCE):
-        if at:
-            # A history of 100,000 rows takes a while: others get their turn in between.
-            await sleep(clock, 0)
-        rows = map(plain, capture.lines[at : at + AT_ONCE])
-        here, more = search(rows, needle, limit - len(found), nocase=nocase)
+    at = 0
+    async for lines in _in_pieces(clock, join_wrapped(capture.lines, goes_on(capture))):
+        here, more = search(map(plain, lines), needle, limit - len(found), nocase=nocase)
         found += [evolve(each, line=at + each.line) for each in here]
+        at += len(lines)
         if more:
             break
     return {"matches": [asdict(match) for match in found], "truncated": more or cut}
@@ -122,25 +123,29 @@ async def _capture(pane: IPane, history: int | None) -> Capture | None:
         raise failed(f"the terminal does not answer: {error}") from error
 
 
-async def _rows(clock: IReactorTime, capture: Capture) -> list[bytes]:
-    """The rows with their styles spelled out; others get their turn between pieces."""
-    rows: list[bytes] = []
-    for row in contained_rows(capture.lines, capture.history):
-        rows.append(row)
-        if len(rows) % AT_ONCE == 0:
+async def _in_pieces(clock: IReactorTime, lines: Iterator[bytes]) -> AsyncIterator[list[bytes]]:
+    """Yield C{lines} by L{AT_ONCE}: a long history takes a while, and others get their turn."""
+    piece: list[bytes] = []
+    size = 0
+    for line in lines:
+        piece.append(line)
+        size += len(line)
+        if len(piece) >= AT_ONCE or size >= BYTES_AT_ONCE:
+            yield piece
             await sleep(clock, 0)
-    return rows
+            piece, size = [], 0
+    yield piece
 
 
 def _payload(
-    session: Session, capture: Capture, rows: list[bytes], request: ReadRequest
+    session: Session, capture: Capture, lines: list[bytes], request: ReadRequest
 ) -> dict[str, Any]:
     full = request.history is not None
-    text = b"\r\n".join(rows).decode("utf-8", "replace")
+    text = b"\r\n".join(lines).decode("utf-8", "replace")
     if full:
         text += back_to_caret(capture).decode()
     shown, reason = _cut(text, request.tail)
-    if reason is None and capture.history < min(request.history or 0, capture.history_size):
+    if reason is None and capture.history_rows < min(request.history or 0, capture.history_size):
         # The capture had room for no more.
         reason = "capped"
     return {

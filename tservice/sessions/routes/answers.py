@@ -131,11 +131,15 @@ class TerminalAnswer(Answer):
 
 
 class MatchAnswer(Answer):
-    """One occurrence: 0-based row of the history, and offset in it."""
+    """One occurrence: 0-based line of the history, and offset in it.
+
+    C{start}: of a long line, where in it C{text} begins.
+    """
 
     line: int
     text: str
     offset: int
+    start: int | None = absent()
 
 
 class SearchAnswer(Answer):

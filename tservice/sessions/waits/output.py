@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container, Sequence
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
@@ -16,6 +16,7 @@ from tservice.core.tasks import spawn
 from tservice.core.timers import cancel
 from tservice.mux.interface import IPane, IPaneListener, MuxError, PaneExit
 from tservice.sessions.waits.signals import WaitSlots
+from tservice.terminal.lines import numbered_lines, screen_of
 from tservice.terminal.matcher import TAIL, Match, Needle, StreamMatcher, tail
 from tservice.terminal.plain import plain
 
@@ -118,28 +119,25 @@ class OutputWait:
         spawn(self._match_screen(), self._log, "matching the screen")
 
     async def _remember_screen(self) -> None:
-        rows = await screen_rows(self._pane)
-        if rows is not None:
-            self._before = Counter(row for row in rows if self._needle.find(row))
+        texts = await texts_of_screen(self._pane, self._needle)
+        if texts is not None:
+            self._before = Counter(texts)
 
     async def _last_look(self) -> None:
         await self._match_screen()
         self._finish(None, ended=True)
 
     async def _match_screen(self) -> None:
-        """A row that was not on the screen at the start, and holds the text, is a match."""
-        rows = await screen_rows(self._pane)
-        if rows is None or self._before is None:
+        """A row or a line that was not on the screen at the start, and holds the text, matches."""
+        texts = await texts_of_screen(self._pane, self._needle)
+        if texts is None or self._before is None:
             return
         old = Counter(self._before)
-        for row in rows:
-            match = self._needle.find(row)
-            if match is None:
-                continue
-            if old[row] <= 0:
-                self._finish(match)
+        for text in texts:
+            if old[text] <= 0:
+                self._finish(self._needle.find(text))
                 return
-            old[row] -= 1
+            old[text] -= 1
 
     def _finish(self, match: Match | None, *, ended: bool = False) -> None:
         if self._released:
@@ -209,14 +207,32 @@ async def search_buffer(pane: IPane, needle: Needle) -> Match | None:
     match = StreamMatcher(needle).feed(tail(log.read(start, TAIL)))
     if match is not None:
         return match
-    found = (needle.find(row) for row in await screen_rows(pane) or ())
-    return next((match for match in found if match is not None), None)
+    texts = await texts_of_screen(pane, needle)
+    return needle.find(texts[0]) if texts else None
 
 
-async def screen_rows(pane: IPane) -> list[str] | None:
-    """The rows of the screen; C{None} when the terminal does not answer: unknown."""
+async def texts_of_screen(pane: IPane, needle: Needle) -> list[str] | None:
+    """Return what holds the text on the screen; C{None} when the terminal does not answer: unknown.
+
+    That is a row, or a line of several rows none of which holds it: the rest of a line may change
+    while the row with the text stays as it is.
+    """
     try:
         capture = await pane.capture(0)
     except MuxError:
         return None
-    return [plain(line) for line in capture.lines[capture.history :]]
+    rows, wrapped = screen_of(capture)
+    found: list[str] = []
+    for first, line in numbered_lines(rows, wrapped):
+        texts = [plain(row) for row in _rows_of(rows, wrapped, first)]
+        holding = [text for text in texts if needle.find(text)]
+        found += holding or [text for text in (plain(line),) if needle.find(text)]
+    return found
+
+
+def _rows_of(rows: Sequence[bytes], wrapped: Container[int], first: int) -> Sequence[bytes]:
+    """The rows of the line that begins in row C{first}."""
+    last = first
+    while last in wrapped and last + 1 < len(rows):
+        last += 1
+    return rows[first : last + 1]

@@ -928,11 +928,12 @@ export interface LoginBody {
   password?: string | null;
 }
 
-/** One occurrence: 0-based row of the history, and offset in it. */
+/** One occurrence: 0-based line of the history, and offset in it. `start`: of a long line, where in it `text` begins. */
 export interface Match {
   line: number;
   text: string;
   offset: number;
+  start?: number;
 }
 
 /** Who the caller is (protocol-login). */

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { asLines, countLines, partsOf, rowFor, withoutBlankEnd } from "../history/capture.ts";
+import {
+  asLines,
+  countLines,
+  mostRows,
+  partsOf,
+  placeOf,
+  rowFor,
+  type Rows,
+  withoutBlankEnd,
+} from "../history/capture.ts";
 import { backoff } from "../lib/backoff.ts";
 import { bytes, plural, shortPath } from "../lib/format.ts";
 import { uuid } from "../lib/ids.ts";
@@ -162,6 +171,22 @@ describe("formatters", () => {
   });
 });
 
+/** Rows of seven cells, as a terminal keeps them. */
+function rowsOf(texts: string[], wrapped: number[]): Rows {
+  const lines = texts.map((text, y) => {
+    const cells = [...text].flatMap((sign) => (sign > "\u2fff" ? [sign, undefined] : [sign]));
+    return {
+      isWrapped: wrapped.includes(y),
+      length: 7,
+      getCell: (x: number) => ({
+        getChars: () => cells[x] ?? "",
+        getWidth: () => (x < cells.length && cells[x] === undefined ? 0 : 1),
+      }),
+    };
+  });
+  return { length: lines.length, getLine: (y) => lines[y] };
+}
+
 describe("history", () => {
   test("bare line feeds return the caret, others are left", () => {
     expect(asLines("a\nb\r\nc")).toBe("a\r\nb\r\nc");
@@ -177,6 +202,27 @@ describe("history", () => {
     expect(long.before).toBe(`…${"x".repeat(60)}`);
     expect(long.after).toHaveLength(60);
     expect([rowFor(100, 30), rowFor(3, 30)]).toEqual([90, 0]);
+    expect(partsOf("🙂🙂 x needle", 5, 6).match).toBe("needle");
+  });
+
+  test("a match is found in a line that is wrapped over rows", () => {
+    const rows = rowsOf(["first", "abcd日", "", "本efgh", "last"], [2, 3]);
+    const at = (line: number, offset: number) => {
+      const { row, column } = placeOf(rows, line, offset);
+      return [row, column];
+    };
+    expect([at(0, 0), at(1, 3), at(1, 4), at(1, 5), at(1, 6)]).toEqual([
+      [0, 0],
+      [1, 3],
+      [1, 4],
+      [3, 0],
+      [3, 2],
+    ]);
+    expect([at(2, 2), at(9, 9)]).toEqual([
+      [4, 2],
+      [4, 0],
+    ]);
+    expect(mostRows("x".repeat(25), 10)).toBeGreaterThanOrEqual(3);
   });
 });
 

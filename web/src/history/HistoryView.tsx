@@ -9,7 +9,7 @@ import { createScreen, SCROLLBAR } from "../terminal/create.ts";
 import { historyOpen } from "../terminal/panels.ts";
 import { answerReads } from "../terminal/readhook.ts";
 import { TouchScroll } from "../touch/scroll.ts";
-import { asLines, countLines, partsOf, rowFor } from "./capture.ts";
+import { asLines, countLines, mostRows, partsOf, placeOf, rowFor } from "./capture.ts";
 import { useCapture } from "./useCapture.ts";
 import { QUERY_MOST, useMatches } from "./useMatches.ts";
 
@@ -35,7 +35,7 @@ function fitWidth(host: HTMLElement, terminal: Terminal): void {
 function openCapture(host: HTMLElement, capture: Capture, painted: () => void): Terminal {
   const { terminal } = createScreen(prefs.peek(), darkSystem.peek());
   const rows = Math.max(4, Math.floor(host.clientHeight / (prefs.peek().fontSize * CELL_HEIGHT)));
-  terminal.options.scrollback = countLines(capture.terminalBuffer) + rows;
+  terminal.options.scrollback = mostRows(capture.terminalBuffer, capture.captureCols) + rows;
   terminal.options.disableStdin = true;
   terminal.options.cursorBlink = false;
   terminal.resize(capture.captureCols, rows);
@@ -54,7 +54,7 @@ function openCapture(host: HTMLElement, capture: Capture, painted: () => void): 
 }
 
 function Match({ match, length, onGo }: { match: Match; length: number; onGo: () => void }) {
-  const parts = partsOf(match.text, match.offset, length);
+  const parts = partsOf(match.text, match.offset - (match.start ?? 0), length);
   return (
     <li>
       <button type="button" onClick={onGo} data-testid="history-match">
@@ -95,7 +95,7 @@ function Matches({ sessionId, query, ready, onGo }: MatchesProps) {
           <Match
             key={`${match.line}:${match.offset}`}
             match={match}
-            length={query.length}
+            length={[...query].length}
             onGo={() => onGo(match)}
           />
         ))}
@@ -119,8 +119,11 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
   const go = (match: Match) => {
     const shown = terminal.current;
     if (!shown) return;
-    shown.scrollToLine(rowFor(match.line, shown.rows));
-    shown.select(match.offset, match.line, query.length);
+    const first = placeOf(shown.buffer.active, match.line, match.offset);
+    const last = placeOf(shown.buffer.active, match.line, match.offset + [...query].length - 1);
+    const cells = (last.row - first.row) * shown.cols + last.column - first.column + 1;
+    shown.scrollToLine(rowFor(first.row, shown.rows));
+    shown.select(first.column, first.row, cells);
   };
   const lines = capture ? plural(countLines(capture.terminalBuffer), "line") : "";
   const more = capture?.truncated ? ", older ones are gone" : "";

@@ -20,7 +20,10 @@ class History:
 
     lines: tuple[bytes, ...]
     history: int = 0
+    history_rows: int = 0
     history_size: int = 0
+    wrapped: frozenset[int] = frozenset()
+    alternate_screen: bool = False
 
     async def capture(self, history: int | None) -> History:
         return self
@@ -51,6 +54,16 @@ class SearchTests(SynchronousTestCase):
         found = self.successResultOf(searching)
         places = [(each["line"], each["offset"]) for each in found["matches"]]
         self.assertEqual(([(0, 0), (2 * AT_ONCE + 1, 3)], False), (places, found["truncated"]))
+
+    def test_a_line_that_is_wrapped_is_searched_as_one(self) -> None:
+        lines = (b"first", b"is it he", b"re or is it not", b"and here")
+        history = History(lines, wrapped=frozenset({1}))
+        work = search_terminal(Clock(), cast(IPane, history), "here", 10, nocase=False)
+        found = self.successResultOf(Deferred.fromCoroutine(work))["matches"]
+        whole = "is it here or is it not"
+        self.assertEqual([(1, 6, whole), (2, 4, "and here")], [
+            (each["line"], each["offset"], each["text"]) for each in found
+        ])  # fmt: skip
 
     def test_the_limit_is_of_all_pieces(self) -> None:
         for last, truncated in ((b"here", True), (b"x", False)):

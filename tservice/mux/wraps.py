@@ -1,0 +1,95 @@
+"""Which rows tmux wrapped.  Pure.
+
+tmux tells it only by what it prints with C{capture-pane -J}: there, a row that was wrapped and the
+next one are one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from unicodedata import category
+
+from tservice.terminal.ansi import strip
+from tservice.terminal.lines import cells_of
+
+_SHIFTS = bytes((14, 15))
+_JOINER = "\u200d"
+_NEAR = 512
+"""Bytes within which the first character of a row comes, behind its styles."""
+
+
+def wrapped_rows(rows: Sequence[bytes], lines: Sequence[bytes], cols: int) -> frozenset[int]:
+    """Return the indices of those of C{rows} that go on in the next row.
+
+    @param rows: as they were printed one by one.
+    @param lines: the same rows as they were printed with C{-J}.
+    @param cols: columns of the screen.  A terminal wraps a row only where it is full.
+    """
+    found: set[int] = set()
+    at = 0
+    for number, line in enumerate(lines):
+        if at >= len(rows):
+            break
+        size, at = len(rows[at]), at + 1
+        while size < len(line) and at < len(rows):
+            found.add(at - 1)
+            size, at = size + len(rows[at]), at + 1
+        if size != len(line):
+            # These are not the same rows.
+            return frozenset()
+        following = lines[number + 1] if number + 1 < len(lines) else None
+        while following != b"" and at < len(rows) and not rows[at]:
+            # An empty row that a wrapped row went on in, and that was emptied since.
+            at += 1
+    return frozenset(row for row in found if is_full(rows[row], rows[row + 1], cols))
+
+
+def is_full(row: bytes, following: bytes, cols: int) -> bool:
+    """Whether a terminal of C{cols} columns would wrap between C{row} and C{following}.
+
+    tmux also marks rows that are not full: it does not look at the row when a wide character does
+    not fit behind the caret, and a screen that becomes wider keeps its marks.
+    """
+    text, begun = _text(row), _text(following[:_NEAR])
+    if not begun:
+        # It was emptied since, and nothing goes on there.
+        return False
+    least, most = _cells(text)
+    # A wide character that does not fit leaves the last column empty.
+    return least <= cols <= most or (least < cols <= most + 1 and not begun[:1].isascii())
+
+
+def _cells(text: bytes) -> tuple[int, int]:
+    """How many cells a text takes, at least and at most.
+
+    Some characters have one or two, by tmux's version and library, and one that is joined to
+    another has none.
+    """
+    if text.isascii():
+        return len(text), len(text)
+    least = most = 0
+    joined = False
+    for character in text.decode("utf-8", "replace"):
+        usual = cells_of(character)
+        unsure = joined or _is_unsure(character)
+        least += 0 if joined else min(usual, 1) if unsure else usual
+        most += 2 if unsure else usual
+        joined = character == _JOINER
+    return least, most
+
+
+def _is_unsure(character: str) -> bool:
+    if "\u2600" <= character < "\u27c0" or "\u4dc0" <= character < "\u4e00":
+        return True
+    return character >= "\U0001f000" or category(character) == "Cn"
+
+
+def is_multiple(line: bytes, cols: int) -> bool:
+    """Whether the last row of a joined C{line} is full, as far as that can be told."""
+    text = _text(line)
+    return bool(text) and (not text.isascii() or len(text) % cols == 0)
+
+
+def _text(row: bytes) -> bytes:
+    plain = strip(row) if b"\x1b" in row else row
+    return plain.translate(None, _SHIFTS)

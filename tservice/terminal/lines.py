@@ -1,0 +1,94 @@
+"""Lines of a capture: what the multiplexer wrapped over several rows is one of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from unicodedata import category, east_asian_width
+
+from tservice.terminal.frame import PaneContent
+from tservice.terminal.plain import plain_bytes
+from tservice.terminal.sgr import contained_rows
+
+_GROUND = re.compile(rb"\x1b\[(?:[0-9;:]{0,256}[;:])?(?:4[0-8]|10[0-7])[0-9;:]{0,256}m")
+_ERASE = b"\x1b[K"
+
+
+def join_wrapped(entries: Iterable[bytes], wrapped: Container[int]) -> Iterator[bytes]:
+    """Yield the lines that C{entries} are.
+
+    @param wrapped: the indices of the entries that go on in the next one.
+    """
+    for _, line in numbered_lines(entries, wrapped):
+        yield line
+
+
+def numbered_lines(
+    entries: Iterable[bytes], wrapped: Container[int]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield each line with the index of its first entry."""
+    pieces: list[bytes] = []
+    for index, entry in enumerate(entries):
+        pieces.append(entry)
+        if index not in wrapped:
+            yield index - len(pieces) + 1, b"".join(pieces)
+            pieces.clear()
+    if pieces:
+        yield index - len(pieces) + 1, b"".join(pieces)
+
+
+def screen_of(frame: PaneContent) -> tuple[Sequence[bytes], Container[int]]:
+    """Return the rows of the screen, and which of them go on in the next one."""
+    start = frame.history
+    return frame.lines[start:], {index - start for index in frame.wrapped}
+
+
+def goes_on(frame: PaneContent) -> frozenset[int]:
+    """Return the indices of the entries that go on in the next one of C{frame.lines}."""
+    if frame.alternate_screen:
+        # There the history goes on in the main screen behind it.
+        return frame.wrapped - {frame.history - 1}
+    return frame.wrapped
+
+
+def contained_lines(frame: PaneContent) -> Iterator[bytes]:
+    """Yield the lines of a capture, each with its styles spelled out and none left behind."""
+    return whole_lines(frame.lines, frame.history, goes_on(frame), frame.cols)
+
+
+def contained_behind(frame: PaneContent) -> Iterator[bytes]:
+    """As L{contained_lines}, of the history and the main screen behind an alternate one."""
+    wrapped = {index for index in frame.wrapped if index < frame.history}
+    wrapped |= {frame.history + index for index in frame.main_wrapped}
+    entries = (*frame.lines[: frame.history], *frame.main)
+    return whole_lines(entries, frame.history, wrapped, frame.cols)
+
+
+def whole_lines(
+    entries: Sequence[bytes], history: int, wrapped: Container[int], cols: int
+) -> Iterator[bytes]:
+    """As L{contained_lines}, of a history and the screen below it."""
+    for line in join_wrapped(contained_rows(entries, history), wrapped):
+        # A terminal that scrolls for a new row paints it with the background that is in force.
+        # Behind the last column nothing is painted, and some terminals would erase a character.
+        painted = len(line) > cols and _GROUND.search(line) and not _ends_full(line, cols)
+        yield line + _ERASE if painted else line
+
+
+def _ends_full(line: bytes, cols: int) -> bool:
+    """Whether the last of the rows that a line takes has no column left."""
+    text = plain_bytes(line)
+    if text.isascii():
+        return len(text) % cols == 0
+    at = 0
+    for character in text.decode("utf-8", "replace"):
+        width = cells_of(character)
+        at = width if at + width > cols else at + width
+    return at == cols
+
+
+def cells_of(character: str) -> int:
+    """Return the cells of a character, as Unicode has it."""
+    if category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
