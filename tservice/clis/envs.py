@@ -17,11 +17,17 @@ from tservice.clis.model import CliEntry
 from tservice.clis.words import is_refused
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.core.process.programfolders import join_path
+from tservice.core.users.osuser import is_of_locale
 
 BASE_NAMES = frozenset(
-    {"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG", "TERM", "TZ", "SSH_AUTH_SOCK"}
+    {"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "SSH_AUTH_SOCK"}
 )
-BASE_PREFIXES = ("LC_", "XDG_")
+BASE_FOLDERS = re.compile(r"XDG_[A-Z]+_(?:HOME|DIRS?)")
+"""Of the XDG variables, those that name folders; the others tell of the desktop or the login that
+the service was started from."""
+OF_THE_TERMINAL = frozenset({"TERM", "COLORTERM"})
+"""What the multiplexer says of itself: the terminal that the service was started from is not the
+pane's."""
 OVERRIDES = 64
 """C{envOverrides} of a session at most."""
 OVERRIDE_BYTES = 64 * 1024
@@ -112,7 +118,9 @@ def without_service(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _passes(name: str, entry: CliEntry, extra: tuple[str, ...]) -> bool:
-    if name in BASE_NAMES or name.startswith(BASE_PREFIXES):
+    if name in OF_THE_TERMINAL:
+        return False
+    if name in BASE_NAMES or is_of_locale(name) or BASE_FOLDERS.fullmatch(name):
         return True
     return entry.env.passes(name) or (name in extra and not is_refused(name))
 

@@ -11,6 +11,7 @@ from attrs import frozen
 from tservice.containers.fence import HOME
 from tservice.containers.folders import CREDENTIALS
 from tservice.core.process.programfolders import join_path, ordered_folders, shell_words
+from tservice.mux.terminfo import ENTRIES, FALLBACK, FOLDERS, TERMINAL
 
 LEAST_TMUX = (3, 2)
 MOST_PROGRAMS = 20_000
@@ -20,6 +21,7 @@ MARK = "tservice-begins\n"
 """Before the first answer: C{sh} may be a program of the image's that prints something first."""
 
 _FOLDERS = shell_words()
+_FILES = " ".join(f"{folder}/{entry}" for folder in FOLDERS for entry in ENTRIES)
 _CREDENTIALS = " ".join(f"{HOME}/{name}" for name in CREDENTIALS)
 SCRIPT = f"""
 echo tservice-begins
@@ -32,6 +34,9 @@ printf 'HOME=%s\\n' "$HOME"
 for file in {_CREDENTIALS}; do
   [ ! -e "$file" ] || [ -r "$file" ] || printf 'CLOSED=%s\\n' "$file"
 done
+for file in {_FILES}; do
+  [ -f "$file" ] && printf 'TERM=%s\\n' "${{file##*/}}"
+done
 IFS=:
 for folder in $PATH {_FOLDERS}; do
   for file in "$folder"/*; do
@@ -42,6 +47,8 @@ exit 0
 """
 """For a POSIX shell, with nothing but its own words."""
 
+_HEAD = 3 + len(CREDENTIALS) + len(FOLDERS) * len(ENTRIES)
+"""Lines before those of programs, at most."""
 _TMUX = re.compile(r"tmux (?:next-|openbsd-)?(\d{1,4})\.(\d{1,4})", re.ASCII)
 
 
@@ -54,6 +61,7 @@ class Inside:
     @ivar paths: where there are programs.
     @ivar closed: files of credentials that its user may not read.
     @ivar unlimited: of what the engine sets no limit.
+    @ivar terminal: the C{TERM} of panes there.
     """
 
     path: str
@@ -62,6 +70,7 @@ class Inside:
     tmux: str | None
     closed: tuple[str, ...] = ()
     unlimited: tuple[str, ...] = ()
+    terminal: str = FALLBACK
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -95,7 +104,8 @@ def read_inside(text: str) -> Inside:
     folders: list[str] = []
     files: list[str] = []
     closed: list[str] = []
-    for line in answer.splitlines()[: MOST_PROGRAMS + 2 + len(CREDENTIALS)]:
+    entries: set[str] = set()
+    for line in answer.splitlines()[: MOST_PROGRAMS + _HEAD]:
         name, _, value = line.partition("=")
         if line.startswith("/"):
             files.append(line)
@@ -103,6 +113,8 @@ def read_inside(text: str) -> Inside:
             folders.append(value)
         elif name == "CLOSED":
             closed.append(value)
+        elif name == "TERM":
+            entries.add(value)
         else:
             said.setdefault(name, value)
     path = said.get("PATH", "")
@@ -120,4 +132,5 @@ def read_inside(text: str) -> Inside:
         paths=frozenset(files),
         tmux=said.get("TMUX"),
         closed=tuple(closed),
+        terminal=TERMINAL if TERMINAL in entries else FALLBACK,
     )

@@ -16,6 +16,7 @@ from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTr
 from tservice.core.errors import ServiceError
 from tservice.core.places.place import Place
 from tservice.mux.interface import MuxError
+from tservice.mux.terminfo import FALLBACK
 from tservice.mux.tmux.setup import CONFIGURATION, TmuxSetup
 
 
@@ -58,6 +59,7 @@ class ContainerSetups:
             environ={os.fsencode(name): os.fsencode(it) for name, it in self.environ.items()},
         )
         owner = (os.geteuid(), os.getegid()) if known is None else known.owner
+        inside = None if known is None else known.inside
         library = PurePosixPath(LIBRARY)
         return TmuxSetup(
             transport=transport,
@@ -67,6 +69,7 @@ class ContainerSetups:
             program=Path(library / self.keeper.name),
             foreign=True,
             trouble=lambda: self.boxes.trouble(case.container),
+            terminal=lambda: FALLBACK if inside is None else inside.terminal,
         )
 
     async def found(self) -> frozenset[str]:

@@ -73,7 +73,8 @@ class PaneSpec:
     """What to run.
 
     @ivar session_id: names the server's socket; a lowercase UUID.
-    @ivar env: the whole environment of the pane; nothing else reaches it.
+    @ivar env: the whole environment of the pane; nothing else reaches it but C{TERM} and
+        C{COLORTERM}, which the multiplexer adds where they are not named: it is the terminal.
     @ivar history_limit: lines kept above the screen.
     @ivar place: where it runs.
     @ivar preface: printed before the program starts, as if a program of before had; one that

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.integration.mux.harness import Heard, TmuxTestCase, printed
 from tservice.mux.interface import MuxError
+from tservice.mux.terminfo import own_terminal
 from tservice.mux.tmux.pane import TmuxPane
 
 RAW = "stty raw -echo; printf ready; "
@@ -143,8 +144,15 @@ class ByteTests(TmuxTestCase):
     async def test_environment(self) -> None:
         """What the pane was given and nothing else: no TMUX, nothing of the service."""
         env = {"A": "1", "B": "$A 'x' \"y\" é", "TERM": "xterm", "PWD": "/x", "SHELL": "/y"}
-        self.assertEqual(env, await self.environment(env))
-        self.assertEqual({"TERM": "screen-256color"}, await self.environment({}))
+        wanted = {"COLORTERM": "truecolor"}
+        self.assertEqual(env | wanted, await self.environment(env))
+        self.assertEqual({"TERM": own_terminal()} | wanted, await self.environment({}))
+
+    async def test_programs_know_their_terminal(self) -> None:
+        """Its description is there, and has what tmux does."""
+        pane = await self.mux.create(self.spec("sh", "-c", "tput colors; tput sitm"))
+        await self.until(lambda: pane.ending, "the end")
+        self.assertEqual(b"256\r\n\x1b[3m", printed(pane))
 
     async def test_folder(self) -> None:
         pane = await self.mux.create(self.spec("pwd", cwd=str(self.folder)))

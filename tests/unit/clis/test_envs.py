@@ -28,6 +28,12 @@ ENVIRON = {
     "PATH": "/bin",
     "HOME": "/home/u",
     "LC_ALL": "C.UTF-8",
+    "TERM": "xterm-kitty",
+    "COLORTERM": "24bit",
+    "TERM_PROGRAM": "iTerm.app",
+    "LC_TERMINAL": "iTerm2",
+    "XDG_SESSION_TYPE": "tty",
+    "KITTY_WINDOW_ID": "1",
     "XDG_RUNTIME_DIR": "/run/u",
     "ANTHROPIC_API_KEY": "sk",
     "OPENAI_API_KEY": "ok",
@@ -56,6 +62,14 @@ class BaseTests(SynchronousTestCase):
 
     def test_a_shell_may_override_anything_but_is_passed_nothing_more(self) -> None:
         self.assertEqual({"PATH", "HOME", "LC_ALL", "XDG_RUNTIME_DIR"}, self.names("shell"))
+
+    def test_the_terminal_of_the_service_is_not_the_panes(self) -> None:
+        """Also where the operator lets everything through; an entry may name one."""
+        self.assertNotIn("TERM", self.names("shell", ("TERM", "COLORTERM")))
+        entry = make_entry(env={"set": {"TERM": "vt100"}})
+        self.assertEqual(
+            "vt100", additions(entry, judge_overrides(entry, {}, granted=True), PANE)["TERM"]
+        )
 
     def test_names_of_the_operator(self) -> None:
         extra = ("EDITOR", "SERVICE_PASSWORD", "LD_PRELOAD", "ABSENT")

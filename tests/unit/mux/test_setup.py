@@ -92,7 +92,8 @@ class SetupTests(SetupCase):
         found = environment(spec, b"token", foreign=setup.foreign)
         self.assertEqual([], [name for name in found if not name.startswith(PREFIX)])
         self.assertEqual(
-            {os.fsencode(name): os.fsencode(value) for name, value in env.items()},
+            {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
+            | {b"COLORTERM": b"truecolor"},
             pane_environment(found),
         )
         self.assertIn(b"LD_AUDIT", environment(spec, b"token"))

@@ -19,7 +19,26 @@ NO_LOGIN = frozenset({"nologin", "false", "true", "sync", "halt", "shutdown"})
 """Names of the programs that stand in for the shell of who may not log in."""
 
 _NOBODY = 65534
-_SHARED = frozenset({"LANG", "LANGUAGE", "TERM", "TZ"})
+_LOCALE = frozenset(
+    "LC_" + name
+    for name in [
+        "ALL",
+        "CTYPE",
+        "NUMERIC",
+        "TIME",
+        "COLLATE",
+        "MONETARY",
+        "MESSAGES",
+        "PAPER",
+        "NAME",
+        "ADDRESS",
+        "TELEPHONE",
+        "MEASUREMENT",
+        "IDENTIFICATION",
+    ]
+)
+"""Others only look like it: C{LC_TERMINAL} names a terminal, so that ssh hands it on."""
+_SHARED = frozenset({"LANG", "LANGUAGE", "TZ"})
 """Of the service's own environment, what is the machine's rather than root's."""
 
 
@@ -184,6 +203,11 @@ def run_as(setsid: str, setpriv: str, user: OsUser) -> list[str]:
     return [setsid, setpriv, *identity, "--inh-caps=-all", "--pdeathsig", "KILL", "--"]
 
 
+def is_of_locale(name: str) -> bool:
+    """Return whether a variable of the environment is a category of the locale."""
+    return name in _LOCALE
+
+
 def environment_of(
     user: OsUser, environ: Mapping[str, str], named: Sequence[str] = ()
 ) -> dict[str, str]:
@@ -198,7 +222,7 @@ def environment_of(
     kept = {
         name: value
         for name, value in environ.items()
-        if name in _SHARED or name.startswith("LC_") or name in named
+        if name in _SHARED or is_of_locale(name) or name in named
     }
     folders = environ.get("PATH", "/usr/local/bin:/usr/bin:/bin").split(":")
     own = {

@@ -10,13 +10,12 @@ from importlib import resources
 
 from tservice.mux.far.shell import exports, line, quote, script, words
 from tservice.mux.interface import MuxError, PaneSpec
+from tservice.mux.terminfo import COLOURS, ENTRIES, FALLBACK, FOLDERS, TERMINAL
 from tservice.mux.tmux.client import FREE
 from tservice.mux.tmux.setup import CONFIGURATION
 
 PREFIX = "service-"
 """Before a session's id in the name of its server (protocol-remote)."""
-
-DEFAULT_TERMINAL = b"screen-256color"
 
 MINIMUM = (3, 2)
 
@@ -74,14 +73,13 @@ def start(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
         b"{ echo 'there is a tmux server of that session still' >&2; exit 75; }",
     )
     configuration = script(CONFIGURATION.read_text("utf-8"))
-    term = os.fsencode(spec.env.get("TERM", "")) or DEFAULT_TERMINAL
+    term = os.fsencode(spec.env.get("TERM", ""))
     try:
         added = {
             b"TOKEN": token,
-            b"RUN": run(spec, token, term),
+            b"RUN": run(spec, token),
             b"PREFACE": preface,
             b"HISTORY": b"%d" % spec.history_limit,
-            b"TERM": term,
         }
         given = exports({b"TSERVICE_PANE_" + key: value for key, value in added.items()})
     except ValueError as error:
@@ -96,6 +94,7 @@ def start(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
         b"printf '%%s' %b > \"%b\" || exit 73" % (configuration, conf),
         OF_THE_WAY,
         given,
+        _terminal(term),
         b"export TSERVICE_PANE_KEEPER=" + script(_keeper()),
         b'export TSERVICE_PANE_CONF="%b"' % conf,
         b'exec tmux -u -L %b -f "%b" %b'
@@ -109,7 +108,21 @@ def start(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
     )
 
 
-def run(spec: PaneSpec, token: bytes, term: bytes) -> bytes:
+def _terminal(named: bytes) -> bytes:
+    """What finds out which terminal a pane has there, unless its environment names one."""
+    if named:
+        return b"export TSERVICE_PANE_TERM=" + quote(named)
+    files = b" ".join(
+        quote(f"{folder}/{entry}".encode()) for folder in FOLDERS for entry in ENTRIES
+    )
+    return (
+        b"export TSERVICE_PANE_TERM=%b; for tservice_f in %b; do "
+        b'[ ! -f "$tservice_f" ] || TSERVICE_PANE_TERM=%b; done'
+        % (FALLBACK.encode(), files, TERMINAL.encode())
+    )
+
+
+def run(spec: PaneSpec, token: bytes) -> bytes:
     """What becomes the program of C{spec}, in the pane.
 
     @raise ValueError: what no environment can hold.
@@ -117,11 +130,13 @@ def run(spec: PaneSpec, token: bytes, term: bytes) -> bytes:
     said = b"printf '\\033]7773;%%s;%%s;%%s\\007' %b " % quote(token)
     failed = b"{ %b failed 2; exit 127; }" % said
     argv = [os.fsencode(word) for word in spec.argv]
-    env = {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()}
+    given = {"COLORTERM": COLOURS, **spec.env}
+    env = {os.fsencode(name): os.fsencode(value) for name, value in given.items()}
     return line(
+        b'export TERM="$TSERVICE_PANE_TERM"',
         _OURS,
         _NOT_OURS,
-        exports({**env, b"TERM": term}),
+        exports(env),
         _BESIDE % words(*argv[:1]),
         b"cd -- %b 2>/dev/null || %b" % (quote(os.fsencode(spec.cwd)), failed),
         b"command -v -- %b >/dev/null 2>&1 || %b" % (words(*argv[:1]), failed),

@@ -9,7 +9,6 @@ from typing import Any
 
 import pyte
 from attrs import frozen
-from wcwidth import wcwidth
 
 from tservice.mux.wraps import is_full
 
@@ -50,7 +49,8 @@ class _Screen(pyte.Screen):
     def draw(self, data: str) -> None:
         for character in data:
             # A wide character that does not fit wraps; pyte would cut it.
-            if self.cursor.x == self.columns - 1 and self._wraps and wcwidth(character) == 2:
+            wide = pyte.screens.wcwidth(character) == 2
+            if wide and self._wraps and self.cursor.x == self.columns - 1:
                 self.cursor.x = self.columns
             self._wrapping = True
             super().draw(character)

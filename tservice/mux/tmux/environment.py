@@ -5,24 +5,29 @@ from __future__ import annotations
 import os
 
 from tservice.mux.interface import MuxError, PaneSpec
+from tservice.mux.terminfo import COLOURS, FALLBACK
 from tservice.mux.tmux import keeper
-
-DEFAULT_TERMINAL = "screen-256color"
-"""C{TERM} of a pane whose environment names none; every system's terminfo has it."""
 
 
 def environment(
-    spec: PaneSpec, token: bytes, *, foreign: bool = False, preface: bytes = b""
+    spec: PaneSpec,
+    token: bytes,
+    *,
+    foreign: bool = False,
+    preface: bytes = b"",
+    terminal: str = FALLBACK,
 ) -> dict[bytes, bytes]:
     """The server's environment: the pane's own, and what the keeper takes out of it again.
 
     @param foreign: every variable comes to the keeper under a name that means nothing to anybody
         on the way.
     @param preface: the file of C{spec.preface}; empty for none.
+    @param terminal: C{TERM} of a pane whose environment names none.
     @raise MuxError: a name or a value that no environment can hold.
     """
-    own = {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()}
-    term = own.get(b"TERM", DEFAULT_TERMINAL.encode())
+    given = {"TERM": terminal, "COLORTERM": COLOURS, **spec.env}
+    own = {os.fsencode(name): os.fsencode(value) for name, value in given.items()}
+    term = own[b"TERM"]
     added = {b"TOKEN": token, b"CWD": os.fsencode(spec.cwd), b"TERM": term}
     added[b"HISTORY"] = b"%d" % spec.history_limit
     if preface:

@@ -16,6 +16,7 @@ from tservice.core.users.osuser import can_run
 from tservice.core.users.sharedfolder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.machine import OsUserTransport
+from tservice.mux.terminfo import own_terminal
 from tservice.mux.tmux import keeper
 from tservice.mux.tmux.environment import environment
 from tservice.mux.tmux.sockets import OsUserSockets, ServerSockets, sockets_in
@@ -76,6 +77,7 @@ class TmuxSetup:
     @ivar foreign: the transport's command begins with the rights of another user: it must not
         begin with the environment of the pane, which can make the loader run anything.
     @ivar apart: what is around the start of each process.
+    @ivar terminal: returns the C{TERM} of panes there.
     """
 
     transport: Transport
@@ -89,6 +91,7 @@ class TmuxSetup:
     refuses: bool = False
     owned: bool = True
     trouble: Callable[[], str | None] = no_trouble
+    terminal: Callable[[], str] = own_terminal
 
     def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
         """See L{ISetup.start}."""
@@ -97,7 +100,9 @@ class TmuxSetup:
         return self.transport.child(
             socket_path,
             ("-f", str(self.configuration), *session),
-            environment(spec, token, foreign=self.foreign, preface=preface),
+            environment(
+                spec, token, foreign=self.foreign, preface=preface, terminal=self.terminal()
+            ),
         )
 
     @property
