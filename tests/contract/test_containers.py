@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.contract.suite import Contract, ShellContract, TmuxHands, text
+from tests.contract.lines import text
+from tests.contract.suite import Contract, ShellContract, TmuxHands
 from tests.integration.containers.engines import Docker
 from tests.integration.containers.harness import ContainerTestCase
 from tservice.containers import kernel

@@ -14,7 +14,8 @@ import pytest
 from attrs import evolve, frozen
 from twisted.internet import reactor
 
-from tests.contract.suite import Contract, ShellContract, TmuxHands, text
+from tests.contract.lines import text
+from tests.contract.suite import Contract, ShellContract, TmuxHands
 from tests.integration.mux.harness import CAPACITY, TMUX
 from tests.sshd import Sshd, children_read
 from tests.waiting import until
