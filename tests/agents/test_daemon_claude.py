@@ -76,6 +76,25 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.assertEqual(self.shown_options(), self.labels(item))
         return item
 
+    def test_permission_outlives_any_size(self) -> None:
+        """A phone, a cell of a grid and a desk take turns; then the smallest one answers."""
+        self.prompt("RUN: rm -rf ./build-of-yesterday", wait="blocked")
+        self.until("the tool", lambda: self.approval().get("toolSummary"))
+        before = self.approval()
+        names = ("id", "kind", "createdAt", "toolName", "toolSummary")
+        sizes = [(46, 24), (120, 40), (60, 14), (200, 50), (34, 10), (90, 30)]
+        for cols, rows in (*sizes, *sizes[::-1]):
+            self.call("POST", f"/api/sessions/{self.session}/resize", cols=cols, rows=rows)
+            resting = Settled(self.screen, STILL)
+            while not resting():
+                now = self.approval()
+                self.assertEqual([before.get(n) for n in names], [now.get(n) for n in names])
+                self.assertEqual(self.labels(before), self.labels(now))
+        self.call("POST", f"/api/sessions/{self.session}/resize", cols=46, rows=12)
+        self.until("rest", Settled(self.screen, STILL))
+        self.answer(self.approval(), action="deny")
+        self.until_idle()
+
     def test_permissions(self) -> None:
         """Approve does it, deny and the last option do not, the second does it from then on."""
         item = self.asked("RUN: touch one.txt")

@@ -312,7 +312,7 @@ class PromptTests(LiveCase):
         for prompt in ("SAY: one", "SAY: two"):
             self.touch(page, field)
             expect_focus(field)
-            expect(keys).to_have_count(0)
+            expect(keys).to_be_hidden()
             page.keyboard.type(prompt)
             self.touch(page, page.get_by_test_id("prompt-send"))
             expect(page.get_by_test_id("prompt-outcome")).to_contain_text("Delivered")
@@ -326,7 +326,7 @@ class PromptTests(LiveCase):
         page = self.shown(agent, **PHONE)
         field, keys = page.get_by_test_id("prompt-field"), page.get_by_test_id("keybar")
         self.touch(page, field)
-        expect(keys).to_have_count(0)
+        expect(keys).to_be_hidden()
         with page.expect_file_chooser():
             self.touch(page, page.get_by_test_id("prompt-attach"))
         self.touch(page, page.get_by_test_id("current"))

@@ -9,12 +9,12 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.pace import TURN_DIALOGS
 from tservice.agents.interfaces import Look
+from tservice.agents.likeness import Likeness, compare
 from tservice.core.clock import now_ms
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payloads import Happened
 from tservice.sessions.interfaces import ActivitySink, Session, Status
 from tservice.terminal.dialogs import Dialog
-from tservice.terminal.likeness import Likeness, compare
 
 
 class ScreenSignals:

@@ -22,8 +22,8 @@ from tservice.agents.approvals.model import (
     tool_summary,
     with_dialog,
 )
+from tservice.agents.likeness import Likeness, compare, letters
 from tservice.terminal.dialogs import Dialog
-from tservice.terminal.likeness import Likeness, compare, letters
 from tservice.terminal.options import DialogOption
 
 _SHORT = 8

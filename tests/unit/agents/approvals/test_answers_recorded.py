@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
-from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -15,50 +13,20 @@ from tests.frames import HERE
 from tests.frames.score import RULES
 from tests.ground import here
 from tests.nonempty import some
+from tests.unit.agents.recorded_dialogs import Recorded, recorded
 from tests.unit.agents.rig import COMPOSER, Screen
 from tservice.agents.approvals.answers import Action, Answer
 from tservice.agents.approvals.keys import Answerer, AnswerOutcome, Untaken
-from tservice.agents.approvals.model import is_asking
 from tservice.agents.approvals.screen import AnswerScreen, dialog_rows
 from tservice.clis.interfaces import AnswerKeys
 from tservice.clis.stock import stock_entries
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakePane
-from tservice.terminal.dialogs import Dialog, read_dialog
-from tservice.terminal.screen import Frame
 
 ESCAPE, RIGHT, ENTER = b"\x1b", b"\x1b[C", b"\r"
 EXTERNAL = {"codex": 9, "gemini": 12, "opencode": 10}
 """The other CLIs whose dialogs make items, and of how many recorded ones at least."""
 ID = "0a1b2c3d-0000-4000-8000-00000000000c"
-
-
-@frozen
-class Recorded:
-    """A recorded dialog."""
-
-    cli: str
-    name: str
-    data: bytes
-    frame: Frame
-    dialog: Dialog
-
-    @property
-    def size(self) -> tuple[int, int]:
-        found = re.match(r"(\d+)x(\d+)_", self.name)
-        return (int(found[1]), int(found[2])) if found else (120, 40)
-
-
-def recorded(cli: str = "claude") -> list[Recorded]:
-    """Every recorded dialog that an agent raised."""
-    found = []
-    for path in sorted((HERE / cli).rglob("*.ansi.txt")):
-        data = path.read_bytes()
-        frame = Frame.from_capture(data)
-        dialog = read_dialog(frame, RULES[cli])
-        if dialog is not None and is_asking(dialog):
-            found.append(Recorded(cli, path.name, data, frame, dialog))
-    return found
 
 
 class RecordedCase(SynchronousTestCase):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.examples import examples
 from tests.told import wire
-from tests.unit.agents.approvals.test_answers_recorded import Recorded, recorded
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.client import permission
+from tests.unit.agents.recorded_dialogs import Recorded, recorded
 from tests.unit.agents.rig import COMPOSER, RULE
 from tservice.agents.approvals.model import Item, Resolution
 from tservice.agents.approvals.shown import item_answer

@@ -1,0 +1,41 @@
+"""The recorded dialogs that make items."""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+from tests.frames import HERE
+from tests.frames.score import RULES
+from tservice.agents.approvals.model import is_asking
+from tservice.terminal.dialogs import Dialog, read_dialog
+from tservice.terminal.screen import Frame
+
+
+@frozen
+class Recorded:
+    """A recorded dialog."""
+
+    cli: str
+    name: str
+    data: bytes
+    frame: Frame
+    dialog: Dialog
+
+    @property
+    def size(self) -> tuple[int, int]:
+        found = re.match(r"(\d+)x(\d+)_", self.name)
+        return (int(found[1]), int(found[2])) if found else (120, 40)
+
+
+def recorded(cli: str = "claude") -> list[Recorded]:
+    """Every recorded dialog that an agent raised."""
+    found = []
+    for path in sorted((HERE / cli).rglob("*.ansi.txt")):
+        data = path.read_bytes()
+        frame = Frame.from_capture(data)
+        dialog = read_dialog(frame, RULES[cli])
+        if dialog is not None and is_asking(dialog):
+            found.append(Recorded(cli, path.name, data, frame, dialog))
+    return found
