@@ -20,9 +20,9 @@ from tservice.core.files import FileError
 from tservice.restore.boot import read_boot_id
 from tservice.restore.model import rebooted
 from tservice.restore.offer import expiry, taken
-from tservice.restore.scrollback import ScrollbackFolder, preface
+from tservice.restore.scrollback import KeptScrollback, ScrollbackFolder, preface
 from tservice.restore.store import RestoreStore
-from tservice.sessions.interfaces import IRecollection, Session
+from tservice.sessions.interfaces import IRecollection, KeptScreen, Session
 
 
 @implementer(IRecollection)
@@ -74,11 +74,7 @@ class Recollection:
         self._shown.discard(session.id)
         if not self.is_offered(session.id):
             return b""
-        try:
-            kept = await self._threads.run(partial(self._folder.read, session.id))
-        except (FileError, ServiceError) as error:
-            self._log.warn("{id}: its scrollback is not shown: {error}", id=session.id, error=error)
-            return b""
+        kept = await self._read(session.id)
         if kept is None:
             return b""
         self._shown.add(session.id)
@@ -86,6 +82,20 @@ class Recollection:
         saved = datetime.fromtimestamp(kept.saved, UTC).astimezone(self._zone)
         is_shell = entry is not None and entry.kind is CliKind.SHELL
         return preface(kept.rows, saved, (session.cols, session.rows), clear=not is_shell)
+
+    async def screen(self, session: Session) -> KeptScreen | None:
+        kept = await self._read(session.id)
+        return None if kept is None else KeptScreen(kept.rows, int(kept.saved * 1000))
+
+    async def _read(self, session_id: str) -> KeptScrollback | None:
+        try:
+            kept: KeptScrollback | None = await self._threads.run(
+                partial(self._folder.read, session_id)
+            )
+        except (FileError, ServiceError) as error:
+            self._log.warn("{id}: its scrollback is not shown: {error}", id=session_id, error=error)
+            return None
+        return kept
 
     def is_offered(self, session_id: str) -> bool:
         """Whether it waits to be brought back."""

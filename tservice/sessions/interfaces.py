@@ -307,6 +307,14 @@ class IConversations(Interface):
         """
 
 
+@frozen
+class KeptScreen:
+    """Lines of a terminal, separated by CR LF, and when they were saved in Unix milliseconds."""
+
+    lines: bytes
+    at: int
+
+
 class IRecollection(Interface):
     """What is known of sessions from before the machine went down."""
 
@@ -315,6 +323,9 @@ class IRecollection(Interface):
 
     async def preface(session: Session) -> bytes:
         """What stands above the first line of its next process; never keeps it from starting."""
+
+    async def screen(session: Session) -> KeptScreen | None:
+        """What is kept of a session that runs where it cannot be asked; C{None}: nothing is."""
 
 
 class ActivitySink(Protocol):

@@ -11,6 +11,7 @@ from tservice.mux.interface import IPane
 from tservice.sessions.input.queue import InputQueue
 from tservice.sessions.interfaces import IActivitySource
 from tservice.sessions.lifecycle import Stage
+from tservice.sessions.output.lastscreen import LastScreen
 from tservice.sessions.record.model import Session
 from tservice.sessions.record.viewport import Claims
 
@@ -30,6 +31,7 @@ class Live:
     @ivar unlisten: ends hearing of that pane.
     @ivar failures: when it last failed, Unix milliseconds; see L{tservice.sessions.life.breaker}.
     @ivar last_output: Unix milliseconds of the last byte it printed.
+    @ivar last_screen: what its pane showed last, also once its host is out of reach.
     """
 
     record: Session
@@ -42,6 +44,7 @@ class Live:
     failures: tuple[int, ...] = ()
     claims: Claims = field(factory=Claims)
     last_output: int = 0
+    last_screen: LastScreen | None = None
 
     @property
     def session(self) -> Session:

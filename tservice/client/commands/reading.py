@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from tservice.client.commands.context import Context
@@ -56,7 +57,16 @@ def _terminal(context: Context, session_id: str, full: bool, lines: int | None) 
     found: dict[str, Any] = context.caller.call(
         "GET", session_path(session_id, "/terminal"), query=query
     )
+    if found.get("stale"):
+        context.shell.warn(_stale(found.get("staleAt")))
     return found
+
+
+def _stale(at: int | None) -> str:
+    if at is None:
+        return "the session's host is out of reach, and nothing is known of its screen"
+    when = datetime.fromtimestamp(at / 1000, UTC).astimezone()
+    return f"the session's host is out of reach: this is its screen of {when:%Y-%m-%d %H:%M:%S}"
 
 
 def _lines(buffer: str, ansi: bool) -> list[str]:

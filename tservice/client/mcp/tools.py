@@ -102,7 +102,8 @@ def _read_screen(wanted: given.ReadScreen) -> Plan:
     found = yield Ask("GET", session_path(wanted.session_id, "/terminal"), query=query)
     lines = safe_text(found["terminalBuffer"].replace("\r", "")).rstrip().split("\n")
     kept = lines[-wanted.lines :] if wanted.lines else lines
-    return {"text": "\n".join(line.rstrip() for line in kept)}
+    old = {name: found[name] for name in ("stale", "staleAt") if name in found}
+    return {"text": "\n".join(line.rstrip() for line in kept), **old}
 
 
 def _last_response(wanted: given.OfSession) -> Plan:

@@ -112,7 +112,7 @@ class SizeAnswer(TypedDict):
 
 class TerminalAnswer(TypedDict):
     """A terminal read (protocol-terminal); without a process empty, C{offset} 0 and C{epoch}
-    null.
+    null. C{stale}: the host is out of reach, and this is what was there at C{staleAt}.
     """
 
     terminalBuffer: str
@@ -127,6 +127,8 @@ class TerminalAnswer(TypedDict):
     truncationReason: str | None
     offset: int
     epoch: str | None
+    stale: NotRequired[bool]
+    staleAt: NotRequired[int]
 
 
 class Terminal(Calling):

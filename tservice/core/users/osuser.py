@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import stat
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path, PurePath
@@ -19,23 +20,9 @@ NO_LOGIN = frozenset({"nologin", "false", "true", "sync", "halt", "shutdown"})
 """Names of the programs that stand in for the shell of who may not log in."""
 
 _NOBODY = 65534
-_LOCALE = frozenset(
-    "LC_" + name
-    for name in [
-        "ALL",
-        "CTYPE",
-        "NUMERIC",
-        "TIME",
-        "COLLATE",
-        "MONETARY",
-        "MESSAGES",
-        "PAPER",
-        "NAME",
-        "ADDRESS",
-        "TELEPHONE",
-        "MEASUREMENT",
-        "IDENTIFICATION",
-    ]
+_LOCALE = re.compile(
+    "LC_(?:ALL|CTYPE|NUMERIC|TIME|COLLATE|MONETARY|MESSAGES"
+    "|PAPER|NAME|ADDRESS|TELEPHONE|MEASUREMENT|IDENTIFICATION)"
 )
 """Others only look like it: C{LC_TERMINAL} names a terminal, so that ssh hands it on."""
 _SHARED = frozenset({"LANG", "LANGUAGE", "TZ"})
@@ -205,7 +192,7 @@ def run_as(setsid: str, setpriv: str, user: OsUser) -> list[str]:
 
 def is_of_locale(name: str) -> bool:
     """Return whether a variable of the environment is a category of the locale."""
-    return name in _LOCALE
+    return _LOCALE.fullmatch(name) is not None
 
 
 def environment_of(

@@ -25,6 +25,7 @@ from tservice.sessions.interfaces import (
     ICustomModels,
     ILaunchPreparation,
     IRecollection,
+    KeptScreen,
     ModelWish,
 )
 from tservice.sessions.life.places import SessionPlaces, put_secret
@@ -68,6 +69,9 @@ class NoRecollection:
 
     async def preface(self, session: Session) -> bytes:
         return b""
+
+    async def screen(self, session: Session) -> KeptScreen | None:
+        return None
 
 
 @implementer(ICustomModels)

@@ -20,7 +20,8 @@ from tservice.sessions.life.launcher import Launcher, end
 from tservice.sessions.life.priority import SetPriority, apply_at_start, confined
 from tservice.sessions.life.watcher import Handlers, Watcher
 from tservice.sessions.live import Live
-from tservice.sessions.record.model import Exit, Phase, Session, Status
+from tservice.sessions.output.lastscreen import LastScreen
+from tservice.sessions.record.model import Exit, Location, Phase, Session, Status
 from tservice.sessions.roster import Roster
 
 _T = TypeVar("_T")
@@ -229,7 +230,14 @@ class Processes:
         live.stage.move.began()
         live.pane = pane
         watcher = Watcher(live, self._handlers)
-        live.unlisten = _both(pane.listen(watcher), pane.log.subscribe(lambda: self._printed(live)))
+        screen = LastScreen(self._clock, pane, lambda: live.record.location is not Location.LOCAL)
+        live.last_screen = screen
+        live.unlisten = _all(
+            pane.listen(watcher),
+            pane.log.subscribe(lambda: self._printed(live, screen)),
+            screen.close,
+        )
+        screen.printed()
         if pane.ending is not None:
             self._over(live, pane.ending)
             live.inputs.abandon()
@@ -297,8 +305,9 @@ class Processes:
     def _resized(self, live: Live, cols: int, rows: int) -> None:
         self._roster.change(live, durable=False, cols=cols, rows=rows)
 
-    def _printed(self, live: Live) -> None:
+    def _printed(self, live: Live, screen: LastScreen) -> None:
         live.last_output = now_ms(self._clock)
+        screen.printed()
 
     def _working(self, live: Live, reason: str) -> None:
         self._roster.change(live, durable=False, status=Status.BUSY, status_reason=reason)
@@ -324,10 +333,10 @@ async def _alone(live: Live, move: Callable[[], Awaitable[_T]]) -> _T:
         live.lock.release()
 
 
-def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[], None]:
+def _all(*calls: Callable[[], None]) -> Callable[[], None]:
     def do() -> None:
-        first()
-        second()
+        for call in calls:
+            call()
 
     return do
 

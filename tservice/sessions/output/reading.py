@@ -12,6 +12,8 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.mux.interface import Capture, IPane, MuxBusy, MuxError, PaneGone
+from tservice.sessions.interfaces import KeptScreen
+from tservice.sessions.output.lastscreen import SeenScreen
 from tservice.sessions.record.model import Session
 from tservice.terminal.lines import contained_lines, goes_on, join_wrapped
 from tservice.terminal.plain import plain
@@ -87,6 +89,30 @@ async def read_terminal(
         capture_ms=(captured - begun) * 1000,
         render_ms=(clock.seconds() - captured) * 1000,
     )
+
+
+def stale_reading(
+    session: Session, seen: SeenScreen | None, kept: KeptScreen | None, tail: int | None
+) -> TerminalReading:
+    """Return the last screen of a session whose host is out of reach, marked with its time.
+
+    @param seen: what this service saw of it.
+    @param kept: what an earlier one has written down.
+    """
+    request = ReadRequest(tail=tail)
+    if seen is not None:
+        lines = [*contained_lines(seen.capture)]
+        data = _payload(session, seen.capture, lines, request)
+        return TerminalReading(data={**data, "stale": True, "staleAt": seen.at})
+    data = _empty(session, request)
+    if kept is not None:
+        # A line takes one row or more, so these are at least what was on the screen.
+        lines = kept.lines.split(b"\r\n")[-session.rows :]
+        text = b"\r\n".join(lines).decode("utf-8", "replace")
+        shown, reason = _cut(text, tail)
+        told = {"truncated": reason is not None, "truncationReason": reason}
+        data |= {"terminalBuffer": shown, "fullSize": len(text), **told, "staleAt": kept.at}
+    return TerminalReading(data={**data, "stale": True})
 
 
 async def search_terminal(

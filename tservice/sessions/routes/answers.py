@@ -114,7 +114,7 @@ class CursorAnswer(Answer):
 
 class TerminalAnswer(Answer):
     """A terminal read (protocol-terminal); without a process empty, C{offset} 0 and C{epoch}
-    null."""
+    null.  C{stale}: the host is out of reach, and this is what was there at C{staleAt}."""
 
     terminal_buffer: str
     status: Status
@@ -128,6 +128,8 @@ class TerminalAnswer(Answer):
     truncation_reason: str | None = Field(pattern="^(tail|capped)$")
     offset: int
     epoch: str | None
+    stale: bool = absent_if_false()
+    stale_at: int | None = absent()
 
 
 class MatchAnswer(Answer):

@@ -1742,7 +1742,7 @@ export interface TelemetryBody {
   data?: Record<string, unknown> | null;
 }
 
-/** A terminal read (protocol-terminal); without a process empty, `offset` 0 and `epoch` null. */
+/** A terminal read (protocol-terminal); without a process empty, `offset` 0 and `epoch` null. `stale`: the host is out of reach, and this is what was there at `staleAt`. */
 export interface Terminal {
   terminalBuffer: string;
   status: "idle" | "busy" | "stopped" | "error";
@@ -1756,6 +1756,8 @@ export interface Terminal {
   truncationReason: string | null;
   offset: number;
   epoch: string | null;
+  stale?: boolean;
+  staleAt?: number;
 }
 
 /** A timed run; times in Unix milliseconds. */
