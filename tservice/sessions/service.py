@@ -13,7 +13,7 @@ from zope.interface import implementer
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.disk import NotKept, holding
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
 from tservice.core.places.place import Outage
 from tservice.mux.interface import Capture, IPane, Leftover, MuxError, PaneGone
@@ -54,16 +54,15 @@ from tservice.sessions.output.reading import (
     ReadRequest,
     TerminalReading,
     history_rows,
-    read_terminal,
     search_terminal,
-    stale_reading,
 )
-from tservice.sessions.record.model import Location, ModelSource, NameSource, Phase, Session, Status
+from tservice.sessions.record.model import ModelSource, NameSource, Phase, Session, Status
 from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.sessions.record.viewport import Wish, after_leaving, after_wish, may_resize
 from tservice.sessions.record.wire import SessionAnswer, session_answer
 from tservice.sessions.roster import Roster, is_own, may_see
+from tservice.sessions.terminalreader import TerminalReader
 
 
 @implementer(IInputGate)
@@ -239,21 +238,9 @@ class SessionService:
         history = history_rows(full, lines, self._deps.history_limit())
         request = ReadRequest(history=history, tail=tail)
         pane = _held_pane(live) if live.record.pid is not None else None
-        if self._deps.away.outage(live) is not None:
-            return await self._last_screen(live, tail)
-        try:
-            return await read_terminal(self._deps.clock, live.session, pane, request)
-        except ServiceError as error:
-            # It is noticed only after a while that a host is lost.
-            lost = live.record.location is not Location.LOCAL
-            if not lost or error.code is not ErrorCode.OPERATION_FAILED:
-                raise
-            return await self._last_screen(live, tail)
-
-    async def _last_screen(self, live: Live, tail: int | None) -> TerminalReading:
-        seen = None if live.last_screen is None else live.last_screen.seen
-        kept = None if seen else await self._deps.recollection.screen(live.record)
-        return stale_reading(live.session, seen, kept, tail)
+        reader = TerminalReader(clock=self._deps.clock, recall=self._deps.recollection.screen)
+        is_out = self._deps.away.outage(live) is not None
+        return await reader.read(live, pane, request, is_out=is_out)
 
     async def search(
         self, session_id: str, needle: str, limit: int, *, nocase: bool

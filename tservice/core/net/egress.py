@@ -144,6 +144,8 @@ PUBLIC_ONLY = GUARDED.stricter(
     "240.0.0.0/4",
     "2001::/23",
     "2001:db8::/32",
+    # 6to4 is out of use, and leads to a relay that nobody chose
+    "2002::/16",
     "3fff::/20",
     within=("0.0.0.0/0", "2000::/3", "64:ff9b::/96"),
     rule="must be an address of the public internet",

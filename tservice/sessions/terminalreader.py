@@ -1,0 +1,55 @@
+"""Read a terminal, or the last screen of a session whose host is out of reach."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.mux.interface import IPane
+from tservice.sessions.interfaces import KeptScreen
+from tservice.sessions.live import Live
+from tservice.sessions.output.reading import (
+    ReadRequest,
+    TerminalReading,
+    read_terminal,
+    stale_reading,
+)
+from tservice.sessions.record.model import Location, Session
+
+
+@frozen(kw_only=True)
+class TerminalReader:
+    """Reads terminals.
+
+    @ivar recall: what an earlier service wrote down of a session's screen.
+    """
+
+    clock: IReactorTime
+    recall: Callable[[Session], Awaitable[KeptScreen | None]]
+
+    async def read(
+        self, live: Live, pane: IPane | None, request: ReadRequest, *, is_out: bool
+    ) -> TerminalReading:
+        """Return the terminal's text (protocol-terminal).
+
+        @param is_out: the session's host is known to be out of reach.
+        @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
+        """
+        if is_out:
+            return await self._last_screen(live, request)
+        try:
+            return await read_terminal(self.clock, live.session, pane, request)
+        except ServiceError as error:
+            # It is noticed only after a while that a host is lost.
+            is_lost = live.record.location is not Location.LOCAL
+            if not is_lost or error.code is not ErrorCode.OPERATION_FAILED:
+                raise
+            return await self._last_screen(live, request)
+
+    async def _last_screen(self, live: Live, request: ReadRequest) -> TerminalReading:
+        seen = None if live.last_screen is None else live.last_screen.seen
+        kept = None if seen else await self.recall(live.record)
+        return stale_reading(live.session, seen, kept, request.tail)
