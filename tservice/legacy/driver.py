@@ -66,8 +66,10 @@ class Driver:
         self._typing: dict[str, Deferred[None]] = {}
         # By run, whether its agent was seen at work since the last line.
         self._at_work: dict[str, bool] = {}
-        # Runs whose last line was typed by the service before this one.
+        # Runs of which this service has typed no line yet: nothing hurries them.
         self._taken_up: set[str] = set()
+        # Runs whose next line could not be typed when it was due.
+        self._overdue: set[str] = set()
 
     def serve(
         self,
@@ -84,6 +86,7 @@ class Driver:
 
     def take_up(self, run: TimedRun) -> None:
         """Go on with a run of the service before this one; its turn may be over by now."""
+        self._taken_up.add(run.id)
         if run.lines > run.turns:
             self._await_end(run.id)
         else:
@@ -98,24 +101,22 @@ class Driver:
         """Its agent rests.  That may be how it came up, if it was not seen at work."""
         if self._at_work.get(run.id):
             self.turn_ended(run)
-        elif run.id not in self._at_work and run.session_id is not None:
-            # A line that is due waited for this.
-            self._timers.set(run.id, BREATH, self._next, run.id)
+        elif run.id in self._overdue:
+            self._after_turn(run.id)
 
     def turn_ended(self, run: TimedRun) -> None:
         """Its agent ended a turn; may be said more than once of one."""
         if self._at_work.pop(run.id, None) is None:
             return
         run = self._change(evolve(run, turns=run.turns + 1), f"turn {run.turns + 1} ended")
-        pause = 0.0 if run.id in self._taken_up else BREATH
-        self._taken_up.discard(run.id)
-        self._timers.set(run.id, pause, self._next, run.id)
+        self._after_turn(run.id)
 
     def drop(self, run_id: str) -> None:
         """Type nothing more of it."""
         self._timers.stop(run_id)
         self._at_work.pop(run_id, None)
         self._taken_up.discard(run_id)
+        self._overdue.discard(run_id)
         typing = self._typing.get(run_id)
         if typing is not None:
             typing.cancel()
@@ -130,7 +131,13 @@ class Driver:
 
     # -- inside
 
+    def _after_turn(self, run_id: str) -> None:
+        """Type its next line; after a breath, unless its turn ended before this service began."""
+        pause = 0.0 if run_id in self._taken_up else BREATH
+        self._timers.set(run_id, pause, self._next, run_id)
+
     def _next(self, run_id: str) -> None:
+        self._overdue.discard(run_id)
         run = self._find(run_id)
         if run is None or not run.running:
             return
@@ -164,16 +171,17 @@ class Driver:
             self._fail(self._find(run.id) or run, "an internal error; the log has more")
             return
         if not typed:
+            self._overdue.add(run.id)
             self._timers.set(run.id, AGAIN, self._next, run.id)
 
     def _submitted(self, run_id: str) -> None:
         self._at_work[run_id] = False
+        self._taken_up.discard(run_id)
         self._timers.set(run_id, UNSEEN, self._look, run_id)
 
     def _await_end(self, run_id: str) -> None:
         """The end of its turn is told, unless it was before this service began."""
         self._at_work[run_id] = True
-        self._taken_up.add(run_id)
         self._timers.set(run_id, RESTED, self._look, run_id)
 
     def _look(self, run_id: str) -> None:
