@@ -67,7 +67,8 @@ class TunnelCase(SynchronousTestCase):
         return [int(word) for word in path.read_text().split()] if path.exists() else []
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
-        return self.daemon.request(method, path, body, {**OWN, **headers})
+        own = OWN if self.password is not None else {}
+        return self.daemon.request(method, path, body, {**own, **headers})
 
     def start(self) -> list[int]:
         found = self.ask("POST", "/api/tunnel/start").data()

@@ -28,7 +28,7 @@ class ShareTests(DaemonCase):
         self.service = FewFiles(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=WORD)
         self.addCleanup(self.service.close)
         self.service.start()
-        body = {"username": "bob", "password": WORD}
+        body = {"username": "bob", "password": WORD, "canBypassPermissions": True}
         self.service.request("POST", "/api/admin/users", body, ADMIN).data()
 
     def send(self, head: str) -> socket.socket:

@@ -117,6 +117,8 @@ class McpRoutes:
 
         @raise RpcFault: the connection's revision has no batches, or it is empty.
         """
+        if not batch:
+            entries_of(batch, None)  # it is refused in every revision
         connection = self._connection(call)
         entries = entries_of(batch, connection.version)
         if not entries:
