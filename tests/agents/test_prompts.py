@@ -14,9 +14,24 @@ from tests.agents.recipes import RECIPES
 from tests.agents.subject import unavailable
 from tests.stress import prompts
 
-TRIES = 20
-"""How often a machine may be too busy to draw what was asked for at once."""
 COUNT = int(os.environ.get("STRESS_PROMPTS", "10"))
+
+PAGES = (
+    "/resume",
+    "/status",
+    "/agents",
+    "/rewind",
+    "/skills",
+    "/tasks",
+    "/login",
+    "/theme",
+    "/memory",
+    "/export",
+    "/help",
+    "/hooks",
+    "/permissions",
+)
+"""Commands of the agent's own that open a page or a list."""
 
 
 class OnceTests(SynchronousTestCase):
@@ -76,16 +91,9 @@ class EndTests(RealClaude, SynchronousTestCase):
         self.assertEqual([*before, text], self.said())
 
     def opens(self, command: str) -> None:
-        """It is told of a picker, which the service looks for within a second: where the agent took
-        longer to draw it, it is closed and opened again."""
-        for _ in range(TRIES):
-            status, told = self.input(command)
-            self.assertEqual(200, status, told)
-            if told["data"].get("opened") is not None:
-                break
-            self.until("what it opened", self.pending)
-            self.until("its end", self.left)
-        self.assertEqual("picker", told["data"].get("opened"))
+        status, told = self.input(command)
+        self.assertEqual(200, status, (command, told, self.screen()))
+        self.assertEqual("picker", told["data"].get("opened"), (command, self.screen()))
 
     def a_picker(self) -> None:
         """It is told, asked in the inbox, and gets no second Enter."""
@@ -116,6 +124,28 @@ class EndTests(RealClaude, SynchronousTestCase):
 
     def gone(self, item: dict[str, Any]) -> bool:
         return item not in self.pending()
+
+    def test_pages_and_lists_of_its_commands(self) -> None:
+        """Each is told, is in the inbox, and left by deny; whatever the page shows."""
+        for text in ("SAY: mend the log in page", "SAY: do you want to use an API key"):
+            self.prompt(text)
+            self.assertEqual(200, self.input("/clear\r")[0])
+        self.prompt("SAY: would you like to run it")
+        for command in PAGES:
+            self.opens(f"{command}\r")
+            (item,) = self.until(f"the item of {command}", self.pending)
+            self.assertEqual("question", item["kind"], command)
+            self.assertEqual(422, self.input("SAY: no\r")[0])
+            self.until(f"the end of {command}", self.is_back)
+        self.say("SAY: behind the pages")
+
+    def is_back(self) -> bool:
+        """Deny what is asked; whether the composer is back then."""
+        for item in self.pending():
+            how = {"action": "deny", "expectFrame": item["frame"]}
+            path = f"/api/approvals/{item['id']}/answer"
+            self.assertIn(self.daemon.request("POST", path, how).status, (200, 409))
+        return not self.pending() and "\n❯\xa0" in self.screen()
 
     def a_draft_is_kept_apart(self) -> None:
         path = f"/api/sessions/{self.session}/input"

@@ -242,6 +242,9 @@ class IInputGate(Interface):
     def opened(session: Session, capture: Capture) -> str | None:
         """What a command of the agent's own opened on its screen: C{"picker"}."""
 
+    def rests(session: Session, capture: Capture) -> bool:
+        """Return whether the screen shows a composer, and that nothing works."""
+
     def claim(session: Session, text: str, *, caught_up: bool) -> Claim:
         """Enter is pressed next for a prompt, for the first time, or was by the service before this
         one; C{session.last_submit_at} says when.

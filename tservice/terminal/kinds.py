@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
+from tservice.terminal.questions import plain
+
 
 class DialogKind(StrEnum):
     """Sorts of dialogs, as far as they are answered differently."""
@@ -41,11 +43,13 @@ _OTHER_AFFORDANCES = (
     "don\u2019ttrust",
 )
 
+PAGE_ROWS = 2
+"""Rows of a page without options that tell what it is."""
+
 _BYPASS = re.compile(r"bypass permissions mode|dangerously", re.IGNORECASE)
 _ACCEPT = re.compile(r"yes, i accept|i accept", re.IGNORECASE)
-_KEY = re.compile(
-    r"\bAPI key\b|\bauthenticat|\bsign in\b|\blog ?in\b|connect a model provider", re.IGNORECASE
-)
+_KEY = re.compile(r"\bAPI key\b|\bauthenticat|\bsign in\b|\blog ?in\b", re.IGNORECASE)
+_PROVIDER = re.compile(r"connect a model provider", re.IGNORECASE)
 _MCP = re.compile(r"new mcp servers? |mcp servers? found in", re.IGNORECASE)
 _PLAN = re.compile(
     r"exit plan mode|ready to code\?|here is \S+ plan|written up a plan|keep planning",
@@ -84,8 +88,12 @@ def kind_of(
     @param footer: its rows below them.
     @param tabbed: it begins with the tabs of a question dialog.
     """
+    provider = any(map(_PROVIDER.search, text))
+    if not labels:
+        # A page or a field: below its first rows it may show whatever there is, such as the titles
+        # of conversations.
+        text, footer = [row for row in text if plain(row)][:PAGE_ROWS], ()
     said, choices = " ".join(text), " ".join(labels)
-    everything = f"{said} {choices} {' '.join(footer)}"
     if tabbed or _REVIEW.search(said):
         return DialogKind.REVIEW if _REVIEW.search(said) else DialogKind.QUESTION
     tests = (
@@ -95,7 +103,7 @@ def kind_of(
         (DialogKind.MCP, bool(_MCP.search(said))),
         (DialogKind.PLAN, bool(_PLAN.search(said) or "keep planning" in choices.lower())),
         (DialogKind.PERMISSION, bool(_PERMISSION.search(said))),
-        (DialogKind.API_KEY, bool(_KEY.search(everything))),
+        (DialogKind.API_KEY, provider or bool(_KEY.search(said))),
         (DialogKind.QUESTION, any("Enter to select" in row for row in footer)),
     )
     return next((kind for kind, holds in tests if holds), DialogKind.NOTICE)

@@ -29,6 +29,7 @@ class ComposerAgent:
     @ivar half_drawn: for a moment there is no composer on its screen, nor anything else.
     @ivar height: rows that its screen has at least; then its composer grows upwards.
     @ivar drawn: false: the composer is not to be seen (a dialog has its place).
+    @ivar page: the rows of what has its place then.
     @ivar text: what stands in the composer.
     @ivar behind: what stands there behind the caret.
     """
@@ -44,6 +45,7 @@ class ComposerAgent:
         self.stands_still = False
         self.pickers: set[str] = set()
         self.drawn = True
+        self.page = [" Do you want to proceed?", " ❯ 1. Yes", "   2. No"]
         self.half_drawn = False
         self.height = 0
         self.text = ""
@@ -126,7 +128,7 @@ class ComposerAgent:
             rows += [_RULE, "❯\xa0" + drawn[0], *("  " + line for line in drawn[1:]), _RULE]
             rows.append("  ? for shortcuts")
         else:
-            rows += [" Do you want to proceed?", " ❯ 1. Yes", "   2. No"]
+            rows += self.page
             caret = (1, 1)
         placed = b"\x1b[%d;%dH" % caret
         self._tty.emit(b"\x1b[H\x1b[2J" + "\r\n".join(rows).encode() + placed)

@@ -25,6 +25,7 @@ from tservice.core.timers import cancel
 from tservice.mux.interface import Capture
 from tservice.sessions.interfaces import Claim, IInputGate, Session
 from tservice.terminal.composer import shows_quoted
+from tservice.terminal.dialogs import Dialog
 from tservice.terminal.kinds import DialogKind, says_trust
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
@@ -53,6 +54,9 @@ NO_PROCESS = "the session has no process; nothing was typed"
 
 START_DIALOGS = frozenset({DialogKind.TRUST, DialogKind.BYPASS, DialogKind.API_KEY, DialogKind.MCP})
 """Dialogs that come up before the composer: an Enter there would answer them."""
+
+RAISED = frozenset({DialogKind.PERMISSION, DialogKind.PLAN, DialogKind.REVIEW, DialogKind.FORM})
+"""Dialogs that a turn raises, such as that of a command which is a prompt."""
 
 
 class Readiness:
@@ -198,6 +202,14 @@ class Readiness:
                 seen.errback(why)
 
 
+def _is_own(dialog: Dialog) -> bool:
+    """Return whether a dialog is one of the agent's own pages, and not raised in a turn."""
+    if dialog.kind is DialogKind.QUESTION:
+        # What an agent asks has tabs; its pages may have the same footer.
+        return not dialog.tabs
+    return dialog.kind not in RAISED
+
+
 def _of_the_start(look: Look) -> bool:
     """Whether a dialog of the start is there, also one about trust that cannot be read further."""
     dialog = look.reading.dialog
@@ -236,8 +248,11 @@ class AgentGate:
 
     def opened(self, session: Session, capture: Capture) -> str | None:
         _, reading = self._read(session, capture)
-        own = reading.dialog is not None and reading.dialog.kind is DialogKind.NOTICE
-        return PICKER if own else None
+        return PICKER if reading.dialog is not None and _is_own(reading.dialog) else None
+
+    def rests(self, session: Session, capture: Capture) -> bool:
+        _, reading = self._read(session, capture)
+        return reading.composer_ready and not reading.working
 
     def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
         return self._proofs.claim(session, text, caught_up=caught_up)

@@ -120,7 +120,9 @@ def is_raised(dialog: Dialog | None) -> bool:
 def is_picker(dialog: Dialog) -> bool:
     """Whether it is one of the agent's own menus or pages, which Escape leaves
     (protocol-prompts)."""
-    if dialog.kind is not DialogKind.NOTICE or says_trust(dialog.context):
+    # A start asks whether a key is to be used, and a command offers ways to sign in.
+    offers = dialog.kind is DialogKind.API_KEY and dialog.question is None
+    if not (offers or dialog.kind is DialogKind.NOTICE) or says_trust(dialog.context):
         return False
     return any(_ESCAPE.search(row) for row in dialog.context)
 

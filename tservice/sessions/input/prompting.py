@@ -56,8 +56,13 @@ ASKING = (0.1, 0.2, 0.4)
 an earlier prompt that quotes a dialog looks like one until the composer below it is drawn."""
 DIALOG_LOOKS = (0.15, 0.3, 0.6, 1.2)
 """Seconds before each look for the end of a dialog that came up between text and Enter."""
-OPENING = (0.1, 0.2, 0.3, 0.4)
-"""Seconds before each look for what a command opened."""
+OPENING = (0.1, 0.2, *(0.3,) * 15)
+"""Seconds before each look for what a command opened.
+
+A list of many conversations takes long to be read, and a busy machine long to draw it.
+"""
+RESTING = 4
+"""Such looks in a row that show a composer at rest, after which a command has opened nothing."""
 
 
 @define
@@ -307,12 +312,17 @@ class Prompter:
         """What a command opened, if it is one of the agent's own and opens something soon."""
         if not self._composer.submission.is_command(self._text):
             return None
+        resting = 0
         for pause in OPENING:
             await sleep(self._context.clock, pause)
             capture = await self._touch.look()
             opened = None if capture is None else self._context.opened(capture)
             if opened is not None:
                 return opened
+            rests = capture is None or self._context.rests(capture)
+            resting = resting + 1 if rests else 0
+            if resting == RESTING:
+                break
         return None
 
 

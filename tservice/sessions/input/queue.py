@@ -433,6 +433,7 @@ class InputQueue:
             composer=self._target.composer(),
             asks=partial(self._gate.asks, self._target.session()),
             opened=partial(self._gate.opened, self._target.session()),
+            rests=partial(self._gate.rests, self._target.session()),
             claim=partial(self._claim, entry),
             unsure=unsure,
             wanted=wanted,

@@ -218,11 +218,16 @@ class Submitter:
     async def _freed(self) -> tuple[bool | None, bool]:
         """The same, and whether the screen was surely not half drawn."""
         capture = await self._touch.look()
-        sight = None if capture is None else self._composer.see(capture)
-        if sight is not None:
-            return not self._stands(sight) and not self._is_home(sight), sight.is_whole
-        asked = None if capture is None else self._context.asks(capture, self._text)
-        return (None if asked is None else True), True
+        if capture is None:
+            return None, True
+        sight = self._composer.see(capture)
+        if sight is None or sight.draft.span is None:
+            # Where a dialog has the composer's place, a prompt of before may look like its text.
+            if self._context.asks(capture, self._text) is not None:
+                return True, True
+            if sight is None:
+                return None, True
+        return not self._stands(sight) and not self._is_home(sight), sight.is_whole
 
     async def _is_still_free(self, whole: bool) -> bool:
         """Look again: a screen may be half drawn, and show a prompt of before in its place.

@@ -57,6 +57,7 @@ class TypingContext:
     @ivar asks: what an agent's screen asks for, beside what was typed, where Enter would be the
         answer.
     @ivar opened: what stands open on the screen once a command of the agent's own was given.
+    @ivar rests: whether the screen shows a composer, and that nothing works.
     @ivar claim: called just before the first Enter of a prompt, with whether the agent has read
         all that was typed before: what it will have told of it.
     @ivar unsure: called when the pane did not say whether the input arrived, so that the caller
@@ -72,6 +73,7 @@ class TypingContext:
     composer: Composer | None
     asks: Callable[[Capture, str], str | None]
     opened: Callable[[Capture], str | None]
+    rests: Callable[[Capture], bool]
     claim: Callable[[bool], Claim]
     unsure: Callable[[], None]
     wanted: Callable[[], bool]

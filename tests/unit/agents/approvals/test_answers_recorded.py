@@ -86,7 +86,8 @@ class RecordedTests(RecordedCase):
     def test_there_are_many(self) -> None:
         """So that the loops below are not empty."""
         kinds = {each.dialog.kind.value for each in recorded()}
-        self.assertEqual({"permission", "plan", "question", "review", "form", "notice"}, kinds)
+        raised = {"permission", "plan", "question", "review", "form"}
+        self.assertEqual({*raised, "notice", "api-key"}, kinds)
         self.assertGreater(len(recorded()), 40)
 
     def test_deny(self) -> None:

@@ -56,5 +56,8 @@ class HeldGate:
     def opened(self, session: Session, capture: Capture) -> str | None:
         return None
 
+    def rests(self, session: Session, capture: Capture) -> bool:
+        return True
+
     def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
         return Untold()

@@ -53,7 +53,11 @@ class KnowingGate(OpenGate):
         return AgentClaim(self, text.strip())
 
     def opened(self, session: Session, capture: Capture) -> str | None:
-        return "picker" if b"1. Yes" in b"".join(capture.lines) else None
+        screen = b"".join(capture.lines)
+        return "picker" if b"1. Yes" in screen or b"Esc to close" in screen else None
+
+    def rests(self, session: Session, capture: Capture) -> bool:
+        return b"shortcuts" in b"".join(capture.lines)
 
 
 class SubmissionCase(SessionCase):

@@ -394,6 +394,9 @@ class EndTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(self.send("\r")))
 
 
+_PAGE_RULE = "─" * 60
+
+
 class CommandTests(SubmissionCase):
     """Commands of the agent's own."""
 
@@ -412,7 +415,45 @@ class CommandTests(SubmissionCase):
         self.assertEqual(opened, self.successResultOf(answer))
         self.assertEqual(1, self.enters)
 
+    def test_a_list_that_takes_long_to_be_read_is_told(self) -> None:
+        self.agent.pickers.add("/resume")
+        self.agent.stands_still = True
+        answer = self.send("/resume\r")
+        self.spend(1)
+        self.agent.go_on()
+        self.spend(PASTE_GAP / 2)
+        self.agent.half_drawn = True
+        self.spend(6)
+        self.assertNoResult(answer)
+        self.agent.half_drawn = False
+        self.agent.draw()
+        self.spend(LONG)
+        opened = Delivery(delivered=True, opened="picker")
+        self.assertEqual(opened, self.successResultOf(answer))
+        self.assertEqual(1, self.enters)
+
+    def test_a_page_below_the_command_that_opened_it_is_told_soon(self) -> None:
+        """The row of the command above a page looks like a composer that holds it."""
+        self.agent.pickers.add("/agents")
+        self.agent.page = [_PAGE_RULE, " Agents", " Esc to close"]
+        self.agent.prompts.append("/agents")
+        answer = self.send("/agents\r")
+        self.spend(0.5)
+        self.gate.asking = "notice dialog: Agents"
+        self.spend(3)
+        opened = Delivery(delivered=True, opened="picker")
+        self.assertEqual(opened, self.successResultOf(answer))
+        self.assertEqual(1, self.enters)
+
     def test_one_that_opens_nothing(self) -> None:
         answer = self.send("/clear\r")
         self.spend(3)
+        self.assertEqual(DONE, self.successResultOf(answer))
+
+    def test_one_that_begins_a_turn_is_not_waited_for_long(self) -> None:
+        answer = self.send("/init\r")
+        self.spend(0.5)
+        self.agent.half_drawn = True
+        self.agent.draw()
+        self.spend(10)
         self.assertEqual(DONE, self.successResultOf(answer))
