@@ -40,11 +40,19 @@ def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
 
     @raise ServiceError: a packaged entry is broken.
     """
+    versions = Versions(
+        clock=ground.reactor,
+        processes=ground.reactor,
+        environ=ground.environ,
+        home=ground.home,
+        path_of=ground.programs.path_of,
+    )
     registry = CliRegistry(
         settings=ground.settings,
         lookup=ground.programs,
         environ=ground.environ,
         pane_env=ground.config.pane_env,
+        versions=versions,
     )
 
     def where(name: str) -> Path | None:
@@ -60,13 +68,6 @@ def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
         hub=ground.hub,
         path_of=ground.programs.path_of,
         where=where,
-    )
-    versions = Versions(
-        clock=ground.reactor,
-        processes=ground.reactor,
-        environ=ground.environ,
-        home=ground.home,
-        path_of=ground.programs.path_of,
     )
     service = CliService(
         path=ground.config.data_dir / FILE_NAME,

@@ -203,3 +203,9 @@ class ICliRegistry(Interface):
             C{envOverrides.X}); 403 when the entry, a variable, or a value that cannot be clamped,
             needs the grant; 422 when the CLI is not installed (the text gives the install command).
         """
+
+    async def fitted(mode: str, plan: Launch, place: Place) -> Launch:
+        """Return C{plan} without the words that the program in C{place} is too old for.
+
+        Only a program of the service's own user is asked; others are taken to be new enough.
+        """

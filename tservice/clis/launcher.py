@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.logger import Logger
 from zope.interface import implementer
 
@@ -25,8 +25,9 @@ from tservice.clis.lookup import BinaryLookup
 from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry import Merged
+from tservice.clis.versions import Versions, is_before
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
-from tservice.core.places.place import Place
+from tservice.core.places.place import OWN, Place
 from tservice.settings.interfaces import ISettings
 
 PRIMARY = "primary"
@@ -64,11 +65,14 @@ class CliRegistry:
         lookup: BinaryLookup,
         environ: Mapping[str, str],
         pane_env: tuple[str, ...] = (),
+        versions: Versions | None = None,
     ) -> None:
         """
         @param lookup: finds what the service's own user can run.
         @param environ: what the service was started with.
+        @param versions: C{None}: no program is asked for its version.
         """
+        self._versions = versions
         self._settings = settings
         self._lookup = lookup
         self._environ = environ
@@ -154,6 +158,21 @@ class CliRegistry:
             params=judged.params,
             clamped=judged.clamped,
         )
+
+    async def fitted(self, mode: str, plan: Launch, place: Place) -> Launch:
+        entry = self.get(mode)
+        asked = None if entry is None else entry.version
+        late = {} if asked is None else asked.since
+        # What another user can replace is not run by the service.
+        if asked is None or self._versions is None or place.id != OWN:
+            return plan
+        if not set(late).intersection(plan.argv):
+            return plan
+        version = await self._versions.read(Path(plan.argv[0]), asked)
+        if version is None:
+            return plan
+        refused = {word for word, first in late.items() if is_before(version, first)}
+        return evolve(plan, argv=tuple(word for word in plan.argv if word not in refused))
 
     def _judged(self, request: LaunchRequest) -> _Judged:
         """The one gate between what a caller asks for and what runs."""

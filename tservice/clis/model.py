@@ -105,10 +105,15 @@ class Version(Record):
 
     @ivar argv: words behind the program.
     @ivar pattern: searched in what it prints; its one group is the version.
+    @ivar since: words of the entry's C{argv} that versions before the one named refuse.
     """
 
     argv: Annotated[tuple[Word, ...], Field(min_length=1, max_length=4)] = ("--version",)
     pattern: Annotated[str, StringConstraints(min_length=1, max_length=200)] = VERSION
+    since: Annotated[
+        dict[Word, Annotated[str, StringConstraints(pattern=r"^\d{1,6}(\.\d{1,6}){0,3}$")]],
+        Field(max_length=8),
+    ] = {}
 
     @field_validator("pattern")
     @classmethod

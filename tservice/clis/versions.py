@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -48,12 +49,12 @@ class Versions:
         self._env = {**without_service(environ), "TERM": "dumb", "NO_COLOR": "1"}
         self._home = home
         self._make = make
-        self._answers: dict[tuple[Path, Version], _Answer] = {}
+        self._answers: dict[tuple[Path, tuple[str, ...], str], _Answer] = {}
         self._running: set[CliCommand] = set()
 
     def read(self, program: Path, version: Version) -> Deferred[str | None]:
         """What C{program} says; C{None}: nothing that could be understood, or not in time."""
-        key, now = (program, version), self._clock.seconds()
+        key, now = (program, version.argv, version.pattern), self._clock.seconds()
         known = self._answers.get(key)
         if known is None or known.until <= now:
             if len(self._answers) >= REMEMBERED:
@@ -95,6 +96,17 @@ class Versions:
             return None if ending.ended else told(version, ending.output)
 
         return command.ended().addCallback(over)
+
+
+def is_before(version: str, first: str) -> bool:
+    """Return whether a version is older than C{first}, by their numbers."""
+    wanted, found = _numbers(first), _numbers(version)
+    return bool(found) and found[: len(wanted)] < wanted
+
+
+def _numbers(version: str) -> list[int]:
+    found = re.match(r"\d{1,6}(?:\.\d{1,6})*", version)
+    return [] if found is None else [int(part) for part in found[0].split(".")]
 
 
 def told(version: Version, output: str) -> str | None:

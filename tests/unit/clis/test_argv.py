@@ -69,7 +69,7 @@ class BuildTests(SynchronousTestCase):
             argv(STOCK["primary"], resume=one, permissionMode="plan"),
         )
         self.assertEqual(
-            ("/bin/it", "resume", one, "--config=model_reasoning_effort=high"),
+            ("/bin/it", "--no-daemon", "resume", one, "--config=model_reasoning_effort=high"),
             argv(STOCK["codex"], resume=one, effort="high"),
         )
 

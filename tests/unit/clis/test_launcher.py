@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve
+from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface.verify import verifyObject
@@ -16,11 +17,22 @@ from tests.unit.osuserworld import OsUserWorld
 from tservice.clis.interfaces import ICliRegistry, LaunchRequest
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
+from tservice.clis.model import Version
 from tservice.clis.registry import merge_registry
 from tservice.clis.stock import stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.places.place import place_of_os_user
 from tservice.ground.places import near_places, own_place
+
+
+class InstalledVersion:
+    """What every program says of its version."""
+
+    def __init__(self, version: str | None) -> None:
+        self._version = version
+
+    def read(self, program: Path, version: Version) -> Deferred[str | None]:
+        return succeed(self._version)
 
 
 class LaunchTests(SynchronousTestCase):
@@ -36,11 +48,12 @@ class LaunchTests(SynchronousTestCase):
         for name in ("claude", "codex", "pi", "bash"):
             make_program(self.bin, name)
 
-    def make(self, **file: object) -> CliRegistry:
+    def make(self, versions: Any = None, **file: object) -> CliRegistry:
         registry = CliRegistry(
             settings=self.settings,
             lookup=BinaryLookup(Clock(), self.environ, Path("/nowhere")),
             environ=self.environ,
+            versions=versions,
         )
         registry.use(merge_registry(stock_entries(), file))
         return registry
@@ -57,6 +70,22 @@ class LaunchTests(SynchronousTestCase):
         )
         return error
 
+    def fitted(self, version: str | None, **how: Any) -> tuple[str, ...]:
+        """The words with which Codex of that version is started."""
+        self.registry = self.make(versions=InstalledVersion(version))
+        asked = self.request("codex", resume="0a", **how)
+        plan = self.registry.launch(asked)
+        return self.successResultOf(
+            ensureDeferred(self.registry.fitted("codex", plan, asked.place))
+        ).argv[1:]
+
+    def test_an_older_program_is_not_given_words_that_it_refuses(self) -> None:
+        for version in ("0.155.1", "0.99", "0.150.0-alpha.1"):
+            self.assertEqual(("resume", "0a"), self.fitted(version), version)
+        for newer in ("0.156.0", "0.169.0", "1.0", "0.156.0-beta", None, "new"):
+            words = ("--no-daemon", "resume", "0a")
+            self.assertEqual(words, self.fitted(newer), newer)
+
     def test_interface(self) -> None:
         verifyObject(ICliRegistry, self.registry)
 
@@ -69,7 +98,8 @@ class LaunchTests(SynchronousTestCase):
                 resume="0a",
             )
         )
-        self.assertEqual((str(self.bin / "codex"), "resume", "0a", "--model", "m-1"), plan.argv)
+        words = ("--no-daemon", "resume", "0a", "--model", "m-1")
+        self.assertEqual((str(self.bin / "codex"), *words), plan.argv)
         self.assertEqual(
             {
                 **self.environ,

@@ -190,6 +190,7 @@ class Launcher:
         if place.near and not await self._settings.files.run(look, at=folder, owner=session.owner):
             raise failed(f"the folder {folder} is gone, or closed to its user")
         put_secret(place)
+        plan = await self._clis.fitted(session.mode, plan, place)
         plan = await self._models().inject(session, plan)
         await self._preparation.prepare(session, plan.env)
         spec = PaneSpec(
