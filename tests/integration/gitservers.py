@@ -55,23 +55,26 @@ def repository(folder: Path, **files: str) -> Path:
     return folder
 
 
-class HttpBackend:
-    """Serves the repositories below a folder to who knows the password.
+class RecordingServer:
+    """HTTP server on loopback that keeps the headers that it was shown.
 
-    @ivar asked: the C{Authorization} headers that came.
+    @cvar HEADER: the header to keep.
+    @ivar asked: its values, C{None} for a request without one.
     """
 
-    USER, PASSWORD = "ann", "s3cret/word"
+    HEADER = "Authorization"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
         self.asked: list[str | None] = []
-        backend = self
+        server = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                backend.serve(self, folder)
+                shown = self.headers.get(server.HEADER)
+                server.asked.append(shown)
+                server.serve(self, shown)
 
-            do_POST = do_GET
+            do_POST = do_CONNECT = do_GET
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Nothing is printed."""
@@ -81,16 +84,66 @@ class HttpBackend:
         self._thread.start()
         self.host = f"127.0.0.1:{self._server.server_address[1]}"
 
-    def serve(self, handler: BaseHTTPRequestHandler, folder: Path) -> None:
+    def serve(self, handler: BaseHTTPRequestHandler, shown: str | None) -> None:
+        """Answer one request."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End it."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def answer_empty(handler: BaseHTTPRequestHandler, status: int, **headers: str) -> None:
+    """Answer without a body; C{_} in the name of a header stands for C{-}."""
+    handler.send_response(status)
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
+
+
+class Redirector(RecordingServer):
+    """Sends every request on to another server of repositories."""
+
+    def __init__(self, target: str, *, protected: bool = False) -> None:
+        """@param protected: a request without a password is asked for one, not sent on."""
+        self._target, self._protected = target, protected
+        super().__init__()
+
+    def serve(self, handler: BaseHTTPRequestHandler, shown: str | None) -> None:
+        """Ask for a password, or send it on."""
+        if self._protected and shown is None:
+            answer_empty(handler, 401, WWW_Authenticate='Basic realm="git"')
+        else:
+            answer_empty(handler, 302, Location=f"http://{self._target}{handler.path}")
+
+
+class PasswordProxy(RecordingServer):
+    """A proxy that lets nobody through without a password, and nobody with one."""
+
+    HEADER = "Proxy-Authorization"
+
+    def serve(self, handler: BaseHTTPRequestHandler, shown: str | None) -> None:
+        """Ask for a password."""
+        answer_empty(handler, 407, Proxy_Authenticate='Basic realm="proxy"')
+
+
+class HttpBackend(RecordingServer):
+    """Serves the repositories below a folder to who knows the password."""
+
+    USER, PASSWORD = "ann", "s3cret/word"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        super().__init__()
+
+    def serve(self, handler: BaseHTTPRequestHandler, shown: str | None) -> None:
         """One request, by CGI."""
-        shown = handler.headers.get("Authorization")
-        self.asked.append(shown)
         word = base64.b64encode(f"{self.USER}:{self.PASSWORD}".encode()).decode()
         if shown != f"Basic {word}":
-            handler.send_response(401)
-            handler.send_header("WWW-Authenticate", 'Basic realm="git"')
-            handler.send_header("Content-Length", "0")
-            handler.end_headers()
+            answer_empty(handler, 401, WWW_Authenticate='Basic realm="git"')
             return
         path, _, query = handler.path.partition("?")
         body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
@@ -101,7 +154,7 @@ class HttpBackend:
             check=False,
             env={
                 **GIT_ENV,
-                "GIT_PROJECT_ROOT": str(folder),
+                "GIT_PROJECT_ROOT": str(self._folder),
                 "GIT_HTTP_EXPORT_ALL": "1",
                 "REQUEST_METHOD": handler.command,
                 "PATH_INFO": path,
@@ -125,12 +178,6 @@ class HttpBackend:
         handler.send_header("Content-Length", str(len(content)))
         handler.end_headers()
         handler.wfile.write(content)
-
-    def close(self) -> None:
-        """End it."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
 
 class GitDaemon:

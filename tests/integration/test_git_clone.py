@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -16,7 +17,15 @@ from urllib.parse import quote
 
 from tests.integration.events import EventLog
 from tests.integration.gitcase import GitCase
-from tests.integration.gitservers import GitDaemon, HttpBackend, commit, git, repository
+from tests.integration.gitservers import (
+    GitDaemon,
+    HttpBackend,
+    PasswordProxy,
+    Redirector,
+    commit,
+    git,
+    repository,
+)
 from tests.integration.harness import Answer
 from tests.waiting import until
 from tservice.git.inspect import CONFIG_SECONDS
@@ -77,11 +86,63 @@ class ServerTests(GitCase):
         config.write_text("[credential]\n\thelper = store\n")
         self.addCleanup(config.unlink)
         self.clone("helped", f"http://{web.host}/plain/.git").data()
-        # Those of an address are not handed to it.
+        # Those of an address are not handed to it, whichever addresses it is configured for.
         store.write_text("")
+        config.write_text(
+            f'[credential]\n\thelper = store\n[credential "http://{web.host}"]\n\thelper = store\n'
+        )
         where = f"http://{web.USER}:{quote(web.PASSWORD, safe='')}@{web.host}/plain/.git"
         self.clone("unkept", where).data()
         self.assertEqual("", store.read_text())
+
+    def redirector(self, *, protected: bool = False) -> Redirector:
+        found = Redirector(self.web.host, protected=protected)
+        self.addCleanup(found.close)
+        return found
+
+    def redirected_address(self, redirector: Redirector) -> str:
+        """Return an address with the password, which even the server behind it would take."""
+        word = quote(self.web.PASSWORD, safe="")
+        return f"http://{self.web.USER}:{word}@{redirector.host}/plain/.git"
+
+    def test_a_redirect_gets_no_password_of_the_address(self) -> None:
+        for protected in (False, True):
+            with self.subTest(protected=protected):
+                del self.web.asked[:]
+                redirector = self.redirector(protected=protected)
+                answer = self.clone("sent-on", self.redirected_address(redirector))
+                self.assertEqual({None}, set(self.web.asked))
+                self.refused(answer, 422, "not allowed")
+                self.assertNotIn("s3cret", answer.body.decode())
+                # A server that asks for the password itself still gets it.
+                self.assertEqual(protected, any(redirector.asked))
+        self.assertEqual([], self.left())
+
+    def test_a_proxy_gets_no_password_of_the_address(self) -> None:
+        """Git asks its helpers for the password of a proxy too."""
+        proxy = PasswordProxy()
+        self.addCleanup(proxy.close)
+        config = self.daemon.home / ".gitconfig"
+        config.write_text(
+            f"[http]\n\tproxy = http://{self.web.USER}@{proxy.host}\n\tproxyAuthMethod = basic\n"
+        )
+        self.addCleanup(config.unlink)
+        word = quote(self.web.PASSWORD, safe="")
+        answer = self.clone("proxied", f"http://{self.web.USER}:{word}@example.org/x.git")
+        self.assertEqual(422, answer.status, answer.body)
+        leaked = base64.b64encode(f"{self.web.USER}:{self.web.PASSWORD}".encode()).decode()
+        self.assertNotIn(f"Basic {leaked}", proxy.asked)
+
+    def test_a_redirect_gets_the_password_that_the_user_keeps_for_it(self) -> None:
+        web = self.web
+        store = self.daemon.home / ".git-credentials"
+        store.write_text(f"http://{web.USER}:{quote(web.PASSWORD, safe='')}@{web.host}\n")
+        self.addCleanup(store.unlink)
+        config = self.daemon.home / ".gitconfig"
+        config.write_text("[credential]\n\thelper = store\n")
+        self.addCleanup(config.unlink)
+        self.clone("kept-there", f"http://bob:other@{self.redirector().host}/plain/.git").data()
+        self.assertNotIn("bob", store.read_text())
 
     def test_a_daemon_a_tag_and_a_shallow_one(self) -> None:
         source = self.remotes / "plain"

@@ -138,7 +138,8 @@ class FenceTests(SynchronousTestCase):
         self.assertIn((b"filter.a.b.process", b""), pairs)
         self.assertIn((b"credential.https://h:1.username", b"ann"), pairs)
         self.assertEqual([], [value for _, value in pairs if b"ret" in value])
-        helpers = [value for key, value in pairs if key == b"credential.helper"]
+        self.assertNotIn(b"credential.helper", [key for key, _ in pairs])
+        helpers = [value for key, value in pairs if key == b"credential.https://h:1.helper"]
         self.assertEqual(b"", helpers[0])
         ended = subprocess.run(
             ["sh", "-c", f"{helpers[1].decode()[1:]} get"],

@@ -133,8 +133,10 @@ def _no_filters(configured: Configured) -> Iterable[tuple[str, str]]:
 def _credentials(source: CloneSource) -> Sequence[tuple[str, str]]:
     if source.username is None:
         return ()
-    name = (f"credential.{source.web}.username", source.username)
+    scope = f"credential.{source.web}"
+    name = (f"{scope}.username", source.username)
     if source.password is None:
         return (name,)
+    # A helper without the address in its name also answers the target of a redirect and a proxy.
     # The empty one makes git forget the user's helpers, which must not keep these.
-    return (name, ("credential.helper", ""), ("credential.helper", _HELPER))
+    return (name, (f"{scope}.helper", ""), (f"{scope}.helper", _HELPER))
