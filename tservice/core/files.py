@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,30 +21,79 @@ VALUES_LIMIT = 50_000
 """Values and names of a JSON file that anybody may have made."""
 
 
-_ENVIRONMENTS = ".env*"
-_SECRETS = (
-    "*.pem",
-    "*.key",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    "*.kdbx",
-    "credentials*.json",
-)
+SECRET_NAMES = {
+    "gitrob and shhgit": """
+        *.pem *.key *.keypair *.pkcs12 *.p12 *.pfx *.jks *.keystore *.keyring *.kdb *.kdbx *.psafe3
+        *.kwallet *.keychain *.bek *.tpm *.ovpn *.rdp *.cscfg *_rsa *_dsa *_ed25519 *_ecdsa id_*
+        otr.private_key .netrc _netrc netrc .npmrc npmrc .pgpass pgpass .htpasswd htpasswd
+        .dockercfg dockercfg .git-credentials git-credentials .s3cfg s3cfg .trc .tugboat .muttrc
+        muttrc .gitrobrc secret_token.rb jenkins.plugins.publish_over_ssh.bapsshpublisherplugin.xml
+        proftpdpasswd robomongo.json filezilla.xml recentservers.xml ventrilo_srv.ini
+        terraform.tfvars sftp-config.json *dbeaver-data-sources.xml localsettings.php wp-config.php
+        .*_history .history *purple/accounts.xml servlist.conf servlist_.conf *irssi/config
+        *recon-ng/keys.db credentials doctl/config.yaml .config/hub etc/shadow
+    """,
+    "Talisman and whispers": """
+        *.ppk *.pubxml.user .pypirc *remote-sync.json deployment-config.json .docker/config.json
+        secrets.json secrets.yml secrets.yaml logins.json .esmtprc .ftpconfig .idea/webservers.xml
+        sftp.json credentials.xml credentials.yml credentials.yaml credentials*.json
+    """,
+    "the documentation of the programs themselves": """
+        .credentials.json .claude.json .codex/auth.json .gemini/oauth_creds.json
+        .gemini/mcp-oauth-tokens*.json .qwen/oauth_creds.json opencode/auth.json
+        opencode/mcp-auth.json .pi/agent/auth.json github-copilot/hosts.json
+        github-copilot/apps.json gh/hosts.yml glab-cli/config.yml .aws/config .aws/sso/cache/*
+        .aws/cli/cache/* .azure/accesstokens.json .azure/msal_token_cache.* .boto
+        gcloud/credentials.db gcloud/access_tokens.db application_default_credentials.json
+        legacy_credentials/*/adc.json .oci/config .kube/config kubeconfig *.kubeconfig
+        containers/auth.json .dockerconfigjson .terraformrc *.tfstate *.tfstate.* *.auto.tfvars
+        terraform.tfvars.json .vault-token .fly/config.yml netlify/config.json .netlify/config.json
+        configstore/firebase-tools.json ngrok.yml .cloudflared/*.json credentials.toml
+        .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties .bundle/config
+        *composer/auth.json .hex/hex.config .credentials huggingface/token kaggle.json secrets.toml
+        pgpass.conf .my.cnf .mylogin.cnf .msmtprc .fetchmailrc .authinfo .smbcredentials .htdigest
+        .ssh/?* *.keychain-db .gnupg/secring.gpg private-keys-v1.d/?*
+    """,
+}
+"""Names of files with credentials, in lower case, by who lists them: the scanners' own tables
+(C{signatures.go}, C{config.yaml}; C{filename_detector.go}, C{files.yml}), and what they miss.
+
+A name with folders is the end of a path; C{*} stands for anything within one name.
+"""
+ENVIRONMENT_NAMES = ".env* *.env"
+"""Names of environment files, which can be shown by whoever asks for it."""
+PUBLIC_NAMES = "id_*.pub .ssh/*.pub .ssh/config .ssh/known_hosts* .ssh/authorized_keys*"
+"""Names of files without credentials that are among the others."""
+_DEPTH = 4
+"""Names of a path that count: as many as the longest of the table has."""
 
 
-def is_secret(name: str, *, reveal: bool = False) -> bool:
-    """Return whether a file of that name holds secrets and is never handed out (protocol-files).
+def _compile(names: str) -> re.Pattern[str]:
+    """Compile a list of names into an expression for the end of a path."""
+    each = (
+        re.escape(name).replace(r"\*", "[^/]*").replace(r"\?", "[^/]") for name in names.split()
+    )
+    return re.compile(f"(?:.*/)?(?:{'|'.join(each)})", re.DOTALL)
 
+
+_SECRETS = _compile(" ".join(SECRET_NAMES.values()))
+_ENVIRONMENTS = _compile(ENVIRONMENT_NAMES)
+_PUBLIC = _compile(PUBLIC_NAMES)
+
+
+def is_secret(path: str, *, reveal: bool = False) -> bool:
+    """Return whether a file at that path holds secrets and is never handed out (protocol-files).
+
+    Only names are looked at, never the content.
+
+    @param path: the more folders it has, the better it is known; one that ends with C{/} is none
+        of a file.
     @param reveal: environment files may be shown.
     """
-    lower = name.lower()
-    if fnmatchcase(lower, _ENVIRONMENTS):
-        return not reveal
-    if lower.startswith("id_"):
-        return not lower.endswith(".pub")
-    return any(fnmatchcase(lower, pattern) for pattern in _SECRETS)
+    end = "/".join(path.lower().split("/")[-_DEPTH:])
+    if not reveal and _ENVIRONMENTS.fullmatch(end):
+        return True
+    return _SECRETS.fullmatch(end) is not None and _PUBLIC.fullmatch(end) is None
 
 
 class FileError(Exception):

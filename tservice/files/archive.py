@@ -37,27 +37,29 @@ def pack(top: Spot, name: str, closed: Closed) -> Generator[bytes, None, None]:
     @raise OSError: the disk's own refusal; what vanishes meanwhile is left out.
     """
     deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
-    for block in _blocks(top.folder, name, closed):
+    for block in _blocks(top, name, closed):
         yield deflate.compress(block)
     yield deflate.compress(b"\0" * 2 * tarfile.BLOCKSIZE)
     yield deflate.flush()
 
 
-def _blocks(top: int, name: str, closed: Closed) -> Iterator[bytes]:
+def _blocks(top: Spot, name: str, closed: Closed) -> Iterator[bytes]:
     waiting: list[tuple[bytes, ...]] = [()]
     while waiting:
         steps = waiting.pop()
         try:
-            folder = _open(top, steps)
+            folder = _open(top.folder, steps)
         except OSError:
             continue
         try:
             if closed.hides(os.fstat(folder)):
                 continue
-            shown = "/".join([name, *(os.fsdecode(step) for step in steps)])
-            yield _head(shown, os.fstat(folder))
+            below = "/".join(map(os.fsdecode, steps))
+            yield _head(os.path.join(name, below).rstrip("/"), os.fstat(folder))
             for child in _children(folder):
-                if (yield from _child(folder, child, f"{shown}/{os.fsdecode(child)}")):
+                at = os.path.join(below, os.fsdecode(child))
+                secret = any(is_secret(f"{path}/{at}") for path in top.paths)
+                if (yield from _child(folder, child, f"{name}/{at}", secret=secret)):
                     waiting.append((*steps, child))
             if len(waiting) > FOLDERS:
                 raise OSError("too many folders for an archive")
@@ -84,9 +86,10 @@ def _children(folder: int) -> list[bytes]:
         return list(in_order(os.fsencode(each.name) for each in islice(found, FOLDER_NAMES)))
 
 
-def _child(folder: int, name: bytes, shown: str) -> Generator[bytes, None, bool]:
+def _child(folder: int, name: bytes, shown: str, *, secret: bool) -> Generator[bytes, None, bool]:
     """The blocks of one entry, but of a folder.
 
+    @param secret: a file of that name is left out.
     @return: whether it is one.
     """
     try:
@@ -99,7 +102,7 @@ def _child(folder: int, name: bytes, shown: str) -> Generator[bytes, None, bool]
             return True
         if stat.S_ISLNK(status.st_mode):
             yield _head(shown, status, os.fsdecode(os.readlink(b"", dir_fd=found)))
-        elif stat.S_ISREG(status.st_mode) and not is_secret(os.fsdecode(name)):
+        elif stat.S_ISREG(status.st_mode) and not secret:
             yield from _file(found, shown)
     finally:
         os.close(found)

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tservice.core.errors import invalid
 from tservice.core.kernelfiles import open_plain
@@ -56,6 +56,7 @@ class Spot:
     """What a path came to.
 
     @ivar names: the way there from the top, links resolved; empty: the top itself.
+    @ivar paths: absolute ones by which it is known: as it was asked for, and links resolved.
     @ivar folder: descriptor of the folder that it is in; of a folder, its own.
     @ivar descriptor: of the thing itself, which was not opened (C{O_PATH}); C{None}: there is none.
     """
@@ -64,6 +65,7 @@ class Spot:
     folder: int
     descriptor: int | None
     status: os.stat_result | None
+    paths: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -165,7 +167,10 @@ class Beneath:
         parts = self._inside(words) if words.startswith(b"/") else words.split(b"/")
         walk = _Walk(self._top, self._closed, self._inside)
         try:
-            yield walk.go(parts)
+            spot = walk.go(parts)
+            asked = os.path.normpath(os.path.join(self._asked, words))
+            real = os.path.join(self.real, *spot.names)
+            yield evolve(spot, paths=frozenset(map(os.fsdecode, (asked, real))))
         finally:
             walk.close()
 

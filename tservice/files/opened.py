@@ -99,7 +99,7 @@ def open_path(
     """
     beneath = held.enter_context(Beneath(workspace, closed))
     spot = held.enter_context(beneath.find(path))
-    check_open(path, spot)
+    check_open(spot)
     if spot.is_folder:
         if not folders:
             raise invalid("path", "must be a regular file")

@@ -164,7 +164,7 @@ class FilesRoutes:
             path=query.path, start=query.start, lines=query.lines, reveal=query.reveal
         )
         found = await self._files.show(self._workspace_of(call.id), wanted)
-        if any(is_secret(path.rpartition("/")[2]) for path in (query.path, found["path"])):
+        if any(is_secret(path) for path in (query.path, found["path"])):
             self._revealed(call, found["path"])
         if "type" in found:
             return FileMediaAnswer(**found, url=raw_url(call.id, found["path"]))

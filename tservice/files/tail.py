@@ -126,7 +126,7 @@ class Tail:
         """
         held.callback(self.close)
         with Beneath(self.workspace, self.closed) as beneath, beneath.find(self.path) as spot:
-            check_open(self.path, spot)
+            check_open(spot)
             self._descriptor = spot.open()
             self.folder = os.dup(spot.folder)
         size = os.fstat(self._descriptor).st_size
@@ -187,7 +187,7 @@ class Tail:
         """Open the file that has the name now, if it is another one."""
         try:
             with Beneath(self.workspace, self.closed) as beneath, beneath.find(self.path) as spot:
-                check_open(self.path, spot)
+                check_open(spot)
                 found = spot.open()
         except FileNotFoundError:
             return None  # it may come back

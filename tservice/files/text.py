@@ -60,7 +60,7 @@ def show(workspace: str, wanted: TextWanted, closed: Closed) -> dict[str, Any]:
     @raise OSError: it is missing, or may not be read.
     """
     with Beneath(workspace, closed) as beneath, beneath.find(wanted.path) as spot:
-        check_open(wanted.path, spot, reveal=wanted.reveal)
+        check_open(spot, reveal=wanted.reveal)
         descriptor = spot.open()
         try:
             return _describe(descriptor, spot, wanted)
@@ -68,15 +68,12 @@ def show(workspace: str, wanted: TextWanted, closed: Closed) -> dict[str, Any]:
             os.close(descriptor)
 
 
-def check_open(asked: str, spot: Spot, *, reveal: bool = False) -> None:
-    """Refuse a secret, by the name that was asked for and by its own.
+def check_open(spot: Spot, *, reveal: bool = False) -> None:
+    """Refuse a secret, by the path that was asked for and by its own.
 
     @raise ServiceError: 403.
     """
-    if spot.is_folder:
-        return
-    last = asked.rstrip("/").rpartition("/")[2]
-    if is_secret(last, reveal=reveal) or is_secret(spot.name, reveal=reveal):
+    if not spot.is_folder and any(is_secret(path, reveal=reveal) for path in spot.paths):
         raise secret()
 
 

@@ -49,7 +49,7 @@ def save(workspace: str, edit: Edit, closed: Closed) -> dict[str, Any]:
     @raise OSError: it may not be written, or the disk takes nothing.
     """
     with Beneath(workspace, closed) as beneath, beneath.find(edit.path) as spot:
-        check_open(edit.path, spot)
+        check_open(spot)
         if spot.status is not None:
             spot.check_regular()
         with _turn(os.fstat(spot.folder), spot.names[-1]):

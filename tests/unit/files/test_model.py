@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.secretnames import HARMLESS, NAMES
+from tservice.core.files import ENVIRONMENT_NAMES, PUBLIC_NAMES, SECRET_NAMES
 from tservice.files.model import OURS, image_named, image_type, is_secret, plain_name
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class NameTests(SynchronousTestCase):
-    def test_secrets(self) -> None:
-        for name in (
-            ".env", ".env.local", ".ENV", "server.pem", "tls.KEY", "id_rsa", "id_ed25519", ".netrc",
-            ".npmrc", ".pypirc", ".git-credentials", "vault.kdbx", "credentials.json",
-            "credentials-prod.json",
-        ):  # fmt: skip
-            self.assertTrue(is_secret(name), name)
+    def test_secrets_that_scanners_name(self) -> None:
+        self.assertGreaterEqual(len(set(NAMES)), 60)
+        for name in (*NAMES, ".env.local", ".ENV", "tls.KEY", "credentials-prod.json"):
+            for path in (name, name.upper(), f"/home/ann/{name}", f"a\nb/{name}"):
+                self.assertTrue(is_secret(path), path)
 
-    def test_what_is_none(self) -> None:
-        for name in ("env", "id_rsa.pub", "key", "pem", "my-credentials.json", "a.env", "identity"):
+    def test_docs_list_the_names(self) -> None:
+        listed = re.findall(r"``([^`]+)``", (ROOT / "docs" / "files.rst").read_text())
+        for names in (*SECRET_NAMES.values(), ENVIRONMENT_NAMES, PUBLIC_NAMES):
+            self.assertEqual(set(), {*names.split()} - {*listed})
+
+    def test_names_that_look_like_secrets(self) -> None:
+        for name in (*HARMLESS, "key", "pem", "my-credentials.json", "identity", ".ssh/", "a.pem/"):
             self.assertFalse(is_secret(name), name)
 
     def test_only_environment_files_are_revealed(self) -> None:
-        self.assertFalse(is_secret(".env.local", reveal=True))
-        for name in ("server.pem", "id_rsa", "credentials.json"):
+        for name in (".env.local", "a/prod.env"):
+            self.assertTrue(is_secret(name), name)
+            self.assertFalse(is_secret(name, reveal=True), name)
+        for name in ("server.pem", "id_rsa", "credentials.json", ".env.pem", ".aws/credentials"):
             self.assertTrue(is_secret(name, reveal=True), name)
 
     def test_names_that_are_swept(self) -> None:

@@ -25,7 +25,7 @@ async def list_ignored_secrets(inspector: Inspector, visit: Inspection) -> list[
     @raise GitError: git cannot tell.
     """
     listed = await inspector.ask(visit, _IGNORED, LISTED_BYTES)
-    return [each for each in listed.split(b"\0") if is_secret(os.fsdecode(os.path.basename(each)))]
+    return [each for each in listed.split(b"\0") if is_secret(os.fsdecode(each))]
 
 
 def without_copies(root: bytes, paths: Sequence[bytes], top: bytes, source: bytes) -> list[bytes]:

@@ -146,12 +146,7 @@ describe("what is shown of a file", () => {
   });
 
   test("environment files can be revealed, keys cannot", () => {
-    expect(["a/.env", ".ENV.local", "b/.env/x", "id_rsa", "a.pem"].map(canReveal)).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
-    ]);
+    const paths = ["a/.env", ".ENV.local", "prod.env", "b/.env/x", "id_rsa", "a.pem"];
+    expect(paths.map(canReveal)).toEqual([true, true, true, false, false, false]);
   });
 });
