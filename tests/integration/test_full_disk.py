@@ -16,7 +16,7 @@ from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from bench.client import Terminal, new_session, wait_output
 from tests.figures import tell
-from tests.integration.files import Files, form
+from tests.integration.files import PNG, Files, form
 from tests.integration.gitservers import commit, repository
 from tests.integration.harness import PATIENCE, Answer
 from tests.integration.mountnamespace import obstacle
@@ -56,10 +56,10 @@ class SmallDiskCase(SynchronousTestCase):
                 self.fail(f"it never came:\n{self.daemon.log[-3000:]}")
             threading.Event().wait(0.05)
 
-    def refused(self, answer: Answer) -> None:
+    def refused(self, answer: Answer, text: str = "the disk is full") -> None:
         self.assertEqual(422, answer.status, answer.body)
         self.assertEqual("OPERATION_FAILED", answer.json()["errorCode"])
-        self.assertIn("the disk is full", answer.json()["error"])
+        self.assertIn(text, answer.json()["error"])
 
     def ask(self, method: str, path: str, body: object = None) -> Answer:
         return self.daemon.request(method, path, body, self.headers)
@@ -308,6 +308,18 @@ class CasesTests(SmallDiskCase):
         self.daemon.inside("rm", str(self.daemon.filler))
         self.ask("POST", "/api/cases", {"name": "new"}).data()
         self.ask("DELETE", "/api/cases/before").data()
+
+    def test_uploads_leave_room_on_the_disk(self) -> None:
+        """Less than 1 GB is free here, and no byte of an upload is kept."""
+        made = self.ask("POST", "/api/quick-start", {"caseName": "roomless", "mode": "shell"})
+        files = Files(self.daemon, made.data()["sessionId"], {})
+        for route, field in (("uploads", "file"), ("paste-image", "image"),
+                             ("/api/screenshots", "file")):  # fmt: skip
+            answer = files.post_form(route, form((field, "a.png", PNG)))
+            self.refused(answer, "less than 1 GB or 5 % of it is free")
+        found = self.daemon.inside("find", str(self.daemon.data), "-name", "*-*.png")
+        self.assertEqual("", found + self.daemon.inside("find", str(self.daemon.data), "-name",
+                                                        "*.part"))  # fmt: skip
 
     def test_what_features_keep(self) -> None:
         """Endpoints, web tabs, timed runs, hosts, files: the old or the new, and said so."""

@@ -1,17 +1,21 @@
-"""How much may be done with a session's files in a minute."""
+"""How much may be done with files: of a session in a minute, of an account in a day."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from attrs import define, field
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.errors import ErrorCode, ServiceError, failed
 
 WINDOW = 60.0
+DAY = 24 * 3600.0
+
+Read = Callable[[], Awaitable[bytes]]
+"""The next bytes of a body; nothing at its end."""
 
 
 @define
@@ -53,3 +57,46 @@ class Rate:
                 minute.done.popleft()
             if not (minute.done or minute.under_way):
                 del self._known[session_id]
+
+
+class DailyBytes:
+    """Bytes that an account may upload from midnight to midnight UTC, kept in memory."""
+
+    def __init__(self, clock: IReactorTime, most: int) -> None:
+        self._clock, self._most = clock, most
+        self._day = 0
+        self._used: dict[str, int] = {}
+
+    @contextmanager
+    def counting(self, account: str, read: Read) -> Iterator[Read]:
+        """Count what C{read} returns in the block; a block that fails gives it back.
+
+        @raise ServiceError: 422, by the reading: the bytes of the day are used up.
+        """
+        taken: dict[int, int] = {}
+
+        async def read_counted() -> bytes:
+            data = await read()
+            self._begin_day()
+            used = self._used.get(account, 0) + len(data)
+            if used > self._most:
+                # A 429 would have clients send it again within a second.
+                raise failed(f"your account may upload {self._most} bytes a day, which are used up;"
+                             " try again after midnight UTC")  # fmt: skip
+            self._used[account] = used
+            taken[self._day] = taken.get(self._day, 0) + len(data)
+            return data
+
+        try:
+            yield read_counted
+        except BaseException:
+            self._begin_day()
+            if account in self._used:
+                self._used[account] -= taken.get(self._day, 0)
+            raise
+
+    def _begin_day(self) -> None:
+        day = int(self._clock.seconds() // DAY)
+        if day != self._day:
+            self._day = day
+            self._used.clear()

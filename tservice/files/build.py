@@ -9,10 +9,11 @@ from attrs import frozen
 from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.clis.capabilities import Attachment
 from tservice.clis.interfaces import ICliRegistry
+from tservice.files.bounds import DailyBytes
 from tservice.files.carrying_routes import CarryingRoutes
 from tservice.files.following import Followers
 from tservice.files.links import CapabilityWords, Links
-from tservice.files.model import Workspace
+from tservice.files.model import DAY_BYTES, Workspace
 from tservice.files.routes import FilesRoutes
 from tservice.files.screenshot_routes import ScreenshotRoutes
 from tservice.files.screenshots import Screenshots
@@ -40,8 +41,10 @@ def build_files(
     @param words: for addresses that a browser fetches by itself.
     """
     workers = Workers(ground.doors.files, ground.places, ground.bounds)
-    screenshots = Screenshots(ground.config.data_dir / "screenshots", ground.reactor, workers)
-    files = FilesService(_parts(ground, workers, sessions, screenshots))
+    quota = DailyBytes(ground.reactor, DAY_BYTES)
+    kept = ground.config.data_dir / "screenshots"
+    screenshots = Screenshots(kept, ground.reactor, workers, quota)
+    files = FilesService(_parts(ground, workers, sessions, screenshots, quota))
     links, found = Links(words), _Found(sessions, clis, audit)
     routes = FilesRoutes(files, found.workspace, links, ground.reactor, found.revealed)
     carrying = CarryingRoutes(files, found.workspace, found.of_caller, links, found.insert)
@@ -64,7 +67,11 @@ def build_files(
 
 
 def _parts(
-    ground: Ground, workers: Workers, sessions: ISessions, screenshots: Screenshots
+    ground: Ground,
+    workers: Workers,
+    sessions: ISessions,
+    screenshots: Screenshots,
+    quota: DailyBytes,
 ) -> FilesDependencies:
     clock, data = ground.reactor, ground.config.data_dir
     shut = Shut(data=data, cases=ground.config.cases_dir, bounds=ground.bounds)
@@ -80,6 +87,7 @@ def _parts(
         followers=Followers(clock, workers, watches, shut, lambda: ground.random(8).hex()),
         sweeper=Sweeper(clock, workers, data / "upload-folders.json", present, screenshots.sweep),
         closed=shut,
+        quota=quota,
     )
 
 

@@ -170,7 +170,9 @@ class CarryingRoutes:
     async def upload(self, call: Call) -> UploadsAnswer:
         """Keep files."""
         workspace, kind = self._workspace_of(call.id), call.header("content-type")
-        kept = await self._files.receive(workspace, kind, call.incoming.read, FILES)
+        kept = await self._files.receive(
+            workspace, kind, call.incoming.read, FILES, account=call.identity.username
+        )
         return UploadsAnswer(
             files=[
                 UploadedFileAnswer(**self._kept(call, workspace, each.filename), size=each.size)
@@ -181,7 +183,9 @@ class CarryingRoutes:
     async def paste(self, call: Call) -> KeptImageAnswer:
         """Keep an image."""
         workspace, kind = self._workspace_of(call.id), call.header("content-type")
-        kept = await self._files.receive(workspace, kind, call.incoming.read, IMAGE)
+        kept = await self._files.receive(
+            workspace, kind, call.incoming.read, IMAGE, account=call.identity.username
+        )
         return KeptImageAnswer(**self._kept(call, workspace, kept[0].filename))
 
     def _kept(self, call: Call, workspace: Workspace, filename: str) -> dict[str, Any]:

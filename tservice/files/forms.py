@@ -19,8 +19,15 @@ from multipart import (
     parse_options_header,
 )
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid
-from tservice.files.model import HEAD_BYTES, image_named, image_type, plain_name
+from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
+from tservice.files.model import (
+    FREE_BYTES,
+    FREE_PERCENT,
+    HEAD_BYTES,
+    image_named,
+    image_type,
+    plain_name,
+)
 from tservice.files.naming import name_anew
 
 FORM = "multipart/form-data"
@@ -113,16 +120,22 @@ class Receiver:
         return cls(rules, now, parser)
 
     def begin(self, held: ExitStack, folder: int) -> None:
-        """Write into C{folder}, whose descriptor is taken over; C{held} ends it."""
+        """Write into C{folder}, whose descriptor is taken over; C{held} ends it.
+
+        @raise ServiceError: 422: too little of the disk is free.
+        """
         self._folder = folder
         held.callback(self._discard)
+        check_room(os.fstatvfs(folder))
 
     def feed(self, data: bytes) -> None:
         """More of the form.
 
-        @raise ServiceError: 400, 413: it is not what it should be.
+        @raise ServiceError: 400, 413: it is not what it should be; 422: too little of the disk is
+            free by now.
         @raise OSError: the disk's refusal.
         """
+        check_room(os.fstatvfs(self._folder))
         try:
             for event in self._parser.parse(data):
                 if isinstance(event, MultipartSegment):
@@ -224,6 +237,21 @@ class Receiver:
         if self._folder >= 0:
             os.close(self._folder)
             self._folder = -1
+
+
+def check_room(told: os.statvfs_result) -> None:
+    """Refuse an upload to a disk that others need the rest of.
+
+    A file system that tells no size of its own is taken to have room.
+
+    @raise ServiceError: 422.
+    """
+    least = max(FREE_BYTES, told.f_blocks * told.f_frsize * FREE_PERCENT // 100)
+    if told.f_blocks and told.f_bavail * told.f_frsize < least:
+        raise failed(
+            f"the disk is nearly full: less than {FREE_BYTES // 10**9} GB or {FREE_PERCENT} % of it"
+            " is free; make room there and upload it again"
+        )
 
 
 def open_uploads(workspace: int, name: str) -> int:

@@ -44,6 +44,10 @@ IMAGE_BYTES = 50 * 1024 * 1024
 IMAGES_A_MINUTE = 30
 UPLOAD_BYTES = 100 * 1024 * 1024
 UPLOAD_FILES = 20
+DAY_BYTES = 10 * 1024**3
+"""That an account may upload in a day (protocol-uploads)."""
+FREE_BYTES, FREE_PERCENT = 10**9, 5
+"""What an upload leaves free of the disk: both."""
 SCREENSHOT_BYTES = 10 * 1024 * 1024
 SCREENSHOTS_LISTED = 50
 FORM_SPARE = 64 * 1024

@@ -45,7 +45,8 @@ class ScreenshotRoutes:
         return [
             _operation("POST", "", self.keep, "Keep a screenshot", answer=KeptScreenshotAnswer,
                        streams=True, body_limit=SCREENSHOT_BYTES + FORM_SPARE,
-                       errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED)),
+                       errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED,
+                               ErrorCode.OPERATION_FAILED)),
             _operation("GET", "", self.list, "The newest screenshots", answer=ScreenshotsAnswer),
             _operation("GET", "/{name}", self.show, "A screenshot", style=Style.STREAM,
                        media_type="application/octet-stream"),

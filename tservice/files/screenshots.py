@@ -17,10 +17,11 @@ from twisted.logger import Logger
 from tservice.core.clock import now_ms
 from tservice.core.doors.underway import UnderWay
 from tservice.core.errors import not_found
+from tservice.files.bounds import DailyBytes, Read
 from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of
 from tservice.files.model import SCREENSHOT_BYTES, SCREENSHOTS_LISTED, TRANSFERS, Workspace
 from tservice.files.opened import OpenFile, about
-from tservice.files.service import Read, take_in
+from tservice.files.service import take_in
 from tservice.files.sweep import sweep_folder
 from tservice.files.workers import Handle, Workers
 
@@ -39,8 +40,10 @@ class Screenshots:
 
     _log = Logger()
 
-    def __init__(self, folder: Path, clock: IReactorTime, workers: Workers) -> None:
-        self._folder, self._clock, self._workers = folder, clock, workers
+    def __init__(
+        self, folder: Path, clock: IReactorTime, workers: Workers, quota: DailyBytes
+    ) -> None:
+        self._folder, self._clock, self._workers, self._quota = folder, clock, workers, quota
         self._turns = UnderWay(
             TRANSFERS, f"{TRANSFERS} screenshots are on their way already; try again"
         )
@@ -50,7 +53,8 @@ class Screenshots:
     ) -> tuple[Path, KeptUpload]:
         """Keep one; where it is.
 
-        @raise ServiceError: 400, 413: it is no image, or too large.
+        @raise ServiceError: 400, 413: it is no image, or too large; 422: the account's bytes of the
+            day are used up, or too little of the disk is free; 429: too many.
         """
         boundary = boundary_of(content_type)
         folder = self._of(username)
@@ -59,9 +63,9 @@ class Screenshots:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             return os.open(folder, _FOLDER)
 
-        with self._turns.take(username):
+        with self._turns.take(username), self._quota.counting(username, read) as counted:
             receiver = Receiver.of(boundary, RULES, lambda: now_ms(self._clock))
-            [kept] = await take_in(await self._handle(folder), receiver, place, read)
+            [kept] = await take_in(await self._handle(folder), receiver, place, counted)
         return folder / kept.filename, kept
 
     async def list(self, username: str) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.places.bounds import WorkspaceBounds
 from tservice.files import text, tree, writing
 from tservice.files.beneath import Beneath, Closed, FolderId, identity
-from tservice.files.bounds import Rate
+from tservice.files.bounds import DailyBytes, Rate, Read
 from tservice.files.following import Followers, Message
 from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of, open_uploads
 from tservice.files.model import (
@@ -37,9 +37,6 @@ from tservice.files.workers import Handle, Workers
 
 IMAGE = Rules(field="image", most=1, size=IMAGE_BYTES, kind="paste", images=True)
 FILES = Rules(field="file", most=UPLOAD_FILES, size=UPLOAD_BYTES, kind="upload")
-
-Read = Callable[[], Awaitable[bytes]]
-"""The next bytes of a body; nothing at its end."""
 
 
 @frozen(kw_only=True)
@@ -65,6 +62,7 @@ class FilesDependencies:
     """What the files are built from.
 
     @ivar closed: folders that nobody comes into.
+    @ivar quota: shared by everything that keeps uploads.
     """
 
     clock: IReactorTime
@@ -73,6 +71,7 @@ class FilesDependencies:
     followers: Followers
     sweeper: Sweeper
     closed: Callable[[Workspace], Closed]
+    quota: DailyBytes
     transfers: UnderWay = field(
         factory=lambda: UnderWay(
             TRANSFERS, f"the session has {TRANSFERS} files on their way already; try again"
@@ -157,16 +156,25 @@ class FilesService:
         return self._deps.followers.follow(workspace, path, lines)
 
     async def receive(
-        self, workspace: Workspace, content_type: str | None, read: Read, rules: Rules
+        self,
+        workspace: Workspace,
+        content_type: str | None,
+        read: Read,
+        rules: Rules,
+        *,
+        account: str,
     ) -> list[KeptUpload]:
         """Keep the files of a form in the workspace's folder of uploads.
 
-        @raise ServiceError: 400, 413: it is not what C{rules} say; 429: too many.
+        @param account: whose bytes of the day they are.
+        @raise ServiceError: 400, 413: it is not what C{rules} say; 422: the account's bytes of the
+            day are used up, or too little of the disk is free; 429: too many.
         """
         worker = await self._deps.workers.of(workspace)
         boundary = boundary_of(content_type)
         rate = self._images.take(workspace.session_id) if rules.images else nullcontext()
-        with rate, self.transfer(workspace):
+        counting = self._deps.quota.counting(account, read)
+        with rate, self.transfer(workspace), counting as counted:
             closed = self._deps.closed(workspace)
 
             def place() -> int:
@@ -175,7 +183,7 @@ class FilesService:
 
             self._deps.sweeper.remember(workspace)
             receiver = Receiver.of(boundary, rules, lambda: now_ms(self._deps.clock))
-            return await take_in(Handle(worker), receiver, place, read)
+            return await take_in(Handle(worker), receiver, place, counted)
 
     def start(self, hub: EventHub) -> None:
         """Sweep uploads, and hear of sessions that are gone, from now on."""

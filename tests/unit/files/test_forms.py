@@ -15,7 +15,14 @@ from tests.examples import examples
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
 from tservice.files import forms
-from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of, open_uploads
+from tservice.files.forms import (
+    KeptUpload,
+    Receiver,
+    Rules,
+    boundary_of,
+    check_room,
+    open_uploads,
+)
 from tservice.files.model import OURS
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"p" * 100
@@ -48,6 +55,51 @@ class BoundaryTests(WorkspaceCase):
             with self.assertRaises(ServiceError) as caught:
                 boundary_of(kind)
             self.assertTrue(caught.exception.message.startswith("content-type: "), kind)
+
+
+class RoomTests(WorkspaceCase):
+    """A disk, by what C{fstatvfs} tells of it."""
+
+    def refused(self, free: int, size: int) -> bool:
+        block = 1000
+        told = os.statvfs_result(
+            (block, block, size // block, size // block, free // block, 0, 0, 0, 0, 255)
+        )
+        try:
+            check_room(told)
+        except ServiceError as error:
+            self.assertEqual("OPERATION_FAILED", error.code.value)
+            self.assertIn("less than 1 GB or 5 % of it is free", error.message)
+            return True
+        return False
+
+    def test_less_than_one_gigabyte(self) -> None:
+        self.assertFalse(self.refused(10**9, 10 * 10**9))
+        self.assertTrue(self.refused(10**9 - 1000, 10 * 10**9))
+
+    def test_less_than_five_percent(self) -> None:
+        self.assertFalse(self.refused(50 * 10**9, 10**12))
+        self.assertTrue(self.refused(50 * 10**9 - 1000, 10**12))
+
+    def test_a_file_system_that_tells_nothing(self) -> None:
+        self.assertFalse(self.refused(0, 0))
+
+    def test_a_disk_that_fills_while_a_form_arrives(self) -> None:
+        rooms = iter([10**9, 10**9, 0])
+
+        def tell_room(folder: int) -> os.statvfs_result:
+            free = next(rooms) // 1000
+            return os.statvfs_result((1000, 1000, 10**7, 10**7, free, 0, 0, 0, 0, 255))
+
+        self.patch(os, "fstatvfs", tell_room)
+        receiver = Receiver.of("BB", FILES, lambda: 0)
+        with ExitStack() as held:
+            receiver.begin(held, os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY))
+            data = form([("file", "a.txt", b"x" * 500)], b"")
+            receiver.feed(data[:100])
+            self.assertEqual(1, len(os.listdir(self.folder)))
+            self.assertRaises(ServiceError, receiver.feed, data[100:])
+        self.assertEqual([], os.listdir(self.folder))
 
 
 class ReceiverTests(WorkspaceCase):

@@ -10,6 +10,7 @@ from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 
 from tests.unit.files.workspacecase import WorkspaceCase
+from tservice.files.bounds import DailyBytes
 from tservice.files.screenshots import Screenshots
 
 NAME = "screenshot-1700000000000-0123abcd.png"
@@ -19,7 +20,8 @@ class ForgottenTests(WorkspaceCase):
     def setUp(self) -> None:
         super().setUp()
         self.kept = self.above / "screenshots"
-        self.screenshots = Screenshots(self.kept, Clock(), self.workers)
+        quota = DailyBytes(Clock(), 1000)
+        self.screenshots = Screenshots(self.kept, Clock(), self.workers, quota)
 
     def keep(self, username: str) -> Path:
         folder = self.kept / username

@@ -69,7 +69,9 @@ class OutOfReachTests(WorkspaceCase):
         works: list[Awaitable[object]] = [
             service.tree(workspace, tree.TreeWanted()),
             service.open(workspace, "a"),
-            service.receive(workspace, "multipart/form-data; boundary=x", read, FILES),
+            service.receive(
+                workspace, "multipart/form-data; boundary=x", read, FILES, account="ann"
+            ),
             anext(service.follow(workspace, "a", 1)),
         ]
         for work in works:
