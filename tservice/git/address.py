@@ -128,6 +128,9 @@ def _address(text: str) -> CloneSource:
         username, password = (
             None if found is None else unquote(found) for found in (parts.username, parts.password)
         )
+        if password is not None and "_" in host:
+            # Git takes no such host in the name of a setting that is for one address.
+            raise _odd("must hold no password for a host with an underscore: use its IP address")
         url = f"{parts.scheme}://{at}{rest}"
         return CloneSource(url=url, username=username or None, password=password)
     return CloneSource(url=f"{parts.scheme}://{_keyed(parts.scheme, parts.netloc)}{at}{rest}")

@@ -60,6 +60,16 @@ class SourceTests(SynchronousTestCase):
             self.assertIs(ErrorCode.INVALID_INPUT, error.code, text)
             self.assertTrue(error.message.startswith("repository: "), text)
 
+    def test_a_password_for_a_host_that_git_keeps_none_for(self) -> None:
+        """Git's names of settings for one address hold no underscore in the host."""
+        text = "https://ann:secret@my_host/x"
+        error = self.assertRaises(ServiceError, judge_source, text, local=False)
+        self.assertIs(ErrorCode.INVALID_INPUT, error.code)
+        self.assertIn("underscore", error.message)
+        self.assertNotIn("secret", error.message)
+        for text in ("https://my_host/x", "https://ann@my_host/x"):
+            self.assertEqual("https://my_host/x", judge_source(text, local=False).url)
+
     def test_paths_of_this_machine(self) -> None:
         for text, path in LOCAL.items():
             self.assertEqual(CloneSource(url=path, local=True), judge_source(text, local=True))

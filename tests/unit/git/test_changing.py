@@ -28,6 +28,7 @@ from tservice.core.logs.redact import Redactor
 from tservice.core.places.bounds import ANYWHERE
 from tservice.core.places.place import Place
 from tservice.git import inspect
+from tservice.git.address import judge_source
 from tservice.git.changing import inside, worktrees
 from tservice.git.changing.fence import clone_environment, clone_words, user_environment
 from tservice.git.changing.progress import LINE_LIMIT, ProgressReader, reason
@@ -122,6 +123,30 @@ class FenceTests(SynchronousTestCase):
             self.assertEqual(self.ENVIRON[name], found[name])
         self.assertEqual("/usr/bin:/bin", found["PATH"])
         self.assertEqual("0", found["GIT_TERMINAL_PROMPT"])
+
+    def test_git_gives_the_password_to_its_own_address_alone(self) -> None:
+        for address, protocol, host, is_given in (
+            ("https://u:pw@Example.ORG/x", "https", "example.org", True),
+            ("https://u:pw@Example.ORG/x", "https", "Example.ORG", True),
+            ("https://u:pw@example.org:443/x", "https", "example.org", True),
+            ("https://u:pw@example.org./x", "https", "example.org.", True),
+            ("http://u:pw@[::1]:8080/x", "http", "[::1]:8080", True),
+            ("http://u:pw@[::1]:8080/x", "http", "[::1]:8081", False),
+            ("https://u:pw@example.org/x", "http", "example.org", False),
+            ("https://u:pw@example.org/x", "https", "example.org:8443", False),
+            ("https://u:pw@example.org/x", "https", "sub.example.org", False),
+            ("https://u:pw@example.org/x", "https", "example.org.evil.net", False),
+        ):
+            source = judge_source(address, local=False)
+            env = clone_environment(user_environment(os.environ), source, parse_names(b""))
+            ended = subprocess.run(
+                ["git", "credential", "fill"],
+                input=f"protocol={protocol}\nhost={host}\n\n".encode(),
+                env={**env, b"HOME": b"/nonexistent", b"GIT_CONFIG_NOSYSTEM": b"1"},
+                capture_output=True,
+                check=False,
+            )
+            self.assertEqual(is_given, b"password=pw\n" in ended.stdout, (address, host))
 
     def test_secrets_are_in_the_environment_alone(self) -> None:
         source = CloneSource(url="https://h:1/x", username="ann", password="se'c$ret")
