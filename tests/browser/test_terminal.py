@@ -171,6 +171,57 @@ class TypingTests(BrowserCase):
         terminal.ready().run("echo new-$((1 + 0))").wait("new-1")
 
 
+NEWER = ("\U0001fae8=", "\U0001fae9==", "a\U0001fac6\U0001f7e0===", "䷀====")
+"""Emoji of Unicode 15 and later, and a symbol: as many cells as this machine's tmux gives them."""
+
+ASK_GROUND = (
+    r"stty -echo raw; printf '\e]11;?\a'; ground=$(dd bs=1 count=24 2>/dev/null); stty sane; "
+    r"printf 'ground %s.\n' ${ground:5:18}"
+)
+
+
+class TerminalOfAProgramTests(BrowserCase):
+    """The page shows what the pane's tmux has, and that says what the page is."""
+
+    def test_newer_emoji_live_and_after_a_reload(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        (daemon.home / "samples").write_text("".join(f"{each}\n" for each in NEWER))
+        terminal = self.terminal(daemon.url)
+        terminal.run(SHOW_CELLS)
+
+        def places() -> list[int]:
+            told = ask_tmux(daemon, session, "display", "-p", "#{cursor_x}")
+            return [int(told), terminal.read()["cursor"]["x"]]
+
+        for sample in NEWER:
+            end = "=" * sample.count("=")
+
+            def is_shown(end: str = end) -> bool:
+                row = terminal.screen()[0]
+                return row.endswith(end) and row.count("=") == len(end)
+
+            until(terminal.page, sample, is_shown)
+            until(terminal.page, "the caret", lambda: len(set(places())) == 1)
+            expect_same(daemon, session, terminal)
+            terminal.type("n")
+        terminal.wait(r"\$").run("clear; cat samples; echo end-$((40 + 2))").wait("end-42")
+        expect_same(daemon, session, terminal)
+        terminal.page.reload()
+        terminal.ready().wait("end-42")
+        expect_same(daemon, session, terminal)
+
+    def test_a_light_page_is_told(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        context = self.context()
+        context.add_init_script(
+            "localStorage.setItem('tservice.prefs', JSON.stringify({ theme: 'light' }))"
+        )
+        terminal = self.terminal(daemon.url, context)
+        terminal.run(ASK_GROUND).wait(r"ground rgb:fdfd/fdfd/fcfc\.")
+
+
 class LineTests(BrowserCase):
     """A line that is wrapped is one line, whenever the page came."""
 

@@ -13,6 +13,7 @@ from twisted.internet.defer import Deferred
 
 from tests.contract.last import ID, Last, outcome
 from tests.contract.lines import LineContract, text
+from tests.contract.questions import QuestionContract
 from tests.integration.mux.harness import Heard, TmuxTestCase
 from tests.waiting import PATIENCE
 from tservice.mux.interface import (
@@ -34,7 +35,7 @@ from tservice.mux.tmux import capture as tmux_capture
 from tservice.mux.tmux.control import LINE_COST
 
 
-class Contract(LineContract):
+class Contract(LineContract, QuestionContract):
     """The suite; C{self} is a class that hands it what it needs."""
 
     async def shell(self: Any) -> tuple[Any, Heard]:

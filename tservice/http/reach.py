@@ -411,6 +411,7 @@ SETTINGS: Mapping[str, Scope | None] = {
     "agentTokens": Scope.ADMIN,
     "externalSignals": None,
     "modelPrices": None,
+    "terminalGround": None,
     "primaryMode": None,
     "historyLimit": None,
     "displayName": None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
@@ -44,6 +45,9 @@ MARK_ID_MAX = 16_384
 """Characters of a mark's id."""
 
 
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+
+
 class MuxError(Exception):
     """The multiplexer could not do it; the text is one line for a log or a 422."""
 
@@ -68,6 +72,26 @@ class Liveness(Enum):
     UNKNOWN = "unknown"
 
 
+def _check_colour(_: object, attribute: object, value: str) -> None:
+    if not _COLOUR.fullmatch(value):
+        raise ValueError(f"not a colour: {value!r}")
+
+
+@frozen(kw_only=True)
+class Colours:
+    """What a terminal tells a program of its text and its ground (OSC 10 and 11), as C{#rrggbb}.
+
+    @raise ValueError: one of them is no such colour.
+    """
+
+    foreground: str = field(default="#dbe3ea", validator=_check_colour)
+    background: str = field(default="#0a0d10", validator=_check_colour)
+
+
+DARK = Colours()
+LIGHT = Colours(foreground="#1d2630", background="#fdfdfc")
+
+
 @frozen(kw_only=True)
 class PaneSpec:
     """What to run.
@@ -77,6 +101,7 @@ class PaneSpec:
         C{COLORTERM}, which the multiplexer adds where they are not named: it is the terminal.
     @ivar history_limit: lines kept above the screen.
     @ivar place: where it runs.
+    @ivar colours: what its terminal says of its colours, from the first moment on.
     @ivar preface: printed before the program starts, as if a program of before had; one that
         cannot be passed on is left out.
     """
@@ -90,6 +115,7 @@ class PaneSpec:
     history_limit: int = 100_000
     place: Place
     preface: bytes = field(default=b"", repr=False)
+    colours: Colours = DARK
 
 
 @frozen(kw_only=True)
@@ -149,6 +175,10 @@ class Capture:
     main: tuple[bytes, ...] = ()
     main_wrapped: frozenset[int] = frozenset()
     main_cursor: tuple[int, int] = (0, 0)
+
+
+GlyphRun = tuple[int, int, int]
+"""The first and the last of some characters, and how many cells each takes; 0: it is not shown."""
 
 
 @frozen(kw_only=True)
@@ -263,6 +293,18 @@ class IPane(Interface):
 
     async def resize(cols: int, rows: int) -> None:
         """Give the pane this size; listeners hear of it once it is applied."""
+
+    async def set_colours(colours: Colours) -> None:
+        """Have the terminal say this of its colours when a program asks, also later and to others.
+
+        It does nothing where the terminal is somebody else's.
+        """
+
+    async def glyphs() -> tuple[GlyphRun, ...]:
+        """How many cells the terminal gives to characters on which systems differ; asked once.
+
+        Empty where that cannot be told.
+        """
 
     async def capture(history: int | None = 0) -> Capture:
         """Read the screen and up to C{history} lines above it (C{None}: all)."""

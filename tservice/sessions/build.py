@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tservice.cases.interfaces import ICases
 from tservice.clis.interfaces import ICliRegistry
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import Measure, Values
-from tservice.mux.interface import IMultiplexer
+from tservice.mux.interface import DARK, LIGHT, Colours, IMultiplexer
 from tservice.sessions.away import Away
 from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.doubtstore import DoubtStore
@@ -25,10 +25,11 @@ from tservice.sessions.life.priority import SetPriority, set_process_priority
 from tservice.sessions.life.processes import Processes
 from tservice.sessions.life.properties import Properties
 from tservice.sessions.life.quickstart import QuickStarter
+from tservice.sessions.life.windows import Windows
 from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.roster import Roster
 from tservice.sessions.service import SessionDependencies, SessionService, Support
-from tservice.settings.interfaces import ISettings
+from tservice.settings.interfaces import ISettings, Settings
 
 
 def build_sessions(
@@ -57,9 +58,10 @@ def build_sessions(
     launching = _launching(ground, api_url)
     launcher = Launcher(mux, clis, launching, given.preparation, given.recollection, models)
     activity = given.activity or PlainSources(ground.reactor, clis)
+    windows = Windows(ground.reactor, roster, lambda: _colours(ground.settings.get()))
     processes = Processes(
         clock=ground.reactor, roster=roster, launcher=launcher, activity=activity,
-        set_priority=set_priority,
+        set_priority=set_priority, windows=windows,
     )  # fmt: skip
     creator = _creator(ground, roster, clis, launcher, cases)
     away = Away(ground.places, processes.reconcile)
@@ -78,6 +80,7 @@ def build_sessions(
             creator=creator,
             quick=QuickStarter(ground.reactor, creator, cases),
             properties=_properties(ground, roster, set_priority, creator),
+            windows=windows,
             adoption=Adoption(ground.reactor, mux, roster, processes),
             gate=given.gate,
             conversations=given.conversations,
@@ -87,12 +90,20 @@ def build_sessions(
             history_limit=lambda: ground.settings.get().history_limit,
         )
     )
-    return _feature(service, ground.hub.subscribe(away.heard(roster.find)))
+    unsubscribe = ground.hub.subscribe(away.heard(roster.find))
+    return _feature(service, [unsubscribe, ground.settings.observe(windows.settings_changed)])
 
 
-def _feature(service: SessionService, unsubscribe: Callable[[], None]) -> Feature[SessionService]:
+def _colours(settings: Settings) -> Colours:
+    return LIGHT if settings.terminal_ground == "light" else DARK
+
+
+def _feature(
+    service: SessionService, ends: Sequence[Callable[[], None]]
+) -> Feature[SessionService]:
     def close() -> None:
-        unsubscribe()
+        for end in ends:
+            end()
         service.close()
 
     return Feature(

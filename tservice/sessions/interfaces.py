@@ -12,7 +12,7 @@ from zope.interface import Interface
 
 from tservice.clis.interfaces import Launch
 from tservice.core.identity import Identity
-from tservice.mux.interface import Capture, IPane, Leftover
+from tservice.mux.interface import Capture, Colours, IPane, Leftover
 from tservice.sessions.record.model import (
     MODEL_PARAMS,
     CustomModel,
@@ -38,6 +38,7 @@ __all__ = [
     "ActivitySink",
     "Again",
     "Claim",
+    "Colours",
     "ContextQuestion",
     "CreateRequest",
     "CustomModel",
@@ -189,8 +190,12 @@ class ISessions(Interface):
     async def resize(session_id: str, wish: Wish) -> tuple[int, int]:
         """Ask for a size; the one that holds now (protocol-size)."""
 
+    def show_colours(session_id: str, viewer: str, colours: Colours) -> None:
+        """A terminal socket shows the session in these colours (protocol-colours)."""
+
     async def leave(session_id: str, viewer: str) -> None:
-        """A terminal socket is gone: the size is whose who is still there (protocol-size)."""
+        """A terminal socket is gone: size and colours are whose who is still there
+        (protocol-size)."""
 
     def report_model(session_id: str, source: ModelSource, text: str | None) -> None:
         """What C{source} says about the model; C{None}: nothing any more."""

@@ -16,7 +16,7 @@ from tservice.core.disk import NotKept, holding
 from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
 from tservice.core.places.place import Outage
-from tservice.mux.interface import Capture, IPane, Leftover, MuxError, PaneGone
+from tservice.mux.interface import Capture, Colours, IPane, Leftover
 from tservice.sessions.away import Away
 from tservice.sessions.input.buffer import InputBuffer
 from tservice.sessions.input.composing import composer_of
@@ -48,6 +48,7 @@ from tservice.sessions.life.launcher import NoRecollection, NothingToPrepare
 from tservice.sessions.life.processes import Processes
 from tservice.sessions.life.properties import Properties
 from tservice.sessions.life.quickstart import QuickStart, QuickStarter, take_back
+from tservice.sessions.life.windows import Windows
 from tservice.sessions.lifecycle import Stage, recalled
 from tservice.sessions.live import Live
 from tservice.sessions.output.reading import (
@@ -59,7 +60,7 @@ from tservice.sessions.output.reading import (
 from tservice.sessions.record.model import ModelSource, NameSource, Phase, Session, Status
 from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.record.requests import CreateRequest, InputRequest
-from tservice.sessions.record.viewport import Wish, after_leaving, after_wish, may_resize
+from tservice.sessions.record.viewport import Wish
 from tservice.sessions.record.wire import SessionAnswer, session_answer
 from tservice.sessions.roster import Roster, is_own, may_see
 from tservice.sessions.terminalreader import TerminalReader
@@ -143,6 +144,7 @@ class SessionDependencies:
     creator: Creator
     quick: QuickStarter
     properties: Properties
+    windows: Windows
     adoption: Adoption
     gate: IInputGate
     conversations: IConversations
@@ -226,7 +228,7 @@ class SessionService:
         return self._deps.away.outage(self._roster.get(session_id))
 
     def pane_of(self, session_id: str) -> IPane | None:
-        return _held_pane(self._roster.get(session_id))
+        return self._roster.get(session_id).held_pane
 
     def counts(self) -> Iterable[tuple[str, Status, int]]:
         return self._roster.counts()
@@ -241,7 +243,7 @@ class SessionService:
         live = self._roster.get(session_id)
         history = history_rows(full, lines, self._deps.history_limit())
         request = ReadRequest(history=history, tail=tail)
-        pane = _held_pane(live) if live.record.pid is not None else None
+        pane = live.held_pane if live.record.pid is not None else None
         reader = TerminalReader(clock=self._deps.clock, recall=self._deps.recollection.screen)
         is_out = self._deps.away.outage(live) is not None
         return await reader.read(live, pane, request, is_out=is_out)
@@ -250,7 +252,7 @@ class SessionService:
         self, session_id: str, needle: str, limit: int, *, nocase: bool
     ) -> dict[str, Any]:
         """Occurrences in the pane's history (protocol-search); also of a process that is over."""
-        pane = _held_pane(self._roster.get(session_id))
+        pane = self._roster.get(session_id).held_pane
         clock = self._deps.clock
         return await search_terminal(clock, pane, needle, limit, nocase=nocase)
 
@@ -372,21 +374,15 @@ class SessionService:
         await live.inputs.press(key, sender)
 
     async def resize(self, session_id: str, wish: Wish) -> tuple[int, int]:
-        live = self._roster.get(session_id)
-        now = now_ms(self._deps.clock)
-        granted = may_resize(live.claims, wish, now)
-        live.claims = after_wish(live.claims, wish, now)
-        if granted:
-            await self._apply_size(live, wish.cols, wish.rows)
-        return live.record.cols, live.record.rows
+        return await self._deps.windows.resize(self._roster.get(session_id), wish)
+
+    def show_colours(self, session_id: str, viewer: str, colours: Colours) -> None:
+        self._deps.windows.show(self._roster.get(session_id), viewer, colours)
 
     async def leave(self, session_id: str, viewer: str) -> None:
         live = self._roster.find(session_id)
-        if live is None:
-            return
-        live.claims, heir = after_leaving(live.claims, viewer)
-        if heir is not None:
-            await self._apply_size(live, heir.cols, heir.rows)
+        if live is not None:
+            await self._deps.windows.leave(live, viewer)
 
     # -- changes
 
@@ -444,7 +440,7 @@ class SessionService:
     def _live(self, record: Session, phase: Phase) -> Live:
         target = InputTarget(
             session=lambda: live.record,
-            pane=lambda: _held_pane(live),
+            pane=lambda: live.held_pane,
             composer=lambda: composer_of(self._deps.clis, live.record.mode),
             typed=lambda: self._typed(live),
             submitting=lambda text: self._submitting(live, text),
@@ -474,22 +470,3 @@ class SessionService:
         told = live.activity is not None and live.activity.submitting(text)
         turn_open = told or live.record.turn_open
         self._roster.change(live, durable=False, last_submit_at=now, turn_open=turn_open)
-
-    async def _apply_size(self, live: Live, cols: int, rows: int) -> None:
-        pane = _held_pane(live) if live.record.pid is not None else None
-        if pane is not None:
-            try:
-                await pane.resize(cols, rows)
-            except PaneGone:
-                # It ended just now; the size holds for the next start.
-                self._log.debug("session {id} ended before its resize", id=live.record.id)
-            except MuxError as error:
-                raise failed(f"the terminal was not resized: {error}") from error
-            else:
-                cols, rows = pane.cols, pane.rows
-        self._roster.change(live, durable=False, cols=cols, rows=rows)
-
-
-def _held_pane(live: Live) -> IPane | None:
-    """The pane, unless it was let go and is only kept aside."""
-    return None if live.stage.phase is Phase.DETACHED else live.pane

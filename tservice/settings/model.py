@@ -148,6 +148,7 @@ class Settings(Record):
     @ivar history_limit: lines of scrollback of a new pane.
     @ivar external_signals: agents without hooks, whose screens tell enough, give C{stop} and
         C{blocked}, and their dialogs make items of the inbox.
+    @ivar terminal_ground: what programs are told of a terminal that nobody looks at.
     @ivar primary_mode: the permission mode that primary sessions start in.
     @ivar model_prices: rows that come before those of the program.
     """
@@ -167,6 +168,7 @@ class Settings(Record):
     auto_restore_enabled: bool = False
     agent_tokens: bool = False
     external_signals: bool = True
+    terminal_ground: Literal["dark", "light"] = "dark"
     primary_mode: Literal["bypass", "auto", "normal"] = "bypass"
     history_limit: Annotated[int, Field(ge=1000, le=1_000_000)] = 100_000
     display_name: Annotated[str, StringConstraints(pattern=_TEXT, max_length=60)] = ""

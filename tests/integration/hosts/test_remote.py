@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -14,6 +15,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.integration.harness import Daemon, job_in
 from tests.sshd import SshAgent, Sshd
 from tests.waiting import until
+from tservice.mux.terminfo import own_terminal
 
 
 class RemoteTests(SynchronousTestCase):
@@ -122,8 +124,9 @@ class RemoteTests(SynchronousTestCase):
         wake.chmod(0o755)
         host = self.trusted("life", wakeCommand=str(wake))
         session = self.shell(host, "work")
-        self.type(session, "echo at-$PWD\r", 0)
+        self.type(session, "echo at-$PWD; echo on-$TERM-$COLORTERM\r", 0)
         self.until(lambda: f"at-{self.sshd.home}/work" in self.screen(session), "the folder")
+        self.until(lambda: f"on-{own_terminal()}-truecolor" in self.screen(session), "its terminal")
         self.assertEqual(
             {"reachable": True, "wakeConfigured": "command"},
             self.call("GET", f"/sessions/{session}/reachability"),
@@ -177,6 +180,10 @@ class RemoteTests(SynchronousTestCase):
         self.assertEqual(
             (before["pid"], before["status"]), (now["pid"], now["status"]), "unknown is not dead"
         )
+        last = self.call("GET", f"/sessions/{session}/terminal?full=1")
+        self.assertIn("after-23", last["terminalBuffer"])
+        self.assertTrue(last["stale"])
+        self.assertLess(abs(last["staleAt"] / 1000 - time.time()), 300)
         self.assertEqual({"buffered": True}, self.type(session, "echo kept-$((2+5))\r", 2))
         self.until(self.woken.exists, "the wake")
         self.sshd.start()
@@ -184,6 +191,7 @@ class RemoteTests(SynchronousTestCase):
             lambda: self.call("GET", f"/sessions/{session}/reachability")["reachable"], "the way"
         )
         self.until(lambda: "after-23" in self.screen(session), "the screen")
+        self.assertNotIn("stale", self.call("GET", f"/sessions/{session}/terminal"))
         self.until(lambda: "kept-7" in self.screen(session), "what was kept")
         self.assertTrue(self.type(session, "echo kept-$((2+5))\r", 2)["duplicate"])
         told = self.until(lambda: self.typed(session, "echo back-$((40+2))\r", 3), "the pane")

@@ -88,6 +88,7 @@ class SettingsAnswer(TypedDict):
     autoRestoreEnabled: bool
     agentTokens: bool
     externalSignals: bool
+    terminalGround: Literal["dark", "light"]
     primaryMode: Literal["bypass", "auto", "normal"]
     historyLimit: int
     displayName: str
@@ -122,6 +123,7 @@ class SettingsPatch(TypedDict):
     autoRestoreEnabled: NotRequired[bool | None]
     agentTokens: NotRequired[bool | None]
     externalSignals: NotRequired[bool | None]
+    terminalGround: NotRequired[Literal["dark", "light"] | None]
     primaryMode: NotRequired[Literal["bypass", "auto", "normal"] | None]
     historyLimit: NotRequired[int | None]
     displayName: NotRequired[str | None]

@@ -20,7 +20,7 @@ PREFIX = "service-"
 MINIMUM = (3, 2)
 
 _KEEP = b'eval "$TSERVICE_PANE_KEEPER"'
-_KEPT = ("TOKEN", "RUN", "KEEPER", "CONF", "PREFACE", "HISTORY", "TERM")
+_KEPT = ("TOKEN", "RUN", "KEEPER", "CONF", "PREFACE", "HISTORY", "TERM", "FG", "BG")
 
 _OURS = b"unset " + b" ".join(b"TSERVICE_PANE_" + name.encode() for name in _KEPT)
 _NOT_OURS = b"unset TMUX TMUX_PANE TERM_PROGRAM TERM_PROGRAM_VERSION SHLVL OLDPWD LINES COLUMNS"
@@ -80,6 +80,8 @@ def start(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
             b"RUN": run(spec, token),
             b"PREFACE": preface,
             b"HISTORY": b"%d" % spec.history_limit,
+            b"FG": spec.colours.foreground.encode(),
+            b"BG": spec.colours.background.encode(),
         }
         given = exports({b"TSERVICE_PANE_" + key: value for key, value in added.items()})
     except ValueError as error:

@@ -10,6 +10,8 @@ from typing import Any
 import pyte
 from attrs import frozen
 
+from tservice.mux.glyphs import CHARACTERS, runs
+from tservice.mux.interface import GlyphRun
 from tservice.mux.wraps import is_full
 
 _COLOURS = ("black", "red", "green", "brown", "blue", "magenta", "cyan", "white")
@@ -30,6 +32,17 @@ _MODES = (
     (2004, b"\x1b[?2004h"),
     (1, b"\x1b[?1h"),
 )
+_MODES_OF_TMUX = {
+    "keypad_cursor_flag": 1,
+    "origin_flag": 6,
+    "wrap_flag": 7,
+    "cursor_flag": 25,
+    "mouse_standard_flag": 1000,
+    "mouse_button_flag": 1002,
+    "mouse_all_flag": 1003,
+    "mouse_utf8_flag": 1005,
+    "mouse_sgr_flag": 1006,
+}
 _ALTERNATE = 1049
 _CURSOR = 25
 
@@ -161,6 +174,15 @@ class FakeGrid:
         """Whether the DEC private C{mode} is set."""
         return mode << 5 in self._screen.mode
 
+    @property
+    def flags(self) -> frozenset[str]:
+        """The modes by the names that tmux has for them."""
+        found = {name for name, mode in _MODES_OF_TMUX.items() if self.has(mode)}
+        found |= {"alternate_on"} if self._screen.alternate else set()
+        return frozenset(
+            found | ({"insert_flag"} if pyte.modes.IRM in self._screen.mode else set())
+        )
+
     def feed(self, data: bytes) -> None:
         """The pane printed C{data}."""
         self._stream.feed(data)
@@ -209,6 +231,12 @@ class FakeGrid:
         found = b"\x1b[?1049h" if self._screen.alternate else b""
         found += b"".join(sequence for mode, sequence in _MODES if self.has(mode))
         return found if self.has(_CURSOR) else found + b"\x1b[?25l"
+
+
+@functools.cache
+def grid_glyphs() -> tuple[GlyphRun, ...]:
+    """How many cells a grid gives to characters on which systems differ."""
+    return runs((ord(each), max(pyte.screens.wcwidth(each), 0)) for each in CHARACTERS)
 
 
 def _printed(rows: list[Any], cols: int) -> tuple[tuple[bytes, ...], frozenset[int]]:

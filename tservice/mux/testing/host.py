@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol, TypeVar
@@ -13,6 +14,8 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from tservice.core.clock import now_ms
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
+    DARK,
+    Colours,
     Leftover,
     Mark,
     MuxError,
@@ -24,6 +27,8 @@ from tservice.mux.interface import (
 from tservice.mux.testing.grid import FakeGrid
 
 _T = TypeVar("_T")
+
+_ASKED = re.compile(rb"\x1b\](1[01]);\?(\x07|\x1b\\)")
 
 
 class FakeProgram(Protocol):
@@ -118,6 +123,12 @@ def _builtin(line: str) -> bytes:
     return word.encode() + b": not found\r\n"
 
 
+def _colour(asked: re.Match[bytes], colours: Colours) -> bytes:
+    value = colours.foreground if asked[1] == b"10" else colours.background
+    parts = (value[at : at + 2] * 2 for at in (1, 3, 5))
+    return b"\x1b]%b;rgb:%b%b" % (asked[1], "/".join(parts).encode(), asked[2])
+
+
 class AttachedClient(Protocol):
     """What a hosted pane tells whoever is attached to it."""
 
@@ -149,6 +160,7 @@ class HostedPane:
     @ivar prints: how often the program printed.
     @ivar moves: set by a test, one for each guarded key to come: whether the screen moves under it.
     @ivar left: set by a test; the processes that outlive it.
+    @ivar colours: what the terminal tells of its colours.
     @ivar restless: set by a test; guards compare rows only, as of a screen that never rests.
     """
 
@@ -174,6 +186,7 @@ class HostedPane:
     _faults: list[_Fault] = field(factory=list)
     _held: deque[Callable[[], None]] | None = None
     _title: str = ""
+    colours: Colours = DARK
 
     # -- scripts of a test
 
@@ -183,12 +196,20 @@ class HostedPane:
             return
         self.prints += 1
         self.grid.feed(data)
+        for asked in _ASKED.finditer(data):
+            # tmux answers by itself, whoever is attached.
+            self.answer(_colour(asked, self.colours))
         for client in tuple(self.clients.values()):
             client.printed(data)
         if self.grid.title != self._title:
             self._title = self.grid.title
             for client in tuple(self.clients.values()):
                 client.titled(self._title)
+
+    def answer(self, data: bytes) -> None:
+        """The terminal answers a question of the program."""
+        self.typed += data
+        self.program.received(data)
 
     def exit(self, status: int | None = 0, signal: str | None = None) -> None:
         """The program ends; the server keeps the pane, as C{remain-on-exit} does."""
@@ -344,6 +365,7 @@ class FakeHost:
         pane = HostedPane(spec, program, self.clock, self._pid, grid, spec.cols, spec.rows)
         self.panes[spec.session_id] = pane
         self.specs.append(spec)
+        pane.colours = spec.colours
         attach(pane)
         if spec.preface:
             pane.emit(spec.preface)

@@ -19,6 +19,8 @@ from tservice.core.places.place import Place
 from tservice.mux.interface import (
     HISTORY_SIZE,
     Capture,
+    Colours,
+    GlyphRun,
     Guard,
     IMultiplexer,
     IPane,
@@ -33,7 +35,8 @@ from tservice.mux.interface import (
 from tservice.mux.keys import KEYS, digit
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog
-from tservice.mux.testing.grid import GridState
+from tservice.mux.questions import LOOK_BACK, QuestionWatch, answer_mode
+from tservice.mux.testing.grid import GridState, grid_glyphs
 from tservice.mux.testing.host import (
     EchoShell,
     FakeHost,
@@ -74,6 +77,7 @@ class FakePane:
         self._listeners = PaneListeners()
         self._attached = True
         self._typings = 0
+        self._questions = QuestionWatch()
         self.typed_at: float | None = None
         hosted.clients[id(self)] = self
 
@@ -136,6 +140,12 @@ class FakePane:
     async def resize(self, cols: int, rows: int) -> None:
         await self._do("resize", lambda: self.hosted.resize(cols, rows))
 
+    async def set_colours(self, colours: Colours) -> None:
+        await self._do("set_colours", lambda: setattr(self.hosted, "colours", colours))
+
+    async def glyphs(self) -> tuple[GlyphRun, ...]:
+        return await self._do("glyphs", grid_glyphs)
+
     async def capture(self, history: int | None = 0) -> Capture:
         return await self._do("capture", lambda: self._capture(history))
 
@@ -160,8 +170,16 @@ class FakePane:
     # -- told by the host
 
     def printed(self, data: bytes) -> None:
-        if not self.paused:
-            self.log.append(data)
+        if self.paused:
+            return
+        self.log.append(data)
+        for question in self._questions.feed(data):
+            grid = self.hosted.grid
+            watched = [mode for mode in (1004, 2004) if grid.has(mode)]
+            before = self.log.read(self.log.start, LOOK_BACK)
+            self.hosted.answer(
+                answer_mode(question, grid.flags, watched, before, data[question.at :])
+            )
 
     def exited(self, ending: PaneExit) -> None:
         self._listeners.exited(ending)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from tservice.mux.interface import MARK_ID_MAX, Mark, MuxError
+from tservice.mux.interface import MARK_ID_MAX, Colours, Mark, MuxError
 from tservice.mux.keys import KEYS, digit
 from tservice.mux.tmux.control import Block
 
@@ -248,6 +248,30 @@ def chosen(lines: Sequence[bytes], session_id: str) -> bytes | None:
     held = [pane for pane, _, name in found if name == session_id.encode()]
     active = [pane for pane, is_active, _ in found if is_active == b"1"]
     return next(iter((*held, *active)), None)
+
+
+def set_colours(colours: Colours) -> bytes:
+    """Have tmux answer with C{colours}; nothing else in control mode depends on them."""
+    style = f"fg={colours.foreground},bg={colours.background}"
+    return b"set-option -p -t %b window-style %b" % (PANE, quote(style.encode()))
+
+
+def known_characters(characters: Sequence[str]) -> tuple[bytes, ...]:
+    """Print which of C{characters} tmux knows; L{tservice.mux.glyphs.read_known} reads it.
+
+    tmux 3.3 never answers when it is asked for the width of one that it does not know.
+    """
+    option = b"@tservice_glyphs"
+    return (
+        set_option("glyphs", ",".join(characters).encode()),
+        b"show-options -p -t %b %b" % (PANE, option),
+        b"set-option -p -u -t %b %b" % (PANE, option),
+    )
+
+
+def widths_of(characters: Sequence[str]) -> bytes:
+    """Print how many cells each takes; tmux must know all of them."""
+    return show("".join(f"#{{w:#{{l:{character}}}}}" for character in characters))
 
 
 IS_THERE = b"has-session -t " + PANE

@@ -30,6 +30,8 @@ def environment(
     term = own[b"TERM"]
     added = {b"TOKEN": token, b"CWD": os.fsencode(spec.cwd), b"TERM": term}
     added[b"HISTORY"] = b"%d" % spec.history_limit
+    added[b"FG"] = spec.colours.foreground.encode()
+    added[b"BG"] = spec.colours.background.encode()
     if preface:
         added[b"PREFACE"] = preface
     added |= {b"ARG%d" % at: os.fsencode(word) for at, word in enumerate(spec.argv)}

@@ -12,7 +12,7 @@ shows on no command line; nothing of it but the pane's own variables goes on to 
   - C{TSERVICE_PANE_ARG0}..: the command; C{TSERVICE_PANE_CWD}: its folder
   - C{TSERVICE_PANE_PREFACE}: a file to print before that, and to remove; there need not be one
   - C{TSERVICE_PANE_TOKEN}: makes the words in the stream this keeper's
-  - C{TSERVICE_PANE_HISTORY}, C{TSERVICE_PANE_TERM}: for tmux.conf
+  - C{TSERVICE_PANE_HISTORY}, C{_TERM}, C{_FG} and C{_BG}: for tmux.conf
   - C{TSERVICE_PANE_ENV_<name>}: a variable that tmux overwrites, as the pane shall have it
 
 Words in the stream: C{ESC ] 7773 ; token ; word ; argument BEL}, which terminals ignore.

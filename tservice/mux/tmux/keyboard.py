@@ -78,6 +78,11 @@ class Keyboard:
         load = commands.set_buffer(paste_text(text))
         return await self._type_if((commands.PASTE,), guard, rows, (load,), (commands.DROP_PASTE,))
 
+    async def answer(self, data: bytes) -> None:
+        """Type what a terminal answers by itself: nobody typed it, and no guard minds it."""
+        if self._status.ending is None:
+            await self._said((commands.while_read(commands.send_bytes(data)),), (data,))
+
     async def last_mark(self) -> Mark | None:
         """See L{IPane.last_mark}."""
         blocks = await self._channel.send(commands.show("#{@tservice_mark}"), 1)

@@ -13,10 +13,13 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
+from tservice.mux import glyphs
 from tservice.mux.family import Leftover
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     Capture,
+    Colours,
+    GlyphRun,
     Guard,
     IPane,
     IPaneListener,
@@ -29,10 +32,11 @@ from tservice.mux.interface import (
 )
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog
+from tservice.mux.questions import LOOK_BACK, MOST, ModeQuestion, answer_mode, is_ours
 from tservice.mux.tmux import commands
 from tservice.mux.tmux.capture import AT_ONCE, capture
 from tservice.mux.tmux.channel import PaneChannel
-from tservice.mux.tmux.client import ControlClient
+from tservice.mux.tmux.client import CommandRefused, ControlClient
 from tservice.mux.tmux.commands import PANE, WINDOW, PaneState, join
 from tservice.mux.tmux.control import Block, Notice, PaneOutput
 from tservice.mux.tmux.keyboard import Keyboard
@@ -84,7 +88,11 @@ class TmuxPane:
             heard=self._heard,
             modes_changed=self._keep_modes,
             title_changed=self._look_at_title,
+            asked=self._was_asked,
         )
+        self._questions: list[ModeQuestion] = []
+        self._answering = False
+        self._glyphs: tuple[GlyphRun, ...] | None = None
         # Several at a time would all run out of time behind each other's pages.
         self._histories = DeferredLock()
         self._starting: Deferred[Word | None] | None = None
@@ -150,6 +158,15 @@ class TmuxPane:
         blocks = await self._channel.send(join(line, size), 2)
         wide, _, high = b"".join(blocks[1].lines).partition(b",")
         self._status.sized(*commands.size(wide, high))
+
+    async def set_colours(self, colours: Colours) -> None:
+        if self._server.owned:
+            await self._channel.send(commands.set_colours(colours), 1)
+
+    async def glyphs(self) -> tuple[GlyphRun, ...]:
+        if self._glyphs is None:
+            self._glyphs = await self._ask_glyphs()
+        return self._glyphs
 
     async def capture(self, history: int | None = 0) -> Capture:
         extra, version = self._stream.modes.sequences, await self._status.version()
@@ -357,6 +374,51 @@ class TmuxPane:
     async def _store_modes(self) -> None:
         keep = commands.set_option("modes", self._stream.modes.value)
         await self._channel.send(keep, 1)
+
+    async def _ask_glyphs(self) -> tuple[GlyphRun, ...]:
+        asked = commands.known_characters(glyphs.CHARACTERS)
+        try:
+            blocks = await self._channel.send(join(*asked), len(asked))
+            known = glyphs.read_known(blocks[1].lines)
+            [widths] = await self._channel.send(commands.widths_of(known), 1)
+        except CommandRefused as error:
+            self._log.info("{id}: no widths: {error}", id=self.session_id, error=error)
+            return ()
+        return glyphs.read_widths(known, widths.lines)
+
+    def _was_asked(self, question: ModeQuestion) -> None:
+        # Where the server is not ours, it is somebody else's terminal.
+        if not self._server.owned or len(self._questions) >= MOST:
+            return
+        self._questions.append(question)
+        if not self._answering:
+            self._answering = True
+            self._channel.unawaited(self._answer(), "answering a program")
+
+    async def _answer(self) -> None:
+        try:
+            while self._questions:
+                state = await self._status.look()
+                questions, self._questions = self._questions, []
+                watched = self._stream.modes.numbers
+                answers = [
+                    answer_mode(each, state.flags, watched, *self._around(each.at))
+                    for each in questions
+                    if is_ours(each, state.version)
+                ]
+                if answers:
+                    await self._keyboard.answer(b"".join(answers))
+        finally:
+            self._questions = []
+            self._answering = False
+
+    def _around(self, offset: int) -> tuple[bytes, bytes]:
+        """The output before C{offset} and since, as far as it is looked at."""
+        log = self.log
+        if not log.holds(offset):
+            return b"", b""
+        start = max(log.start, offset - LOOK_BACK)
+        return log.read(start, offset - start), log.read(offset, LOOK_BACK)
 
     def _look_at_title(self) -> None:
         self._channel.later("title", TITLE_DELAY, self._status.look)

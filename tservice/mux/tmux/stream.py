@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from attrs import evolve
+
 from tservice.mux.outputlog import OutputLog
+from tservice.mux.questions import ModeQuestion, QuestionWatch
 from tservice.mux.tmux.words import KeeperWords, ModeWatch, TitleWatch, Word
 
 
@@ -21,8 +24,10 @@ class PaneStream:
         heard: Callable[[Word], None],
         modes_changed: Callable[[], None],
         title_changed: Callable[[], None],
+        asked: Callable[[ModeQuestion], None],
     ) -> None:
         """
+        @param asked: the program asked for a mode; its question ends there in the log.
         @param heard: the keeper said something.
         @param title_changed: the program may have set its title.
         """
@@ -31,6 +36,8 @@ class PaneStream:
         self._heard = heard
         self._modes_changed = modes_changed
         self._title_changed = title_changed
+        self._asked = asked
+        self._questions = QuestionWatch()
         self._words = KeeperWords(b"")
         self._titles = TitleWatch()
 
@@ -49,6 +56,9 @@ class PaneStream:
                 self._heard(part)
                 continue
             self._log.append(part)
+            for question in self._questions.feed(part):
+                start = self._log.end - len(part)
+                self._asked(evolve(question, at=start + question.at))
             if self.modes.feed(part):
                 self._modes_changed()
             if self._titles.feed(part):

@@ -87,6 +87,11 @@ class ModeWatch:
         return b";".join(sorted(self._set))
 
     @property
+    def numbers(self) -> frozenset[int]:
+        """The modes that are set."""
+        return frozenset(map(int, self._set))
+
+    @property
     def sequences(self) -> bytes:
         """What sets them in a fresh terminal."""
         return b"".join(b"\x1b[?%bh" % mode for mode in sorted(self._set))

@@ -18,7 +18,15 @@ from tservice.core.kernelfiles import leads_to_kernel
 from tservice.core.places.bounds import Inside, WorkspaceBounds
 from tservice.core.places.place import Place
 from tservice.core.users.osuser import can_enter
-from tservice.mux.interface import IMultiplexer, IPane, Leftover, MuxError, PaneGone, PaneSpec
+from tservice.mux.interface import (
+    Colours,
+    IMultiplexer,
+    IPane,
+    Leftover,
+    MuxError,
+    PaneGone,
+    PaneSpec,
+)
 from tservice.sessions.interfaces import (
     Again,
     IAgentTokens,
@@ -176,9 +184,10 @@ class Launcher:
             hook_secret_file="" if hooks is None else str(hooks.secret_file),
         )
 
-    async def launch(self, session: Session, plan: Launch, again: Again) -> IPane:
+    async def launch(self, session: Session, plan: Launch, again: Again, colours: Colours) -> IPane:
         """Start C{plan} in a pane of the session's size.
 
+        @param colours: what its program is told of those of its terminal.
         @param again: asked when all else is ready: who has it started may have lost the right.
         @raise ServiceError: 403: the folder leads out of what is the account's; 422: it is gone,
             or the multiplexer could not do it.
@@ -203,6 +212,7 @@ class Launcher:
             history_limit=self._settings.history_limit(),
             place=place,
             preface=await self._recollection.preface(session),
+            colours=colours,
         )
         again()
         try:

@@ -19,6 +19,7 @@ from tservice.sessions.life.conversation import check_free
 from tservice.sessions.life.launcher import Launcher, end
 from tservice.sessions.life.priority import SetPriority, apply_at_start, confined
 from tservice.sessions.life.watcher import Handlers, Watcher
+from tservice.sessions.life.windows import Windows
 from tservice.sessions.live import Live
 from tservice.sessions.output.lastscreen import LastScreen
 from tservice.sessions.record.model import Exit, Location, Phase, Session, Status
@@ -40,12 +41,14 @@ class Processes:
         launcher: Launcher,
         activity: IActivitySources,
         set_priority: SetPriority,
+        windows: Windows,
     ) -> None:
         self._clock = clock
         self._roster = roster
         self._launcher = launcher
         self._activity = activity
         self._set_priority = set_priority
+        self._windows = windows
         self._handlers = Handlers(
             over=self._over,
             resized=self._resized,
@@ -153,7 +156,8 @@ class Processes:
         old = live.forget_pane() or (None if first else await self._launcher.take_up(live.record))
         if old is not None:
             await end(old)
-        return await self._launcher.launch(live.record, plan, again)
+        colours = live.told_colours = self._windows.colours_of(live)
+        return await self._launcher.launch(live.record, plan, again, colours)
 
     async def _parked(self, live: Live, granted: bool) -> IPane | None:
         """The living pane of a session that was let go; C{None} when it ended meanwhile."""
@@ -261,6 +265,9 @@ class Processes:
             cols=pane.cols,
             rows=pane.rows,
         )
+        if not fresh:
+            live.told_colours = None
+        self._windows.recolour(live)
         if fresh:
             renice = confined(self._set_priority, live.record.place)
             apply_at_start(renice, pane.pid, live.record.nice)

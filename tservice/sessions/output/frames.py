@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,9 @@ MAX_SEQ = 2**53
 """Sequence numbers and offsets stay exact in a browser's numbers."""
 MAX_VALUES = 64
 """Values and names of a frame: ours have five fields, and later ones may have more."""
+
+
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class Malformed(Exception):
@@ -47,7 +51,15 @@ class GotFrame:
     offset: int
 
 
-ClientFrame = InputFrame | ResizeFrame | GotFrame
+@frozen
+class ColoursFrame:
+    """The colours of the client's terminal, as C{#rrggbb}."""
+
+    foreground: str
+    background: str
+
+
+ClientFrame = InputFrame | ResizeFrame | GotFrame | ColoursFrame
 
 
 def parse(text: str) -> ClientFrame | None:
@@ -90,6 +102,17 @@ def _got(message: dict[str, Any]) -> GotFrame:
     return GotFrame(_whole(message.get("offset"), "offset", 0, MAX_SEQ))
 
 
+def _colours(message: dict[str, Any]) -> ColoursFrame:
+    return ColoursFrame(_colour(message, "fg"), _colour(message, "bg"))
+
+
+def _colour(message: dict[str, Any], name: str) -> str:
+    value = message.get(name)
+    if not isinstance(value, str) or not _COLOUR.fullmatch(value):
+        raise Malformed(f"{name} must be a colour such as #1d2630")
+    return value
+
+
 def _whole(value: object, name: str, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
         raise Malformed(f"{name} must be a whole number from {low} to {high}")
@@ -100,4 +123,5 @@ _READERS: dict[str, Callable[[dict[str, Any]], ClientFrame]] = {
     "i": _input,
     "z": _resize,
     "got": _got,
+    "colours": _colours,
 }

@@ -10,7 +10,7 @@ from twisted.logger import Logger
 
 from tservice.core.tasks import spawn
 from tservice.core.timers import cancel
-from tservice.mux.interface import Capture, IPane, MuxError
+from tservice.mux.interface import Capture, GlyphRun, IPane, MuxError
 from tservice.sessions.output.flood import FloodMode
 from tservice.sessions.output.links import with_links
 from tservice.sessions.output.viewer import FRAME, Viewer, ViewerSocket
@@ -42,6 +42,7 @@ class TerminalStream:
         self.pane = pane
         self._clock = clock
         self._viewers: dict[Viewer, None] = {}
+        self._glyphs: tuple[GlyphRun, ...] = ()
         self._sent_at = 0.0
         self._end = pane.log.end
         self._timer: IDelayedCall | None = None
@@ -68,6 +69,7 @@ class TerminalStream:
         log = self.pane.log
         viewer = Viewer(wire, log, self._want_snapshot)
         self._viewers[viewer] = None
+        viewer.glyphs = self._glyphs
         if since is not None and epoch == log.epoch and log.holds(since):
             viewer.hello(since, self.pane.cols, self.pane.rows, resumed=True)
             viewer.pump()
@@ -147,6 +149,7 @@ class TerminalStream:
                 wanting = tuple(self._wanting)
                 self._wanting.clear()
                 try:
+                    self._glyphs = await self.pane.glyphs()
                     capture = await self.pane.capture(SNAPSHOT_HISTORY)
                 except MuxError as error:
                     self._snapshot_failed((*wanting, *self._wanting), error)
@@ -158,6 +161,7 @@ class TerminalStream:
     def _hand_out(self, wanting: tuple[Viewer, ...], capture: Capture) -> None:
         for viewer in wanting:
             if viewer in self._viewers:
+                viewer.glyphs = self._glyphs
                 viewer.snapshot(capture)
 
     def _snapshot_failed(self, wanting: tuple[Viewer, ...], error: MuxError) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from tservice.mux.interface import Capture
+from tservice.mux.interface import Capture, GlyphRun
 from tservice.mux.outputlog import OutputLog
 from tservice.terminal.snapshot import snapshot_text
 
@@ -52,6 +52,7 @@ class Viewer:
     beyond its socket's buffer.
 
     @ivar offset: the next byte to send.
+    @ivar glyphs: how many cells the pane gives to some characters, as far as it is known.
     @ivar behind: true from falling too far behind to the snapshot that repairs it.
     """
 
@@ -67,6 +68,7 @@ class Viewer:
         self._later: deque[str] = deque(maxlen=EARLY)
         self.offset = 0
         self.behind = False
+        self.glyphs: Sequence[GlyphRun] = ()
 
     @property
     def epoch(self) -> str:
@@ -86,6 +88,7 @@ class Viewer:
                 cols=cols,
                 rows=rows,
                 resumed=resumed,
+                **({"widths": self.glyphs} if self.glyphs else {}),
             )
         )
         while self._later:

@@ -12,8 +12,15 @@ from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
 from tservice.http.websockets.connection import ISocket, ISocketHandler
 from tservice.http.websockets.frames import SocketMessage
-from tservice.sessions.interfaces import Delivery, ISessions
-from tservice.sessions.output.frames import GotFrame, InputFrame, Malformed, ResizeFrame, parse
+from tservice.sessions.interfaces import Colours, Delivery, ISessions
+from tservice.sessions.output.frames import (
+    ColoursFrame,
+    GotFrame,
+    InputFrame,
+    Malformed,
+    ResizeFrame,
+    parse,
+)
 from tservice.sessions.output.latest import Latest
 from tservice.sessions.output.rooms import (
     CLOSE_FOREIGN,
@@ -111,6 +118,8 @@ class TerminalSocket:
                 spawn(self._type(message), self._log, "terminal input")
             case ResizeFrame():
                 self._sizes.put(message)
+            case ColoursFrame(foreground=foreground, background=background):
+                self._show(Colours(foreground=foreground, background=background))
             case GotFrame(offset=offset):
                 viewer = self._sockets.viewer(self._id, self)
                 if viewer is not None:
@@ -212,6 +221,12 @@ class TerminalSocket:
             "buffered": delivery.buffered or None,
         }
         self._acknowledge(message.seq, **{k: v for k, v in told.items() if v is not None})
+
+    def _show(self, colours: Colours) -> None:
+        try:
+            self._sessions.show_colours(self._id, self.cid, colours)
+        except ServiceError as error:
+            self._log.info("no colours of {id}: {why}", id=self._id, why=error.message)
 
     def _acknowledge(self, seq: int | None, **fields: object) -> None:
         if seq is not None:

@@ -1571,6 +1571,7 @@ export interface Settings {
   autoRestoreEnabled: boolean;
   agentTokens: boolean;
   externalSignals: boolean;
+  terminalGround: "dark" | "light";
   primaryMode: "bypass" | "auto" | "normal";
   historyLimit: number;
   displayName: string;
@@ -1603,6 +1604,7 @@ export interface SettingsPatch {
   autoRestoreEnabled?: boolean | null;
   agentTokens?: boolean | null;
   externalSignals?: boolean | null;
+  terminalGround?: "dark" | "light" | null;
   primaryMode?: "bypass" | "auto" | "normal" | null;
   historyLimit?: number | null;
   displayName?: string | null;

@@ -6,6 +6,7 @@ import { Staged } from "../app/Staged.tsx";
 import { plural } from "../lib/format.ts";
 import { darkSystem, prefs } from "../settings/prefs.ts";
 import { createScreen, SCROLLBAR } from "../terminal/create.ts";
+import { widthsSaid } from "../terminal/text/widths.ts";
 import { historyOpen } from "../terminal/panels.ts";
 import { answerReads } from "../terminal/readhook.ts";
 import { TouchScroll } from "../touch/scroll.ts";
@@ -32,8 +33,9 @@ function fitWidth(host: HTMLElement, terminal: Terminal): void {
   if (shown > room && size >= least) terminal.options.fontSize = size;
 }
 
-function openCapture(host: HTMLElement, capture: Capture, painted: () => void): Terminal {
-  const { terminal } = createScreen(prefs.peek(), darkSystem.peek());
+function openCapture(sessionId: string, host: HTMLElement, capture: Capture, painted: () => void): Terminal {
+  const { terminal, widths } = createScreen(prefs.peek(), darkSystem.peek());
+  widths.tell(widthsSaid(sessionId));
   const rows = Math.max(4, Math.floor(host.clientHeight / (prefs.peek().fontSize * CELL_HEIGHT)));
   terminal.options.scrollback = mostRows(capture.terminalBuffer, capture.captureCols) + rows;
   terminal.options.disableStdin = true;
@@ -112,7 +114,7 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
   const { capture, problem } = useCapture(sessionId);
   useEffect(() => {
     if (!capture || !host.current) return;
-    const opened = openCapture(host.current, capture, () => setReady(true));
+    const opened = openCapture(sessionId, host.current, capture, () => setReady(true));
     terminal.current = opened;
     return () => opened.dispose();
   }, [capture]);

@@ -34,6 +34,34 @@ function ModeField() {
   );
 }
 
+const GROUNDS = { dark: "Dark", light: "Light" };
+
+function GroundField() {
+  return (
+    <Field
+      label="Terminals that nobody looks at"
+      hint="what programs are told of their colours"
+      name="terminalGround"
+    >
+      <select
+        class="field"
+        value={settings.value.terminalGround ?? "dark"}
+        onChange={(event) =>
+          void saveSetting("terminalGround", event.currentTarget.value as "dark" | "light")
+        }
+        data-testid="setting-terminalGround"
+        {...marked("terminalGround")}
+      >
+        {Object.entries(GROUNDS).map(([ground, name]) => (
+          <option key={ground} value={ground}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
 export function Service() {
   const now = settings.value;
   return (
@@ -56,6 +84,7 @@ export function Service() {
         onChange={(folder) => void saveSetting("defaultWorkingDir", folder)}
         testid="setting-defaultWorkingDir"
       />
+      <GroundField />
       <NumberField
         label="History kept"
         name="historyLimit"

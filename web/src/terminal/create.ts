@@ -13,7 +13,7 @@ import { addLinks } from "./text/links.ts";
 import { silenceReports } from "./text/reports.ts";
 import { chosenPalette } from "./theme/kept.ts";
 import { contrastOf, fontsOf, isDarkGround, themeOf } from "./theme/themes.ts";
-import { registerWidths } from "./text/widths.ts";
+import { registerWidths, type TmuxWidths } from "./text/widths.ts";
 
 /** Pixels that the scroll bar and the marks of a search take at the right. */
 export const SCROLLBAR = 10;
@@ -21,6 +21,7 @@ export const SCROLLBAR = 10;
 export interface Screen {
   terminal: Terminal;
   search: SearchAddon;
+  widths: TmuxWidths;
 }
 
 export function optionsOf(prefs: Prefs, darkSystem: boolean, searching: boolean): ITerminalOptions {
@@ -64,12 +65,12 @@ export function createScreen(prefs: Prefs, darkSystem: boolean, searching = fals
     scrollOnUserInput: true,
     overviewRuler: { width: SCROLLBAR },
   });
-  registerWidths(terminal.unicode, unicode11());
+  const widths = registerWidths(terminal.unicode, unicode11());
   silenceReports(terminal.parser);
   const search = new SearchAddon({ highlightLimit: 1000 });
   terminal.loadAddon(search);
   addLinks(terminal);
-  return { terminal, search };
+  return { terminal, search, widths };
 }
 
 /** Long enough for the first report of an observer, which comes with the next frame (ms). */

@@ -27,6 +27,8 @@ import { answerReads, linesOf } from "./readhook.ts";
 import { Sampler } from "./sampler.ts";
 import type { Grid } from "./sizing.ts";
 import { openSocket } from "./link/socket.ts";
+import { Unshown } from "./text/unshown.ts";
+import { keepWidths, widthsSaid } from "./text/widths.ts";
 
 /** RIS: resets the grid in its place among the writes, which a call of reset() would overtake. */
 const RESET = "\x1bc";
@@ -71,6 +73,8 @@ export class TerminalView implements LinkListener {
   /** The renderer is chosen. */
   private settled = false;
   private standing: Standing;
+  private readonly unshown = new Unshown();
+  private toldColours = "";
 
   constructor(sessionId: string, holder: HTMLElement, standing: Standing, listener: ViewListener) {
     this.sessionId = sessionId;
@@ -80,6 +84,7 @@ export class TerminalView implements LinkListener {
     holder.append(this.element);
     this.screen = createScreen(prefs.value, darkSystem.value, searchOpen.peek());
     this.element.style.backgroundColor = this.screen.terminal.options.theme?.background ?? "";
+    this.screen.widths.tell(widthsSaid(sessionId));
     addFileLinks(this.screen.terminal, sessionId);
     this.screen.terminal.open(this.element);
     void this.accelerate();
@@ -202,6 +207,14 @@ export class TerminalView implements LinkListener {
     Object.assign(this.terminal.options, options, { cursorBlink: next.cursorBlink && !this.still });
     this.element.style.backgroundColor = options.theme?.background ?? "";
     this.fitter.setFont(fontSize ?? next.fontSize, shapeOf(options));
+    this.tellColours();
+  }
+
+  /** Programs ask their terminal for its colours; the service answers for the viewer whose size holds. */
+  private tellColours(): void {
+    const { foreground: fg, background: bg } = this.terminal.options.theme ?? {};
+    if (!fg || !bg || this.toldColours === fg + bg) return;
+    if (this.link.send({ t: "colours", fg, bg })) this.toldColours = fg + bg;
   }
 
   /** Use this window's size, whoever holds the session's. */
@@ -273,10 +286,19 @@ export class TerminalView implements LinkListener {
   }
 
   hello(hello: Hello): void {
+    if (!hello.resumed) this.unshown.reset();
+    if (hello.widths) {
+      keepWidths(this.sessionId, hello.widths);
+      this.screen.widths.tell(hello.widths);
+      this.unshown.set(hello.widths);
+    }
+    this.toldColours = "";
+    this.tellColours();
     this.terminal.write("", () => this.fitter.connected({ cols: hello.cols, rows: hello.rows }));
   }
 
   snapshot(snapshot: Snapshot, drawn: () => void): void {
+    this.unshown.reset();
     this.terminal.write(RESET, () => this.fitter.applied({ cols: snapshot.cols, rows: snapshot.rows }));
     this.terminal.write(snapshot.data, () => {
       this.element.dataset["painted"] = "true";
@@ -293,7 +315,7 @@ export class TerminalView implements LinkListener {
   }
 
   output(bytes: Uint8Array, drawn: () => void): void {
-    this.terminal.write(bytes, drawn);
+    this.terminal.write(this.unshown.without(bytes), drawn);
   }
 
   size(cols: number, rows: number): void {

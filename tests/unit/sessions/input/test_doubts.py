@@ -351,5 +351,5 @@ class HomeTests(SubmissionCase):
 
     def test_a_command_may_stay_there(self) -> None:
         answer = self.send("/theme\r")
-        self.spend(3)
+        self.spend(8)
         self.assertEqual(DONE, self.successResultOf(answer))

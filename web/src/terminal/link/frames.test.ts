@@ -4,6 +4,7 @@ import { INPUT_CHARS, parseFrame, pieces } from "./frames.ts";
 describe("parseFrame", () => {
   test.each([
     { t: "hello", v: 1, epoch: "e", offset: 3, cols: 80, rows: 24, resumed: true },
+    { t: "hello", offset: 3, cols: 80, rows: 24, resumed: false, widths: [[129768, 129768, 0]] },
     { t: "snapshot", offset: 3, cols: 80, rows: 24, data: "" },
     { t: "size", c: 80, r: 24 },
     { t: "ack", seq: 3, dup: true, last: 4 },
@@ -23,6 +24,9 @@ describe("parseFrame", () => {
     '{"t":"hello","offset":-1,"cols":80,"rows":24,"resumed":true}',
     '{"t":"hello","offset":1,"cols":0,"rows":24,"resumed":true}',
     '{"t":"hello","offset":1,"cols":80,"rows":24}',
+    '{"t":"hello","offset":1,"cols":80,"rows":24,"resumed":true,"widths":[[5,4,1]]}',
+    '{"t":"hello","offset":1,"cols":80,"rows":24,"resumed":true,"widths":[[1,1,3]]}',
+    '{"t":"hello","offset":1,"cols":80,"rows":24,"resumed":true,"widths":[[0,99999,1]]}',
     '{"t":"snapshot","offset":1.5,"cols":80,"rows":24,"data":""}',
     '{"t":"size","c":"80","r":24}',
     '{"t":"ack","seq":"1"}',

@@ -1,5 +1,8 @@
 /** The text frames of the terminal WebSocket (protocol-websocket). */
 
+/** The first and the last of some characters, and the cells that each takes; 0: it is not shown. */
+export type GlyphRun = readonly [first: number, last: number, cells: 0 | 1 | 2];
+
 export interface Hello {
   t: "hello";
   epoch: string | null;
@@ -7,6 +10,7 @@ export interface Hello {
   cols: number;
   rows: number;
   resumed: boolean;
+  widths?: readonly GlyphRun[];
 }
 
 export interface Snapshot {
@@ -53,6 +57,7 @@ export type Viewport = "mobile" | "tablet" | "desktop";
 export type ClientFrame =
   | { t: "i"; d: string; seq: number }
   | { t: "z"; c: number; r: number; v: Viewport; f?: boolean }
+  | { t: "colours"; fg: string; bg: string }
   | { t: "got"; offset: number };
 
 type Fields = Record<string, unknown>;
@@ -61,8 +66,24 @@ const whole = (value: unknown): value is number => Number.isSafeInteger(value) &
 const sized = (frame: Fields, c: string, r: string): boolean =>
   whole(frame[c]) && whole(frame[r]) && frame[c] > 0 && frame[r] > 0;
 
+/** More than there are planes to fill: a broken answer costs no memory. */
+const GLYPHS_MOST = 10_000;
+
+function isRun(value: unknown): value is GlyphRun {
+  if (!Array.isArray(value) || value.length !== 3 || !value.every(whole)) return false;
+  const [first = 0, last = 0, cells = 0] = value as number[];
+  return first <= last && last - first < GLYPHS_MOST && cells <= 2;
+}
+
+const isWidths = (value: unknown): boolean =>
+  value === undefined || (Array.isArray(value) && value.length < GLYPHS_MOST && value.every(isRun));
+
 const CHECKS: Record<ServerFrame["t"], (frame: Fields) => boolean> = {
-  hello: (f) => whole(f["offset"]) && sized(f, "cols", "rows") && typeof f["resumed"] === "boolean",
+  hello: (f) =>
+    whole(f["offset"]) &&
+    sized(f, "cols", "rows") &&
+    typeof f["resumed"] === "boolean" &&
+    isWidths(f["widths"]),
   snapshot: (f) => whole(f["offset"]) && sized(f, "cols", "rows") && typeof f["data"] === "string",
   size: (f) => sized(f, "c", "r"),
   ack: (f) => whole(f["seq"]),

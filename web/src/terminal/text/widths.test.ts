@@ -1,7 +1,7 @@
 import { Unicode11Addon } from "@xterm/addon-unicode11";
 import type { IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
 import { expect, test } from "vitest";
-import { TmuxWidths } from "./widths.ts";
+import { keepWidths, TmuxWidths, widthsSaid } from "./widths.ts";
 
 function unicode11(): IUnicodeVersionProvider {
   const found: IUnicodeVersionProvider[] = [];
@@ -24,6 +24,17 @@ function columns(widths: IUnicodeVersionProvider, text: string): number {
 }
 
 const widths = new TmuxWidths(unicode11());
+
+test("what the pane's tmux says comes first", () => {
+  const told = new TmuxWidths(unicode11());
+  told.tell([
+    [0x1fae8, 0x1fae9, 1],
+    [0x4dc0, 0x4dc1, 2],
+  ]);
+  expect(["\u{1fae8}", "䷀", "䷂", "🥲"].map((text) => columns(told, text))).toEqual([1, 2, 1, 2]);
+  for (let n = 0; n < 200; n++) keepWidths(String(n), [[n, n, 1]]);
+  expect([widthsSaid("0"), widthsSaid("199")]).toEqual([[], [[199, 199, 1]]]);
+});
 
 /** Read with `display -p '#{cursor_x}'` in tmux 3.3a. */
 test.each([

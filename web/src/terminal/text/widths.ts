@@ -4,9 +4,11 @@
  * Measured with tmux 3.3a: the tables of Unicode 11 hold, but for emoji that came later (two
  * columns) and for sequences joined by U+200D, which stay in the cell of their first character, unless
  * ASCII follows, which is never joined.
- * U+FE0F and skin tones do not change or join a cell there.
+ * U+FE0F and skin tones do not change or join a cell there. Which emoji a tmux knows depends on its
+ * system: the service asks it, and what it says comes before these tables.
  */
 import type { IUnicodeHandling, IUnicodeVersionProvider } from "@xterm/xterm";
+import type { GlyphRun } from "../link/frames.ts";
 
 export const VERSION = "tmux";
 
@@ -14,7 +16,7 @@ const JOINER = 0x200d;
 const JOINED = 1;
 const LAST_ASCII = 0x7f;
 
-/** Emoji assigned after Unicode 11. */
+/** Emoji assigned after Unicode 11, as far as nothing else is known. */
 const LATER_WIDE: readonly (readonly [number, number])[] = [
   [0x1f6d5, 0x1f6d7],
   [0x1f6dc, 0x1f6df],
@@ -32,6 +34,9 @@ const LATER_WIDE: readonly (readonly [number, number])[] = [
 
 type Width = 0 | 1 | 2;
 
+/** No narrower character is in doubt: most of a stream is below. */
+const LEAST_TOLD = 0x2600;
+
 export function isLaterWide(codepoint: number): boolean {
   return LATER_WIDE.some(([from, to]) => codepoint >= from && codepoint <= to);
 }
@@ -47,13 +52,24 @@ const stateIn = (properties: number): number => properties >> 3;
 export class TmuxWidths implements IUnicodeVersionProvider {
   readonly version = VERSION;
   private readonly base: IUnicodeVersionProvider;
+  private told: ReadonlyMap<number, Width> = new Map();
 
   /** @param base the provider of Unicode 11. */
   constructor(base: IUnicodeVersionProvider) {
     this.base = base;
   }
 
+  /** @param runs what the pane's tmux says. */
+  tell(runs: readonly GlyphRun[]): void {
+    const told = new Map<number, Width>();
+    for (const [first, last, cells] of runs)
+      for (let code = first; code <= last; code++) told.set(code, cells);
+    this.told = told;
+  }
+
   wcwidth(codepoint: number): Width {
+    const told = codepoint < LEAST_TOLD ? undefined : this.told.get(codepoint);
+    if (told !== undefined) return told;
     return isLaterWide(codepoint) ? 2 : this.base.wcwidth(codepoint);
   }
 
@@ -67,7 +83,24 @@ export class TmuxWidths implements IUnicodeVersionProvider {
 }
 
 /** Catches the provider that the Unicode 11 addon registers. */
-export function registerWidths(unicode: IUnicodeHandling, base: IUnicodeVersionProvider): void {
-  unicode.register(new TmuxWidths(base));
+export function registerWidths(unicode: IUnicodeHandling, base: IUnicodeVersionProvider): TmuxWidths {
+  const widths = new TmuxWidths(base);
+  unicode.register(widths);
   unicode.activeVersion = VERSION;
+  return widths;
 }
+
+/** Of each session what its tmux said last, for what is shown of it elsewhere. */
+const said = new Map<string, readonly GlyphRun[]>();
+const SAID_MOST = 100;
+
+export function keepWidths(sessionId: string, runs: readonly GlyphRun[]): void {
+  said.delete(sessionId);
+  said.set(sessionId, runs);
+  for (const oldest of said.keys()) {
+    if (said.size <= SAID_MOST) break;
+    said.delete(oldest);
+  }
+}
+
+export const widthsSaid = (sessionId: string): readonly GlyphRun[] => said.get(sessionId) ?? [];

@@ -1,0 +1,91 @@
+"""What programs ask of their terminal's modes, and what they are told."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.mux.questions import MOST, ModeQuestion, QuestionWatch, answer_mode, is_ours
+
+ASK = b"a\x1b[?25$pb\x1b[4$p\x1b[?2004$p"
+WANTED = [(True, 25), (False, 4), (True, 2004)]
+
+
+def ask(mode: int, *, private: bool = True) -> ModeQuestion:
+    return ModeQuestion(private, mode, 0)
+
+
+def answer(
+    mode: int,
+    *flags: str,
+    private: bool = True,
+    watched: tuple[int, ...] = (),
+    before: bytes = b"",
+    since: bytes = b"",
+) -> bytes:
+    return answer_mode(ask(mode, private=private), flags, watched, before, since)
+
+
+class WatchTests(SynchronousTestCase):
+    def found(self, *pieces: bytes) -> list[tuple[bool, int]]:
+        watch = QuestionWatch()
+        return [(q.private, q.mode) for piece in pieces for q in watch.feed(piece)]
+
+    @given(st.lists(st.integers(0, len(ASK)), max_size=8))
+    def test_each_is_found_once_wherever_the_stream_is_cut(self, cuts: list[int]) -> None:
+        places = [0, *sorted(cuts), len(ASK)]
+        pieces = [ASK[a:b] for a, b in pairwise(places)]
+        self.assertEqual(WANTED, self.found(*pieces))
+
+    def test_where_it_ends(self) -> None:
+        watch = QuestionWatch()
+        self.assertEqual([], watch.feed(b"x\x1b[?2"))
+        (question,) = watch.feed(b"5$pmore")
+        self.assertEqual(3, question.at)
+
+    def test_what_only_looks_like_one(self) -> None:
+        for text in (b"$p", b"[?25$p", b"\x1b[?25p", b"\x1b[?2$y", b"\x1b[?123456$p", b"\x1b[!p"):
+            self.assertEqual([], self.found(text), text)
+
+    def test_a_flood_is_bounded(self) -> None:
+        self.assertEqual(MOST, len(self.found(b"\x1b[?1$p" * 1000)))
+
+
+class AnswerTests(SynchronousTestCase):
+    def test_modes_that_tmux_tells_of(self) -> None:
+        self.assertEqual(b"\x1b[?25;1$y", answer(25, "cursor_flag"))
+        self.assertEqual(b"\x1b[?25;2$y", answer(25))
+        self.assertEqual(b"\x1b[?1049;1$y", answer(1049, "alternate_on"))
+        self.assertEqual(b"\x1b[4;1$y", answer(4, "insert_flag", private=False))
+
+    def test_modes_that_are_followed(self) -> None:
+        self.assertEqual(b"\x1b[?2004;1$y", answer(2004, watched=(2004,)))
+        self.assertEqual(b"\x1b[?1004;2$y", answer(1004, watched=(2004,)))
+
+    def test_modes_of_the_viewers(self) -> None:
+        self.assertEqual(b"\x1b[?2026;2$y", answer(2026))
+        self.assertEqual(b"\x1b[?2026;1$y", answer(2026, before=b"\x1b[?2026h text"))
+        self.assertEqual(b"\x1b[?2026;2$y", answer(2026, before=b"\x1b[?2026h\x1b[?2026l"))
+        self.assertEqual(b"\x1b[?12;2$y", answer(12, before=b"\x1b[?12h\x1bc"))
+
+    def test_modes_that_nobody_knows(self) -> None:
+        for mode in (0, 5, 2027, 2031, 2048, 99999):
+            self.assertEqual(b"\x1b[?%d;0$y" % mode, answer(mode))
+        self.assertEqual(b"\x1b[20;0$y", answer(20, private=False))
+        self.assertEqual(b"\x1b[?3;4$y", answer(3))
+
+    def test_what_was_changed_since_the_question(self) -> None:
+        """The state is asked for a moment later than the program did."""
+        self.assertEqual(b"\x1b[?2004;2$y", answer(2004, watched=(2004,), since=b"\x1b[?1;2004h"))
+        self.assertEqual(b"\x1b[?25;1$y", answer(25, since=b"\x1b[?25l"))
+        self.assertEqual(b"\x1b[?25;2$y", answer(25, since=b"\x1b[25h"), "another mode")
+
+    def test_a_tmux_that_answers_itself(self) -> None:
+        for version, ours in (((3, 3), True), ((3, 5), True), ((3, 6), False), ((3, 7), False)):
+            self.assertEqual(ours, is_ours(ask(2004), version))
+        self.assertTrue(is_ours(ask(25), (3, 6)))
+        self.assertTrue(is_ours(ask(4, private=False), (3, 6)))
+        self.assertFalse(is_ours(ask(25), (4, 0)))

@@ -1,0 +1,60 @@
+"""Whose colours a session has (protocol-colours)."""
+
+from __future__ import annotations
+
+from tests.unit.sessions.rig import SessionCase
+from tservice.mux.interface import DARK, LIGHT, Colours, MuxTimeout
+from tservice.sessions.record.viewport import Viewport, Wish
+
+RED = Colours(foreground="#ffffff", background="#aa0000")
+
+
+class ColoursTests(SessionCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.session = self.shell()
+
+    def told(self) -> Colours:
+        return self.pane(self.session).colours
+
+    def claim(self, viewer: str) -> None:
+        wish = Wish(cols=90, rows=30, viewport=Viewport.DESKTOP, viewer=viewer)
+        self.run_now(self.sessions.resize(self.session.id, wish))
+
+    def test_the_setting_where_nobody_looks(self) -> None:
+        self.assertEqual(DARK, self.told())
+        self.machine.settings.change({"terminalGround": "light"})
+        self.assertEqual(LIGHT, self.told())
+        self.assertEqual(LIGHT, self.pane(self.shell()).spec.colours)
+
+    def test_the_viewer_whose_size_holds(self) -> None:
+        self.sessions.show_colours(self.session.id, "one", LIGHT)
+        self.assertEqual(DARK, self.told(), "its size does not hold yet")
+        self.claim("one")
+        self.assertEqual(LIGHT, self.told())
+        self.sessions.show_colours(self.session.id, "two", RED)
+        self.assertEqual(LIGHT, self.told())
+        self.claim("two")
+        self.assertEqual(RED, self.told())
+        self.sessions.show_colours(self.session.id, "two", DARK)
+        self.assertEqual(DARK, self.told())
+        self.run_now(self.sessions.leave(self.session.id, "two"))
+        self.assertEqual(LIGHT, self.told(), "the heir's")
+        self.run_now(self.sessions.leave(self.session.id, "one"))
+        self.assertEqual(DARK, self.told())
+        self.assertEqual({}, self.sessions.live(self.session.id).colours)
+
+    def test_a_program_that_is_started_again_is_told_the_viewers(self) -> None:
+        self.sessions.show_colours(self.session.id, "one", LIGHT)
+        self.claim("one")
+        self.pane(self.session).exit(0)
+        self.run_now(self.sessions.start(self.session.id, granted=True))
+        self.assertEqual(LIGHT, self.pane(self.session).spec.colours)
+
+    def test_a_pane_that_did_not_answer_is_told_the_next_time(self) -> None:
+        self.claim("one")
+        self.pane(self.session).fail("set_colours", MuxTimeout("no answer"))
+        self.sessions.show_colours(self.session.id, "one", LIGHT)
+        self.assertEqual(DARK, self.told())
+        self.sessions.show_colours(self.session.id, "one", LIGHT)
+        self.assertEqual(LIGHT, self.told())

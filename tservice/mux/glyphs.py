@@ -1,0 +1,57 @@
+"""How many cells a pane's tmux gives to characters on which systems differ.  Pure.
+
+Emoji are added each year, and a few symbols became wide.  tmux asks its C library or utf8proc, so
+its own version does not tell.  Before 3.4 a character that the library does not know is not shown
+at all: it takes no cell, and is not in the grid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from tservice.mux.interface import GlyphRun
+
+DOUBTFUL = (
+    (0x2630, 0x2637),
+    (0x268A, 0x268F),
+    (0x3248, 0x324F),
+    (0x4DC0, 0x4DFF),
+    (0x1F6D0, 0x1F6FF),
+    (0x1F7D8, 0x1F7FF),
+    (0x1F90C, 0x1F9FF),
+    (0x1FA70, 0x1FAFF),
+)
+"""The first and the last of each run of characters that is asked about: symbols that became wide,
+and the blocks to which emoji are added."""
+
+CHARACTERS = tuple(chr(code) for first, last in DOUBTFUL for code in range(first, last + 1))
+
+_WIDTHS = re.compile(rb"[0-9]*")
+
+
+def read_known(lines: Sequence[bytes]) -> tuple[str, ...]:
+    """Return the characters that stand as they are in the answer; the others are octal escapes."""
+    _, _, text = b"".join(lines).partition(b" ")
+    shown = set(text.strip(b'"').decode("utf-8", "replace").split(","))
+    return tuple(character for character in CHARACTERS if character in shown)
+
+
+def read_widths(known: Sequence[str], lines: Sequence[bytes]) -> tuple[GlyphRun, ...]:
+    """Return the cells of all of L{CHARACTERS}; nothing where the answer is none."""
+    text = b"".join(lines)
+    if not _WIDTHS.fullmatch(text) or len(text) != len(known):
+        return ()
+    widths = dict(zip(known, text.decode(), strict=True))
+    return runs((ord(each), int(widths.get(each, "0"))) for each in CHARACTERS)
+
+
+def runs(widths: Iterable[tuple[int, int]]) -> tuple[GlyphRun, ...]:
+    """Characters in order, and their cells, as runs."""
+    found: list[GlyphRun] = []
+    for code, width in widths:
+        if found and found[-1][1] == code - 1 and found[-1][2] == width:
+            found[-1] = (found[-1][0], code, width)
+        else:
+            found.append((code, code, width))
+    return tuple(found)

@@ -1,0 +1,149 @@
+"""Questions of programs for the modes of their terminal (DECRQM), and the answers.  Pure.
+
+tmux has most of the modes, and answers for all of them from 3.7 on, for a few in 3.6.  Before, its
+client answers, who sees the question in the output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+from attrs import frozen
+
+MOST = 64
+"""Questions of a pane that wait for their answer; more are not answered."""
+
+LOOK_BACK = 64 * 1024
+"""Bytes of output before a question in which a mode that tmux does not keep is looked for."""
+
+_UNKNOWN, _SET, _RESET, _NEVER = 0, 1, 2, 4
+
+_FLAGS = {
+    1: "keypad_cursor_flag",
+    6: "origin_flag",
+    7: "wrap_flag",
+    25: "cursor_flag",
+    47: "alternate_on",
+    1000: "mouse_standard_flag",
+    1002: "mouse_button_flag",
+    1003: "mouse_all_flag",
+    1005: "mouse_utf8_flag",
+    1006: "mouse_sgr_flag",
+    1047: "alternate_on",
+    1049: "alternate_on",
+}
+_WATCHED = frozenset({1004, 2004})
+"""Kept by tmux, which does not tell of them: they are followed in the output."""
+_PASSED_ON = frozenset({12, 2026})
+"""A caret that blinks and output that is drawn at once are the viewers' business."""
+_COLUMNS_OF_132 = 3
+_INSERT = 4
+
+_FULL: tuple[int, int] = (3, 7)
+_PARTS = {(3, 6): frozenset({12, 1004, 1006, 2004, 2031})}
+
+_QUESTION = re.compile(rb"\x1b\[(\??)([0-9]{1,5})\$p")
+_OPEN = re.compile(rb"\x1b(?:\[(?:\??[0-9]{0,5}\$?)?)?\Z")
+_LONGEST = 10
+_CHANGE = re.compile(rb"\x1b\[(\??)([0-9;]{1,64})([hl])|\x1bc|\x1b\[!p")
+
+
+@frozen
+class ModeQuestion:
+    """A question.
+
+    @ivar private: it is of a DEC private mode.
+    @ivar at: the offset of its end; in the piece of output that it came with, or in the log.
+    """
+
+    private: bool
+    mode: int
+    at: int
+
+
+class QuestionWatch:
+    """Finds the questions in a stream, at the speed of C{bytes.find} where there are none."""
+
+    def __init__(self) -> None:
+        self._open = b""
+
+    def feed(self, data: bytes) -> list[ModeQuestion]:
+        """Take a piece of the stream; what it completes is told with its end in C{data}."""
+        text = self._open + data if self._open else data
+        found: list[ModeQuestion] = []
+        if b"$p" in text:
+            skipped = len(text) - len(data)
+            for match in _QUESTION.finditer(text):
+                found.append(ModeQuestion(bool(match[1]), int(match[2]), match.end() - skipped))
+                if len(found) == MOST:
+                    break
+        last = _OPEN.search(text, max(0, len(text) - _LONGEST))
+        self._open = b"" if last is None else last[0]
+        return found
+
+
+def is_ours(question: ModeQuestion, version: tuple[int, int]) -> bool:
+    """Whether tmux of that version leaves a question to its client."""
+    if version >= _FULL:
+        return False
+    return not question.private or question.mode not in _PARTS.get(version, ())
+
+
+def answer_mode(
+    question: ModeQuestion,
+    flags: Container[str],
+    watched: Container[int],
+    before: bytes,
+    since: bytes,
+) -> bytes:
+    """Return what the program is to read.
+
+    @param flags: the modes that tmux tells of, when all of C{since} was printed.
+    @param watched: those that are followed in the output, at that moment.
+    @param before: the last of what was printed before the question.
+    @param since: what was printed since.
+    """
+    value = _value(question, flags, watched, before, since)
+    mark = b"?" if question.private else b""
+    return b"\x1b[%b%d;%d$y" % (mark, question.mode, value)
+
+
+def _value(
+    question: ModeQuestion,
+    flags: Container[str],
+    watched: Container[int],
+    before: bytes,
+    since: bytes,
+) -> int:
+    mode = question.mode
+    if not question.private:
+        if mode != _INSERT:
+            return _UNKNOWN
+        is_set = "insert_flag" in flags
+    elif mode in _PASSED_ON:
+        changes = _changes(question, before)
+        return _SET if changes and changes[-1] else _RESET
+    elif mode in _FLAGS:
+        is_set = _FLAGS[mode] in flags
+    elif mode in _WATCHED:
+        is_set = mode in watched
+    else:
+        return _NEVER if mode == _COLUMNS_OF_132 else _UNKNOWN
+    # A program that asks and then sets it had it otherwise when it asked.
+    changes = _changes(question, since)
+    if changes:
+        is_set = not changes[0]
+    return _SET if is_set else _RESET
+
+
+def _changes(question: ModeQuestion, printed: bytes) -> list[bool]:
+    """To what C{printed} sets that mode, in order."""
+    found: list[bool] = []
+    name = b"%d" % question.mode
+    for match in _CHANGE.finditer(printed):
+        if match[3] is None:
+            found.append(question.private and question.mode in (7, 25))
+        elif bool(match[1]) == question.private and name in match[2].split(b";"):
+            found.append(match[3] == b"h")
+    return found
