@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from attrs import evolve
+from twisted.logger import capturedLogs
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.attackcase import AttackCase
@@ -242,6 +243,27 @@ class CredentialTests(AttackCase):
             "PUT", "/api/me/password", body, headers=self.cookie("ann"), address="10.1.1.1"
         )
         self.assertEqual(429, found.status)
+
+    def test_a_lockout_is_a_line_an_entry_and_a_metric(self) -> None:
+        with capturedLogs() as lines:
+            for number in range(3 * CAP):
+                self.ask("GET", "/api/me", headers=basic("bob", f"x{number}"), address="192.0.2.9")
+        told = [line for line in lines if line.get("event") == "login-locked"]
+        self.assertEqual(["192.0.2.9", "bob"], [line["value"] for line in told])
+        path = "/api/admin/audit?action=login.locked"
+        rows = self.world.good("root", "GET", path)["entries"]
+        self.assertEqual(["bob", "192.0.2.9"], [row["target"] for row in rows])
+        self.assertEqual({"192.0.2.9"}, {row["address"] for row in rows})
+        metrics = self.ask("GET", "/metrics", headers=self.cookie("root")).body
+        line = 'tservice_sign_in_lockouts_total{bucket="basic",kind="username"} 1.0'
+        self.assertIn(line, metrics)
+
+    def test_a_sign_in_makes_its_address_known_across_a_restart(self) -> None:
+        self.world.sign_in("bob")
+        gate: Any = self.world.site.kernel._gate
+        known = gate._authenticators[-1]._passwords._known
+        log = self.world.good("root", "GET", "/api/admin/audit?action=login&actor=bob")["entries"]
+        self.assertTrue(known.knows_name(log[0]["address"], "bob"))
 
     def test_a_change_of_an_account_drops_what_is_open(self) -> None:
         streams = self.world.site.kernel.table

@@ -11,11 +11,10 @@ from pydantic import Field
 from tservice.access.account import LONGEST_PASSWORD, Account, Role
 from tservice.access.accounts import Accounts, Change
 from tservice.access.cookies import CookieSessions
-from tservice.access.failures import neighbourhood
+from tservice.access.failures import TooManySignIns, neighbourhood
 from tservice.access.hashing import BUSY_SECONDS, Crowded
 from tservice.access.model import set_cookie
-from tservice.access.signin import TooManySignIns, check_password_of
-from tservice.core.authentication import IFailures
+from tservice.access.signin import PasswordChecker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.payload import absent
 from tservice.core.payloads import Nothing
@@ -131,8 +130,10 @@ def unhurried(handler: Handler) -> Handler:
 class AccountRoutes:
     """Managing accounts, and one's own password."""
 
-    def __init__(self, accounts: Accounts, cookies: CookieSessions, failures: IFailures) -> None:
-        self._accounts, self._cookies, self._failures = accounts, cookies, failures
+    def __init__(
+        self, accounts: Accounts, cookies: CookieSessions, passwords: PasswordChecker
+    ) -> None:
+        self._accounts, self._cookies, self._passwords = accounts, cookies, passwords
 
     async def read(self, call: Call) -> object:
         """Every account."""
@@ -183,9 +184,7 @@ class AccountRoutes:
         """Change the caller's password; every other session of theirs ends."""
         body: PasswordBody = call.body
         name = call.identity.username
-        found = await check_password_of(
-            self._accounts, self._failures, name, body.current_password, call.address
-        )
+        found = await self._passwords.check(name, body.current_password, call.address)
         if found is None:
             raise ServiceError(ErrorCode.FORBIDDEN, "currentPassword: is wrong")
         place = neighbourhood(call.address)

@@ -11,8 +11,7 @@ from zope.interface import implementer
 
 from tservice.access.browsers import from_browser
 from tservice.access.cookies import CookieSessions
-from tservice.access.failures import neighbourhood
-from tservice.access.hashing import BUSY_SECONDS, Crowded
+from tservice.access.failures import TooManySignIns
 from tservice.access.hooksecret import (
     HEADER,
     container_secret,
@@ -22,6 +21,7 @@ from tservice.access.hooksecret import (
 )
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession, set_cookie
+from tservice.access.signin import PasswordChecker
 from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
 from tservice.core.identity import Identity
 
@@ -81,8 +81,10 @@ class CookieAuthenticator:
 class BasicAuthenticator:
     """User name and password with the request itself."""
 
-    def __init__(self, cookies: CookieSessions, accounts: IAccounts) -> None:
-        self._cookies, self._accounts = cookies, accounts
+    def __init__(
+        self, cookies: CookieSessions, accounts: IAccounts, passwords: PasswordChecker
+    ) -> None:
+        self._cookies, self._accounts, self._passwords = cookies, accounts, passwords
 
     async def authenticate(self, visit: Visit) -> Verdict:
         shown = self._shown(visit)
@@ -90,11 +92,11 @@ class BasicAuthenticator:
             return None
         username, password = shown
         try:
-            identity = await self._accounts.check(username, password, neighbourhood(visit.address))
-        except Crowded:
-            return Wrong(bucket=Bucket.BASIC, busy=BUSY_SECONDS)
+            identity = await self._passwords.check(username, password, visit.address)
+        except TooManySignIns as error:
+            return Wrong(bucket=Bucket.BASIC, busy=error.seconds)
         if identity is None:
-            return Wrong(bucket=Bucket.BASIC, username=self._accounts.counted(username))
+            return Wrong(bucket=Bucket.BASIC, is_counted=True)
         known, paged = evolve(identity, method="basic"), visit.key is not None
         for _, held in self._cookies.shown(visit):
             if held.key_hash is not None and held.username == known.username:

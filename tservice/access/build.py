@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from attrs import frozen
+from twisted.logger import Logger
 
 from tservice.access import hooksecret
 from tservice.access.account_routes import AccountRoutes
@@ -22,22 +23,25 @@ from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
 from tservice.access.departures import Departures
-from tservice.access.failures import Failures
+from tservice.access.failures import WINDOW_SECONDS, Failures, Lockout
 from tservice.access.firstadmin import make_first_admin
 from tservice.access.hashing import Hasher, password_seal
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession
 from tservice.access.passwords import SingleAccount
 from tservice.access.routes import AccessRoutes
+from tservice.access.signin import KNOWN_SECONDS, KnownAddresses, PasswordChecker
 from tservice.audit.model import AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.core.authentication import IAuthenticator
+from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity, Known
 from tservice.core.late import Late
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.gate import Gate, rules_of
+from tservice.http.metrics import Measure
 from tservice.http.operations import Operation
 from tservice.http.static import Pages
 from tservice.push.store import PushStore
@@ -65,7 +69,11 @@ class Credentials:
 
     @ivar accounts: whose they are; C{None} where nobody has to sign in.
     @ivar codes: of the tunnel.
+    @ivar known: addresses that users signed in from.
+    @ivar passwords: looks at them; C{None} where nobody has to sign in.
     """
+
+    _log = Logger()
 
     def __init__(self, ground: Ground, audit: AuditLog, open_ones: Sequence[Open]) -> None:
         """@param open_ones: what ends with the right to it."""
@@ -73,6 +81,10 @@ class Credentials:
         self.accounts: Late[IAccounts | None] = Late("the accounts")
         self.codes: Late[QrLogin] = Late("signing in by code")
         self.failures = Failures(ground.reactor, audit.failed)
+        self.failures.when_locked(self._note_lockout)
+        since = now_ms(ground.reactor) - KNOWN_SECONDS * 1000
+        self.passwords: PasswordChecker | None = None
+        self.known = KnownAddresses(ground.reactor, audit.sign_ins(since))
         self.capabilities = CapabilityRegistry(ground.reactor, ground.random)
         self.cookies = CookieSessions(
             DatabaseCookieStore(ground.database),
@@ -88,6 +100,12 @@ class Credentials:
             ground.random,
             lambda ids: self._drop(lambda identity: identity.token in ids),
         )
+
+    def check_passwords(self, ground: Ground, accounts: IAccounts) -> PasswordChecker:
+        """Look at the passwords of C{accounts} from now on."""
+        checker = PasswordChecker(accounts, self.failures, self.known, ground.reactor)
+        self.passwords = checker
+        return checker
 
     def end_outdated(self) -> None:
         """End sessions made under another password, which was changed while nobody was here."""
@@ -111,7 +129,9 @@ class Credentials:
         self._drop(lambda identity: identity.parent == session)
 
     def close(self) -> None:
-        """Nothing more expires."""
+        """Nothing more expires, and no password waits for its turn."""
+        if self.passwords is not None:
+            self.passwords.close()
         self.codes().close()
         self.tokens.close()
         self.cookies.close()
@@ -128,7 +148,29 @@ class Credentials:
         accounts = self.accounts()
         return None if accounts is None else accounts.seal(username)
 
+    def _note_lockout(self, lockout: Lockout) -> None:
+        """One line and one entry; it is counted where it happens."""
+        detail = {
+            "bucket": lockout.bucket.value,
+            "kind": lockout.kind,
+            "seconds": WINDOW_SECONDS,
+        }
+        self._log.warn(
+            "too many wrong sign-ins ({bucket}) of the {kind} {value!r}, the last from {address}:"
+            " others are held up for {seconds} s",
+            value=lockout.value,
+            address=lockout.address,
+            event="login-locked",
+            **detail,
+        )
+        self._audit.record(
+            AuditEntry(
+                action="login.locked", address=lockout.address, target=lockout.value, detail=detail
+            )
+        )
+
     def _note_login(self, session: CookieSession) -> None:
+        self.known.add(session.username, session.address)
         self._audit.record(
             AuditEntry(
                 action="login",
@@ -189,7 +231,7 @@ def build_access(
     codes = known.codes.set(build_login(ground, tunnel, cookies, failures, accounts))
     gate = Gate(
         rules_of(config, (), tunnel.hosts),
-        [agents, *_authenticators(config.username, cookies, tokens, accounts)],
+        [agents, *_authenticators(config.username, cookies, tokens, accounts, known.passwords)],
         HookAuthenticator(secret),
         failures,
         lambda session_id: owner_of(sessions, session_id),
@@ -197,7 +239,7 @@ def build_access(
     )
     sessions.judge_senders(gate.still_reaches)
     signing = AccessRoutes(
-        cookies, accounts, failures, config.username, config.multiuser, codes.renew_all
+        cookies, known.passwords, config.username, config.multiuser, codes.renew_all
     )
     return Feature(
         name="access",
@@ -210,8 +252,15 @@ def build_access(
             *TokenRoutes(tokens).operations(),
             *tunnel_operations(tunnel, codes, cookies, sse_clients),
         ],
+        measures=[_lockouts(failures)],
         close=close,
     )
+
+
+def _lockouts(failures: Failures) -> Measure:
+    text = "Caps of wrong passwords, secrets and codes that were reached."
+    labels = ("bucket", "kind")
+    return Measure("sign_in_lockouts", text, lambda: failures.lockouts, labels, grows=True)
 
 
 def _agents(
@@ -247,7 +296,10 @@ def _accounts(
             return None, []
         salt = hmac.digest(secret.encode(), b"password seal", "sha256")
         seal = password_seal(config.password, salt)
-        return SingleAccount(config.username, config.password, seal), []
+        hasher = Hasher(ground.doors.hashing, ground.random)
+        single = SingleAccount(config.username, config.password, hasher, seal)
+        known.check_passwords(ground, single)
+        return single, []
 
     def revoke(username: str) -> int:
         try:
@@ -270,14 +322,19 @@ def _accounts(
     accounts = Accounts(AccountStore(ground.database), deps)
     ground.account.set(accounts.standing)
     make_first_admin(accounts, config.username, config.password)
-    return accounts, AccountRoutes(accounts, known.cookies, known.failures).operations()
+    passwords = known.check_passwords(ground, accounts)
+    return accounts, AccountRoutes(accounts, known.cookies, passwords).operations()
 
 
 def _authenticators(
-    username: str, cookies: CookieSessions, tokens: TokenService, accounts: IAccounts | None
+    username: str,
+    cookies: CookieSessions,
+    tokens: TokenService,
+    accounts: IAccounts | None,
+    passwords: PasswordChecker | None,
 ) -> list[IAuthenticator]:
     """In the order in which they are asked: what is shown on purpose before what is ambient."""
-    if accounts is None:
+    if accounts is None or passwords is None:
         everybody = Identity(username=username, admin=True)
 
         def owner(name: str) -> Identity | None:
@@ -287,7 +344,7 @@ def _authenticators(
     return [
         TokenAuthenticator(tokens, accounts.identity),
         CookieAuthenticator(cookies, accounts),
-        BasicAuthenticator(cookies, accounts),
+        BasicAuthenticator(cookies, accounts, passwords),
     ]
 
 

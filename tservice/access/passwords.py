@@ -7,6 +7,7 @@ from hmac import compare_digest
 
 from zope.interface import implementer
 
+from tservice.access.hashing import Hasher
 from tservice.access.interfaces import IAccounts
 from tservice.core.identity import Identity
 
@@ -16,19 +17,31 @@ LONGEST_NAME = 256
 
 @implementer(IAccounts)
 class SingleAccount:
-    """One user name and one password; the user is an admin."""
+    """One user name and one password; the user is an admin.
 
-    def __init__(self, username: str, password: str, seal: bytes = b"") -> None:
+    The password is hashed once, at the start; it is not kept.
+    """
+
+    def __init__(self, username: str, password: str, hasher: Hasher, seal: bytes = b"") -> None:
         """@param seal: see L{IAccounts.seal}; it is the same after a restart."""
-        self._seal = seal
-        self._username, self._password = _fold(username), _fold(password)
+        self._seal, self._hasher = seal, hasher
+        self._username, self._hash = _fold(username), hasher.hash_now(password)
         self._identity = Identity(username=username, admin=True)
+        self._seen = b""
 
     async def check(self, username: str, password: str, place: str = "") -> Identity | None:
-        """Both are compared whatever the first says."""
+        """See L{IAccounts}; a wrong name costs a hash like the right one.
+
+        @raise Crowded: too many checks of this place wait already.
+        """
         name = compare_digest(_fold(username), self._username)
-        word = compare_digest(_fold(password), self._password)
-        return self._identity if name and word else None
+        shown = self._hasher.fingerprint(self._hash, password)
+        if name and compare_digest(shown, self._seen):
+            return self._identity
+        if not await self._hasher.verify(place, self._hash if name else None, password):
+            return None
+        self._seen = shown
+        return self._identity
 
     def identity(self, username: str) -> Identity | None:
         return self._identity if username == self._identity.username else None

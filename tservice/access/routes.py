@@ -9,10 +9,10 @@ from pydantic import Field
 
 from tservice.access.authenticators import fits_page, parse_basic
 from tservice.access.cookies import CookieSessions
-from tservice.access.interfaces import IAccounts
+from tservice.access.failures import TooManySignIns
 from tservice.access.model import clear_cookie, set_cookie
-from tservice.access.signin import TooManySignIns, check_password_of
-from tservice.core.authentication import IFailures, Visit
+from tservice.access.signin import PasswordChecker
+from tservice.core.authentication import Visit
 from tservice.core.errors import ErrorCode, invalid, not_found
 from tservice.core.identity import Identity
 from tservice.core.payloads import Nothing
@@ -62,20 +62,19 @@ class AccessRoutes:
     def __init__(
         self,
         cookies: CookieSessions,
-        accounts: IAccounts | None,
-        failures: IFailures,
+        passwords: PasswordChecker | None,
         username: str,
         multiuser: bool,
         revoked: Callable[[], None] = lambda: None,
     ) -> None:
         """
-        @param accounts: C{None} where no password is asked for.
+        @param passwords: C{None} where no password is asked for.
         @param username: who everybody is then.
         @param revoked: called when somebody was shut out: what could let them in again, as a code
             that they have seen, ends too.
         """
         self._revoked = revoked
-        self._cookies, self._accounts, self._failures = cookies, accounts, failures
+        self._cookies, self._passwords = cookies, passwords
         self._username, self._multiuser = username, multiuser
 
     async def login(self, call: Call) -> object:
@@ -83,16 +82,14 @@ class AccessRoutes:
 
         @raise Refusal: bare 401 for a wrong password, 429 over the failure cap.
         """
-        if self._accounts is None:
+        if self._passwords is None:
             everybody = self._me(Identity(username=self._username, admin=True))
             return LoginAnswer(**everybody.model_dump(), key=None)
         method, username, password = _shown(call)
         if method == "basic" and not fits_page(self._cookies, _visit(call), username):
             raise unauthorized(challenge=False)
         try:
-            identity = await check_password_of(
-                self._accounts, self._failures, username, password, call.address
-            )
+            identity = await self._passwords.check(username, password, call.address)
         except TooManySignIns as error:
             raise too_many(error.seconds) from None
         if identity is None:

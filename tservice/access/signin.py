@@ -1,38 +1,140 @@
-"""Checking a password that came in a body, as the login and the change of a password do."""
+"""Looking at passwords, no faster than the failures before them allow (protocol-failures)."""
 
 from __future__ import annotations
 
-from tservice.access.failures import neighbourhood
+from collections.abc import Iterable
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.access.failures import Failures, TooManySignIns, neighbourhood
 from tservice.access.hashing import BUSY_SECONDS, Crowded
 from tservice.access.interfaces import IAccounts
-from tservice.core.authentication import Bucket, IFailures
+from tservice.core.clock import now_ms, sleep
 from tservice.core.identity import Identity
+from tservice.core.tasks import spawn
+
+KNOWN_SECONDS = 30 * 24 * 3600
+"""An address is known for so long after a sign-in."""
+
+MAX_KNOWN = 64
+"""Addresses of a user name that are known; the one that is longest ago is forgotten."""
 
 
-class TooManySignIns(Exception):
-    """Not now.
+class KnownAddresses:
+    """Where users signed in of late, so that strangers' guesses do not lock them out."""
 
-    @ivar seconds: until it is worth trying again.
+    def __init__(self, clock: IReactorTime, sign_ins: Iterable[tuple[str, str, int]] = ()) -> None:
+        """@param sign_ins: names, addresses and Unix milliseconds of earlier ones, in order."""
+        self._clock = clock
+        self._names: dict[str, dict[str, int]] = {}
+        for username, address, at in sign_ins:
+            self._keep(username, address, at)
+
+    def add(self, username: str, address: str) -> None:
+        """Note a sign-in."""
+        self._keep(username, address, now_ms(self._clock))
+
+    def knows_name(self, address: str, username: str) -> bool:
+        """Return whether C{username} signed in from C{address} of late."""
+        at = self._names.get(username, {}).get(neighbourhood(address))
+        return at is not None and now_ms(self._clock) - at <= KNOWN_SECONDS * 1000
+
+    def knows(self, address: str) -> bool:
+        """Return whether anybody signed in from C{address} of late."""
+        return any(self.knows_name(address, username) for username in self._names)
+
+    def _keep(self, username: str, address: str, at: int) -> None:
+        places = self._names.setdefault(username, {})
+        places.pop(neighbourhood(address), None)
+        if len(places) >= MAX_KNOWN:
+            del places[next(iter(places))]
+        places[neighbourhood(address)] = at
+
+
+_Guess = tuple[str, str, str]
+
+
+class PasswordChecker:
+    """Looks at passwords that come in a body or a header.
+
+    Requests that show the same password at the same time share one look: a program may begin with
+    many at once.
     """
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
+    _log = Logger()
 
+    def __init__(
+        self, accounts: IAccounts, failures: Failures, known: KnownAddresses, clock: IReactorTime
+    ) -> None:
+        self._accounts, self._failures = accounts, failures
+        self._known, self._clock = known, clock
+        self._asking: dict[_Guess, list[Deferred[Identity | None]]] = {}
+        self._waiting: set[Deferred[None]] = set()
 
-async def check_password_of(
-    accounts: IAccounts, failures: IFailures, username: str, password: str, address: str
-) -> Identity | None:
-    """Who it is; a wrong password is counted.
+    async def check(self, username: str, password: str, address: str) -> Identity | None:
+        """Return whose password it is; a wrong one is counted.
 
-    @raise TooMany: it is wrong once more, over the cap, or too much waits already.
-    """
-    try:
-        identity = await accounts.check(username, password, neighbourhood(address))
-    except Crowded:
-        raise TooManySignIns(BUSY_SECONDS) from None
-    if identity is None:
-        wait = failures.failed(Bucket.BASIC, address, accounts.counted(username))
-        if wait:
-            raise TooManySignIns(wait)
-    return identity
+        @raise TooManySignIns: it was not looked at: over a cap, or too much waits already.
+        """
+        asked: Deferred[Identity | None] = Deferred()
+        guess = (username, password, neighbourhood(address))
+        sharing = self._asking.setdefault(guess, [])
+        sharing.append(asked)
+        if len(sharing) == 1:
+            spawn(self._answer(guess, address), self._log, "a password check")
+        return await asked
+
+    def close(self) -> None:
+        """Refuse what waits for its turn."""
+        for waiting in tuple(self._waiting):
+            waiting.cancel()
+
+    async def _answer(self, guess: _Guess, address: str) -> None:
+        try:
+            found = await self._look(guess[0], guess[1], address)
+        except Exception as error:
+            for asked in self._take(guess):
+                asked.errback(error)
+        else:
+            for asked in self._take(guess):
+                asked.callback(found)
+
+    def _take(self, guess: _Guess) -> list[Deferred[Identity | None]]:
+        return [asked for asked in self._asking.pop(guess) if not asked.called]
+
+    async def _look(self, username: str, password: str, address: str) -> Identity | None:
+        look = self._failures.reserve(
+            address,
+            self._accounts.counted(username),
+            knows_address=self._known.knows(address),
+            knows_name=self._known.knows_name(address, username),
+        )
+        try:
+            await self._wait(look.wait)
+            found = await self._accounts.check(username, password, neighbourhood(address))
+        except Crowded:
+            self._failures.release(look)
+            raise TooManySignIns(BUSY_SECONDS) from None
+        except BaseException:
+            self._failures.release(look)
+            raise
+        if found is None:
+            self._failures.reject(look)
+        else:
+            self._failures.release(look)
+            self._known.add(found.username, address)
+        return found
+
+    async def _wait(self, seconds: float) -> None:
+        if seconds <= 0:
+            return
+        waiting = sleep(self._clock, seconds)
+        self._waiting.add(waiting)
+        try:
+            await waiting
+        except CancelledError:
+            raise TooManySignIns(BUSY_SECONDS) from None
+        finally:
+            self._waiting.discard(waiting)

@@ -142,6 +142,18 @@ class AuditLog:
         )
         return [{**dict(row), "detail": json.loads(row["detail"])} for row in rows]
 
+    def sign_ins(self, since: int) -> list[tuple[str, str, int]]:
+        """Return users, the addresses of their sign-ins and the time of the last, in its order.
+
+        @param since: Unix milliseconds.
+        """
+        rows = self._database.query(
+            "SELECT actor, address, max(at) AS at FROM audit_log"
+            " WHERE action = 'login' AND at >= ? GROUP BY actor, address ORDER BY max(at)",
+            (since,),
+        )
+        return [(row["actor"], row["address"], row["at"]) for row in rows]
+
     def close(self) -> None:
         """Write what is being added up."""
         self._typing.close()

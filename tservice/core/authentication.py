@@ -79,14 +79,15 @@ class Pass:
 class Wrong:
     """Evidence was shown, and it was false: it counts as a failure.
 
-    @ivar username: whose password was tried, where that has a bucket of its own.
+    @ivar is_counted: whether the authenticator has counted it.
     @ivar text: of the bare 401.
     @ivar challenge: whether a browser shall ask for a password by itself.
-    @ivar busy: it was not looked at, because too much waits already; seconds to come back after.
+    @ivar busy: it was not looked at, over a cap or for too much that waits; seconds to come back
+        after.
     """
 
     bucket: Bucket
-    username: str | None = None
+    is_counted: bool = False
     text: str = "Unauthorized"
     challenge: bool = True
     busy: float = 0.0

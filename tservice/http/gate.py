@@ -12,7 +12,7 @@ from math import ceil
 from attrs import evolve, frozen
 from zope.interface import implementer
 
-from tservice.core.authentication import Bucket, IAuthenticator, IFailures, Pass, Visit, Wrong
+from tservice.core.authentication import IAuthenticator, IFailures, Pass, Visit, Wrong
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError, StartError, not_found
 from tservice.core.identity import Identity
@@ -48,7 +48,7 @@ def unauthorized(text: str = "Unauthorized", challenge: bool = True) -> Refusal:
 
 
 def too_many(seconds: float) -> Refusal:
-    """The bare 429 over a failure cap; C{seconds} until its window ends."""
+    """The bare 429 over a failure cap; C{seconds} until it is worth trying again."""
     text = "Too Many Requests — try again later"
     return bare(429, text, {"Retry-After": str(max(1, ceil(seconds)))})
 
@@ -292,12 +292,9 @@ class Gate:
         return None
 
     def _refuse(self, visit: Visit, wrong: Wrong | None) -> Refusal:
-        if wrong is not None and wrong.busy:
-            return too_many(wrong.busy)
-        if wrong is None:
-            wait = self._failures.blocked(Bucket.BASIC, visit.address, None)
-        else:
-            wait = self._failures.failed(wrong.bucket, visit.address, wrong.username)
+        wait = 0.0 if wrong is None else wrong.busy
+        if wrong is not None and not (wrong.busy or wrong.is_counted):
+            wait = self._failures.failed(wrong.bucket, visit.address, None)
         if wants_login_page(visit):
             # Also over the cap: behind the same address somebody may know the password.
             return Refusal(evolve(self._login_page(), status=401))

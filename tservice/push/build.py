@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tservice.access.failures import Failures, Lockout
 from tservice.access.interfaces import IAccounts
 from tservice.core.errors import ServiceError
 from tservice.core.net.egress import PUBLIC_ONLY
@@ -16,7 +17,7 @@ from tservice.sessions.service import SessionService
 
 
 def build_push(
-    ground: Ground, *, sessions: SessionService, accounts: IAccounts | None
+    ground: Ground, *, sessions: SessionService, accounts: IAccounts | None, failures: Failures
 ) -> Feature[PushService]:
     """Word to closed pages; the routes by which they ask for it.
 
@@ -32,6 +33,10 @@ def build_push(
     def active(username: str) -> bool:
         return accounts is not None and accounts.identity(username) is not None
 
+    def is_admin(username: str) -> bool:
+        known = None if accounts is None else accounts.identity(username)
+        return known is not None and known.admin
+
     push = PushService(
         clock=ground.reactor,
         hub=ground.hub,
@@ -42,7 +47,13 @@ def build_push(
         key=push_key(ground.config.data_dir, ground.random),
         name_of=name_of,
         active=active if ground.config.multiuser else None,
+        is_admin=is_admin,
     )
+
+    def tell_lockout(lockout: Lockout) -> None:
+        push.tell_lockout(lockout.value if lockout.kind == "username" else None)
+
+    failures.when_locked(tell_lockout)
     return Feature(
         name="push",
         service=push,

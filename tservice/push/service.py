@@ -70,6 +70,7 @@ class PushService(Service):
         key: PushKey,
         name_of: NameOf,
         active: Callable[[str], bool] | None,
+        is_admin: Callable[[str], bool] = lambda owner: False,
     ) -> None:
         """
         @param send: under rules that let nothing but public addresses through.
@@ -85,6 +86,7 @@ class PushService(Service):
         self._key = key
         self._name_of = name_of
         self._active = active
+        self._is_admin = is_admin
         self._waiting: deque[_Job] = deque()
         self._running: dict[Deferred[None], str] = {}
         self._told_at: dict[str | None, float] = {}
@@ -144,6 +146,24 @@ class PushService(Service):
         note = Note(kind=kind, session_id=event.session_id, session_name=name)
         for one in self._audience(event.owner):
             self._put(_Job(subscription=one, note=note))
+
+    def tell_lockout(self, username: str | None) -> None:
+        """Tell admins, and the user whose name was guessed at, that sign-ins are held up.
+
+        A browser has one such message waiting at a time, so that a flood displaces nothing.
+        """
+        if not (self.running and self._settings.get().notification_preferences.enabled):
+            return
+        note = Note(kind="lockout", session_id="", session_name="")
+        told = {job.subscription.endpoint for job in self._waiting if job.note == note}
+        for one in self._store.every():
+            if one.endpoint not in told and self._hears_lockout(one.owner, username):
+                self._put(_Job(subscription=one, note=note))
+
+    def _hears_lockout(self, owner: str, username: str | None) -> bool:
+        if self._active is None:
+            return True
+        return self._active(owner) and (owner == username or self._is_admin(owner))
 
     def _wanted(self, kind: str) -> bool:
         preferences = self._settings.get().notification_preferences

@@ -143,7 +143,7 @@ class Trunk:
         ))  # fmt: skip
         # Before the jobs, for webhooks hear of runs that fail at once.
         add(build_webhooks(ground, sessions=sessions))
-        add(build_push(ground, sessions=sessions, accounts=accounts))
+        add(build_push(ground, sessions=sessions, accounts=accounts, failures=self.access.failures))
         add(build_doctor(ground, clis=clis, reach=self.boxes.reach))
         add(build_mcp(ground, clis=clis))
         add(build_voice(ground))

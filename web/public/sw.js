@@ -87,6 +87,7 @@ const TEXTS = {
   stop: "has finished its turn",
   exit: "has ended",
   error: "keeps failing",
+  lockout: "Too many wrong passwords: sign-ins are held up",
 };
 
 /** A push that this version does not understand still has to show something. */

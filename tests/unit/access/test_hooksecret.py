@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.access.accountcase import cheap
 from tservice.access.authenticators import parse_basic
+from tservice.access.hashing import FairQueue
 from tservice.access.hooksecret import FILE_NAME, hook_secret
 from tservice.access.passwords import SingleAccount
 from tservice.core.errors import StartError
@@ -50,13 +53,27 @@ class SingleAccountTests(SynchronousTestCase):
     """One name, one password."""
 
     def setUp(self) -> None:
-        self.account = SingleAccount("admin", "pass:wörd")
+        self.account = SingleAccount("admin", "pass:wörd", cheap())
 
     def check(self, username: str, password: str) -> Identity | None:
         return self.successResultOf(Deferred.fromCoroutine(self.account.check(username, password)))
 
     def test_right(self) -> None:
         self.assertEqual(Identity(username="admin", admin=True), self.check("admin", "pass:wörd"))
+
+    def test_the_password_is_kept_as_an_argon2_hash_alone(self) -> None:
+        self.check("admin", "pass:wörd")
+        self.assertTrue(self.account._hash.startswith("$argon2id$"))
+        self.assertNotIn("pass:w", repr(vars(self.account)))
+
+    def test_every_other_try_costs_a_hash(self) -> None:
+        self.check("admin", "pass:wörd")
+        with patch.object(FairQueue, "run", side_effect=ZeroDivisionError) as hashed:
+            self.check("admin", "pass:wörd")
+            for name, password in (("admin", "x"), ("root", "pass:wörd"), ("root", "x")):
+                checked = Deferred.fromCoroutine(self.account.check(name, password))
+                self.failureResultOf(checked, ZeroDivisionError)
+        self.assertEqual(3, hashed.call_count)
 
     def test_wrong(self) -> None:
         for username, password in (

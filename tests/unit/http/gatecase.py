@@ -10,6 +10,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
+from tests.unit.access.accountcase import cheap
 from tests.unit.http.driver import Answer, Api
 from tests.unit.http.sample import operation
 from tservice.access.authenticators import (
@@ -21,9 +22,9 @@ from tservice.access.authenticators import (
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import MemoryCookieStore
 from tservice.access.failures import Failures
-from tservice.access.interfaces import IAccounts
 from tservice.access.passwords import SingleAccount
 from tservice.access.routes import AccessRoutes
+from tservice.access.signin import KnownAddresses, PasswordChecker
 from tservice.core.authentication import IAuthenticator, Pass, Verdict, Visit
 from tservice.core.config.model import Config
 from tservice.core.identity import Identity
@@ -92,13 +93,18 @@ class GateCase(SynchronousTestCase):
         self.store = MemoryCookieStore()
         self.revoked: list[frozenset[str]] = []
         self.cookies = CookieSessions(self.store, self.clock, self.random, self.revoked.append)
-        account = None
+        self.known_addresses = KnownAddresses(self.clock)
+        self.account: SingleAccount | None = None
+        self.passwords: PasswordChecker | None = None
         if self.config.password is not None:
-            account = SingleAccount(self.config.username, self.config.password)
-        routes = AccessRoutes(self.cookies, account, self.failures, self.config.username, False)
+            self.account = SingleAccount(self.config.username, self.config.password, cheap())
+            self.passwords = PasswordChecker(
+                self.account, self.failures, self.known_addresses, self.clock
+            )
+        routes = AccessRoutes(self.cookies, self.passwords, self.config.username, False)
         self.gate = gate = Gate(
             rules_of(self.config, ["bound.example"], lambda: ["tunnel.example"]),
-            self.authenticators(account),
+            self.authenticators(),
             HookAuthenticator(SECRET),
             self.failures,
             self.owners.get,
@@ -108,12 +114,12 @@ class GateCase(SynchronousTestCase):
         self.api = Api(table, gate, Pages(), WebSockets(self.clock), clock=self.clock)
         self.addCleanup(self.api.close)
 
-    def authenticators(self, account: IAccounts | None) -> list[IAuthenticator]:
-        if account is None:
+    def authenticators(self) -> list[IAuthenticator]:
+        if self.account is None or self.passwords is None:
             return [Everybody(self.config.username)]
         return [
-            CookieAuthenticator(self.cookies, account),
-            BasicAuthenticator(self.cookies, account),
+            CookieAuthenticator(self.cookies, self.account),
+            BasicAuthenticator(self.cookies, self.account, self.passwords),
             self.named,
         ]
 

@@ -124,6 +124,7 @@ class PushCase(SynchronousTestCase):
             key=push_key(self.folder, counted),
             name_of=self.names.get,
             active=self.is_active if self.multiuser else None,
+            is_admin=lambda owner: owner == "admin",
         )
         self.push.startService()
         self.addCleanup(self.push.stopService)

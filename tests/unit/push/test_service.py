@@ -13,7 +13,7 @@ from tests.unit.push.browsers import Browser, PushCase, text
 from tservice.agents.approvals.model import ItemKind
 from tservice.agents.approvals.shown import ItemAnswer
 from tservice.core.events import Event, EventName
-from tservice.core.net.outbound import OutboundError, OutboundFault
+from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundReply
 from tservice.push.model import MAX_PER_OWNER
 from tservice.push.service import IN_FLIGHT, QUEUE, TELL_SECONDS
 
@@ -115,6 +115,35 @@ class AccountTests(PushCase):
         self.successResultOf(self.push.stopService())
         self.push.startService()
         self.assertEqual(["ann"], self.subscriptions.owners())
+
+
+class LockoutTests(PushCase):
+    """Sign-ins that are held up."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        for name in ("admin", "ann", "bob"):
+            browser = Browser(f"https://push.example.org/{name}")
+            self.subscriptions.save(browser.subscription(name))
+
+    def audience(self, username: str | None) -> list[str]:
+        self.push.tell_lockout(username)
+        found = [url.rpartition("/")[2] for url in self.urls()]
+        for _, answer in self.sent:
+            answer.callback(OutboundReply(status=201, headers={}))
+        self.sent.clear()
+        return sorted(found)
+
+    def test_admins_and_whose_name_it_is(self) -> None:
+        self.assertEqual(["admin"], self.audience(None))
+        self.assertEqual(["admin", "ann"], self.audience("ann"))
+        self.settings.prefer(enabled=False, events=())
+        self.assertEqual([], self.audience("ann"))
+
+    def test_a_flood_waits_as_one_message(self) -> None:
+        for _ in range(QUEUE):
+            self.push.tell_lockout("ann")
+        self.assertEqual(2, len(self.push._waiting))
 
 
 class SingleUserTests(PushCase):

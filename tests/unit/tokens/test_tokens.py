@@ -11,7 +11,6 @@ from tests.unit.http.driver import Answer
 from tests.unit.http.gatecase import GateCase, basic
 from tests.unit.http.sample import operation
 from tservice.access.failures import CAP
-from tservice.access.interfaces import IAccounts
 from tservice.core.authentication import IAuthenticator
 from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ServiceError
@@ -61,10 +60,10 @@ class TokenCase(GateCase):
         self.addCleanup(service.close)
         return service
 
-    def authenticators(self, account: IAccounts | None) -> list[IAuthenticator]:
+    def authenticators(self) -> list[IAuthenticator]:
         self.tokens = self.start()
         mine = TokenAuthenticator(self.tokens, lambda name: self.people.get(name))
-        return [mine, *super().authenticators(account)]
+        return [mine, *super().authenticators()]
 
     def table(self) -> list[Operation]:
         return [

@@ -17,7 +17,6 @@ from tests.unit.http.driver import Api
 from tests.unit.http.sample import Handlers, operation
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import MemoryCookieStore
-from tservice.access.failures import Failures
 from tservice.access.routes import AccessRoutes
 from tservice.core.doors.threads import NoThreads
 from tservice.core.errors import ErrorCode, ServiceError, failed
@@ -47,7 +46,7 @@ def whole_table() -> tuple[list[Operation], ApiDocs, Metrics]:
     cookies = CookieSessions(MemoryCookieStore(), clock, lambda size: b"x" * size)
     docs, metrics = ApiDocs("1.2.3", NoThreads()), Metrics()
     table = [
-        *AccessRoutes(cookies, None, Failures(clock), "admin", False).operations(),
+        *AccessRoutes(cookies, None, "admin", False).operations(),
         *EventStreams(EventHub(), clock, "b", status).operations(),
         *StatusRoutes(status).operations(),
         *metrics.operations(),
