@@ -13,6 +13,7 @@ from tests.security.world import PASSWORD, SOON
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.gatecase import basic
 from tservice.access.failures import LOOK_SECONDS, MAX_COUNTED, WINDOW_SECONDS
+from tservice.audit.service import REPEAT_SECONDS
 
 
 class OwnershipTests(AttackCase):
@@ -139,6 +140,24 @@ class FloodTests(AttackCase):
 
 class AuditTests(AttackCase):
     """What was done can be read, and what was typed cannot."""
+
+    def test_an_account_cannot_flush_the_log(self) -> None:
+        """An ordinary request, over and over, is an entry and a number."""
+        before = len(self.world.good("root", "GET", "/api/admin/audit?limit=500")["entries"])
+        for _ in range(300):
+            self.ask(
+                "PUT",
+                "/api/session-order",
+                {"order": []},
+                headers=self.cookie("bob"),
+                address="192.0.2.9",
+            )
+        self.world.clock.advance(REPEAT_SECONDS)
+        self.world.cookies["root"] = self.world.sign_in("root")
+        found = self.world.good("root", "GET", "/api/admin/audit?limit=500")["entries"]
+        flood = [entry for entry in found if entry["action"] == "PUT /api/session-order"]
+        self.assertEqual([300, None], [entry["detail"].get("times") for entry in flood])
+        self.assertEqual(before + 3, len(found))
 
     def test_the_whole_story(self) -> None:
         path = f"/api/sessions/{self.world.session}/input"

@@ -21,7 +21,6 @@ from tests.unit.fillingdisk import FullDisk
 from tservice.access.hooksecret import hook_secret
 from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.hooks.firstrun import NotSeeded, seed
-from tservice.audit.service import audit_key
 from tservice.client.errors import Unusable
 from tservice.client.tls import make_certificate
 from tservice.clis.registry import write_file
@@ -45,7 +44,6 @@ from tservice.push.keys import push_key
 from tservice.restore.scrollback import ScrollbackFolder
 from tservice.settings.service import SettingsService
 from tservice.store.backups import back_up
-from tservice.store.chain import ChainHead, ChainMark, write_head
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
 from tservice.tokens.agents import AgentTokens
@@ -68,6 +66,7 @@ ELSEWHERE = {
     "containers/folders.py:_copy": "copied again at the next start where it is not the same",
     "containers/folders.py:_write_new": "a container that could not be made is made anew",
     "mind/predict.py:_ask": "a prompt that one child reads, and gone with the folder it is in",
+    "audit/export.py:append_line": "lines are appended, and the log itself has them too",
     "core/logs/lines.py:_open": "a log that cannot be written is said by its next line",
 }
 State = dict[str, bytes]
@@ -199,11 +198,6 @@ def _lock(folder: Path) -> None:
     lock.stopService()
 
 
-def _head(number: int) -> Callable[[Path], object]:
-    head = ChainHead(newest=ChainMark(number, b"x"))
-    return lambda folder: write_head(folder / "head", head, b"k")
-
-
 FILES = [
     File(
         sites=("restore/scrollback.py:write",),
@@ -279,11 +273,6 @@ FILES = [
         errors=(StartError,),
     ),
     File(
-        sites=("core/keyfile.py:_written",),
-        write=lambda folder: audit_key(folder, _same),
-        errors=(StartError,),
-    ),
-    File(
         sites=("tokens/agents.py:give",),
         write=_agent_token,
         errors=(OSError,),
@@ -293,7 +282,6 @@ FILES = [
         write=lambda folder: push_key(folder, _same),
         errors=(StartError,),
     ),
-    File(sites=("store/chain.py:write_head",), write=_head(2), before=_head(1), errors=(OSError,)),
     File(sites=("store/database.py:_create",), write=_database, errors=(StoreError,)),
     File(
         sites=("store/backups.py:back_up",),

@@ -1,1 +1,1 @@
-"""Who did what, in a log that shows every later change of it."""
+"""Who did what."""

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+
+from tservice.audit.export import open_export
 from tservice.audit.routes import AuditRoutes
-from tservice.audit.service import open_audit_log
+from tservice.audit.service import AuditLog
+from tservice.core.files import remove_leftovers
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
+
+_CHAIN = ("audit-key", "audit-head")
+"""Files of releases that kept a keyed hash of each entry."""
 
 
 def build_audit(ground: Ground) -> Feature[AuditRoutes]:
     """The audit log; a stop writes what is being added up.
 
-    @raise StartError: its key is not one of ours, or open to others.
+    @raise StartError: the file that it is to be exported to cannot be written.
     """
-    log = open_audit_log(ground.config.data_dir, ground.database, ground.reactor, ground.random)
+    _remove_chain(ground.config.data_dir)
+    export = open_export(ground.config.audit_export)
+    log = AuditLog(ground.database, ground.reactor, export)
     routes = AuditRoutes(log)
     return Feature(
         name="audit log",
@@ -21,3 +31,11 @@ def build_audit(ground: Ground) -> Feature[AuditRoutes]:
         operations=routes.operations(),
         close=log.close,
     )
+
+
+def _remove_chain(data_dir: Path) -> None:
+    """Remove the files of earlier releases; nobody reads them."""
+    remove_leftovers(data_dir / _CHAIN[1])
+    for name in _CHAIN:
+        with suppress(OSError):  # on a disk that takes no change they stay, and do no harm
+            (data_dir / name).unlink(missing_ok=True)

@@ -8,14 +8,31 @@ from typing import Any
 
 from attrs import field, frozen
 
-MAX_ROWS = 200_000
-"""Entries kept; beyond, the oldest tenth goes."""
+ORDINARY, SIGN_INS = "ordinary", "sign-ins"
+BOUNDS = {
+    ORDINARY: 100_000,
+    SIGN_INS: 20_000,
+    "rights": 20_000,
+    "tokens": 20_000,
+    "approvals": 20_000,
+    "deletions": 20_000,
+}
+"""Entries kept of each part; one actor has half of a part at most."""
+
+_SIGN_INS = frozenset(
+    {"login", "login.failed", "login.locked", "POST /api/logout", "POST /api/auth/revoke"}
+)
+_PATHS = (
+    ("/api/tokens", "tokens"),
+    ("/api/approvals", "approvals"),
+    ("/api/admin/", "rights"),
+    ("/api/me/password", "rights"),
+    ("/api/settings", "rights"),
+)
 
 LONGEST_WORD = 256
 LONGEST_DETAIL = 2000
 """Characters of a word of an entry, and of its detail: callers choose some of them."""
-
-KEY_FILE, HEAD_FILE = "audit-key", "audit-head"
 
 
 @frozen(kw_only=True)
@@ -45,7 +62,18 @@ class AuditEntry:
         detail = json.dumps(dict(self.detail), sort_keys=True)
         if len(detail) > LONGEST_DETAIL:
             detail = json.dumps({"tooLong": len(detail)})
-        return {**words, "detail": detail}
+        return {**words, "detail": detail, "part": self.part}
+
+    @property
+    def part(self) -> str:
+        """The part of the log that it is kept in; a request that failed is ordinary."""
+        if self.action in _SIGN_INS:
+            return SIGN_INS
+        method, _, path = self.action.partition(" ")
+        if "error" in self.detail:
+            return ORDINARY
+        found = next((part for start, part in _PATHS if path.startswith(start)), None)
+        return found or ("deletions" if method == "DELETE" else ORDINARY)
 
 
 def _storable(word: str) -> str:

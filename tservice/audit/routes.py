@@ -39,7 +39,7 @@ class AuditQuery(Query):
 
 
 class EntryAnswer(Answer):
-    """One entry; C{seq} counts without a hole."""
+    """One entry; a later one has a greater C{seq}."""
 
     seq: int
     at: int

@@ -1,12 +1,10 @@
-"""The audit log: entries into the chain, and out of it by filters."""
+"""The audit log: entries into its table, and out of it by filters."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections import deque
-from collections.abc import Callable, Hashable
-from pathlib import Path
+from collections import Counter, deque
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from attrs import asdict, frozen
@@ -14,27 +12,26 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
+from tservice.audit.export import AuditExport
 from tservice.audit.interfaces import IAuditLog
-from tservice.audit.model import HEAD_FILE, KEY_FILE, MAX_ROWS, AuditEntry
+from tservice.audit.model import BOUNDS, AuditEntry
+from tservice.audit.store import AuditStore
 from tservice.audit.summing import Summing
 from tservice.core.clock import now_ms
 from tservice.core.disk import NotKept
-from tservice.core.errors import StartError
-from tservice.core.files import remove_leftovers
-from tservice.core.keyfile import kept_text
-from tservice.store.chain import Chain
 from tservice.store.database import Database
 
 TYPING_SECONDS = 10.0
 """What one caller types into one session within this time is one entry."""
 
+REPEAT_SECONDS = 10.0
+"""The first of equal entries is written at once, how many came within this time is another."""
+
 MOST_WAITING = 1000
-"""Entries that wait for a full disk; what comes beyond is counted."""
+"""Entries of a part that wait for a full disk, half of them of one actor; more are counted."""
 
 FAILURE_SECONDS = 600.0
 """The first failure of one address is an entry at once, what follows within this time another."""
-
-_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 @frozen(kw_only=True)
@@ -62,49 +59,63 @@ class AuditLog:
     """See L{IAuditLog}.
 
     A full disk stops nobody by way of the log: what changes something is refused by itself then,
-    and who makes room must not be.  Entries wait in memory, L{MOST_WAITING} of them, and how many
-    more there were is an entry too.
+    and who makes room must not be.  Entries wait in memory, L{MOST_WAITING} of each part, and how
+    many more there were is an entry too.
     """
 
     _log = Logger()
 
     def __init__(
-        self, database: Database, clock: IReactorTime, key: bytes, head: Path, most: int = MAX_ROWS
+        self,
+        database: Database,
+        clock: IReactorTime,
+        export: AuditExport | None = None,
+        bounds: Mapping[str, int] = BOUNDS,
     ) -> None:
-        self._database, self._clock = database, clock
-        self._chain = Chain(database, key, head, most)
+        """@param export: is sent each entry as it is made, also while the disk takes nothing."""
+        self._database, self._clock, self._export = database, clock, export
+        self._store = AuditStore(database, bounds)
         self._waiting: deque[dict[str, Any]] = deque()
         self._dropped = 0
         database.debts.when_recovered(self._write)
+        self._repeats = Summing(clock, REPEAT_SECONDS, self._repeated)
         self._typing = Summing(clock, TYPING_SECONDS, self._typed)
         self._failures = Summing(clock, FAILURE_SECONDS, self._failed)
-        if self._chain.fault is not None:
-            self._log.critical(
-                "the audit log was changed from outside: {fault}", fault=self._chain.fault
-            )
-            self.record(AuditEntry(action="audit.broken", detail={"fault": self._chain.fault}))
 
     def record(self, entry: AuditEntry) -> None:
-        if len(self._waiting) >= MOST_WAITING:
+        # Where too many differ they are all written: nobody's entry is lost in a sum of others.
+        key = tuple(entry.columns().items())
+        if not self._repeats.has_room(key) or self._repeats.add(key):
+            self._keep(entry.columns())
+
+    def _keep(self, columns: Mapping[str, Any]) -> None:
+        row = {"at": now_ms(self._clock), **columns}
+        if self._export is not None:
+            self._export.send(row)
+        waiting = Counter((each["part"], each["actor"]) for each in self._waiting)
+        of_part = sum(many for (part, _), many in waiting.items() if part == row["part"])
+        of_actor = waiting[row["part"], row["actor"]]
+        if of_part >= MOST_WAITING or of_actor >= MOST_WAITING // 2:
             self._dropped += 1
             return
-        self._waiting.append({"at": now_ms(self._clock), **entry.columns()})
+        self._waiting.append(row)
         self._write()
 
     def _write(self) -> None:
         """Write what waits, in order, as far as the disk takes it."""
         while self._waiting:
-            columns = self._waiting[0]
+            row = self._waiting[0]
             try:
-                self._chain.append(**columns)
+                self._store.append(row)
             except NotKept:
                 return
             except Exception:
-                self._log.failure("{action} was not put into the audit log", **columns)
+                self._log.failure("{action} was not put into the audit log", **row)
             self._waiting.popleft()
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
-            self.record(AuditEntry(action="audit.dropped", detail={"entries": dropped}))
+            entry = AuditEntry(action="audit.dropped", detail={"entries": dropped})
+            self._keep(entry.columns())
 
     def summed(self, entry: AuditEntry, amount: int) -> None:
         words = (entry.actor, entry.method, entry.address, entry.action, entry.target)
@@ -121,7 +132,8 @@ class AuditLog:
         detail = {"bucket": bucket, "locked": locked}
         if username is not None:
             detail["username"] = username
-        self.record(AuditEntry(action="login.failed", address=address, detail=detail))
+        entry = AuditEntry(action="login.failed", address=address, detail=detail)
+        self._keep(entry.columns())
 
     def find(self, wanted: AuditFilter) -> list[dict[str, Any]]:
         """Entries, the newest first."""
@@ -156,40 +168,26 @@ class AuditLog:
 
     def close(self) -> None:
         """Write what is being added up."""
+        self._repeats.close()
         self._typing.close()
         self._failures.close()
+
+    def _repeated(self, key: Hashable, times: int, amount: int) -> None:
+        if times > 1 and isinstance(key, tuple):
+            columns = dict(key)
+            detail = {**json.loads(columns["detail"]), "times": times}
+            self._keep({**columns, "detail": json.dumps(detail, sort_keys=True)})
 
     def _typed(self, key: Hashable, times: int, amount: int) -> None:
         names = ("actor", "method", "address", "action", "target")
         words = key if isinstance(key, tuple) else ("", "none", "", "(others)", "", "")
         detail = {"source": words[5], "times": times, "length": amount}
-        self.record(AuditEntry(**dict(zip(names, words, strict=False)), detail=detail))
+        entry = AuditEntry(**dict(zip(names, words, strict=False)), detail=detail)
+        self._keep(entry.columns())
 
     def _failed(self, key: Hashable, times: int, locked: int) -> None:
         bucket, address = key if isinstance(key, tuple) else ("", "(others)")
         if times > 1 or not isinstance(key, tuple):
             detail = {"bucket": bucket, "times": times, "locked": locked}
-            self.record(AuditEntry(action="login.failed", address=address, detail=detail))
-
-
-def audit_key(data_dir: Path, random: Callable[[int], bytes]) -> bytes:
-    """The key of this data folder's audit log, made at the first start.
-
-    @raise StartError: the file is not one of ours, open to others, or cannot be written.
-    """
-    found = kept_text(data_dir / KEY_FILE, lambda: random(32).hex())
-    if not _KEY.fullmatch(found):
-        raise StartError(f"{KEY_FILE}: must hold 64 hex digits")
-    return bytes.fromhex(found)
-
-
-def open_audit_log(
-    data_dir: Path, database: Database, clock: IReactorTime, random: Callable[[int], bytes]
-) -> AuditLog:
-    """The audit log of a data folder.
-
-    @raise StartError: see L{audit_key}.
-    """
-    head = data_dir / HEAD_FILE
-    remove_leftovers(head)
-    return AuditLog(database, clock, audit_key(data_dir, random), head)
+            entry = AuditEntry(action="login.failed", address=address, detail=detail)
+            self._keep(entry.columns())

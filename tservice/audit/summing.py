@@ -45,6 +45,10 @@ class Summing:
         found.amount += amount
         return opened and key is not None
 
+    def has_room(self, key: Hashable) -> bool:
+        """Return whether C{key} has a sum, or can have one of its own."""
+        return key in self._sums or len(self._sums) < MAX_OPEN
+
     def close(self) -> None:
         """Finish every sum now."""
         for key in tuple(self._sums):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import socket
-import sqlite3
 import subprocess
 import sys
 from http.client import HTTPConnection
@@ -79,26 +79,15 @@ class MultiuserTests(DaemonCase):
         self.assertEqual(0, status, text)
         status, text = self.tsctl(daemon, "call", "GET", "/admin/users", **environ)
         self.assertEqual((2, True), (status, "lacks the scope admin" in text), text)
-        self.assertEqual((0, True), self.verified(daemon))
         self.assertNotIn(made["token"], daemon.log)
+        exported = daemon.folder / "audit.jsonl"
         daemon.stop()
-        self.assertEqual((0, True), self.verified(daemon))
-        self.cut(daemon)
-        self.assertEqual((1, False), self.verified(daemon))
-        daemon.start()
-        daemon.wait_for_log("audit log was changed from outside")
-        self.assertEqual((1, False), self.verified(daemon))
-
-    def verified(self, daemon: Daemon) -> tuple[int, bool]:
-        status, text = self.tsctl(daemon, "audit", "verify")
-        return status, "all in order" in text
-
-    def cut(self, daemon: Daemon) -> None:
-        """Take the end of the log away, as somebody would who wants to hide what was done."""
-        connection = sqlite3.connect(daemon.data / "tservice.db")
-        connection.execute("DELETE FROM audit_log WHERE seq > (SELECT max(seq) - 2 FROM audit_log)")
-        connection.commit()
-        connection.close()
+        (daemon.data / "audit-key").write_text("of an earlier release")
+        daemon.start(f"--audit-export={exported}")
+        ask("PUT", "/api/settings", {})
+        lines = [json.loads(line) for line in exported.read_text().splitlines()]
+        self.assertIn(("admin", "PUT /api/settings"), [(e["actor"], e["action"]) for e in lines])
+        self.assertFalse((daemon.data / "audit-key").exists())
 
 
 class UnixSocketTests(DaemonCase):
@@ -133,9 +122,9 @@ class FloodTests(DaemonCase):
         cookie = {"Cookie": first.headers["set-cookie"].partition(";")[0]}
         statuses = [
             daemon.request("GET", "/api/me", headers=basic("admin", f"guess{n}")).status
-            for n in range(60)
+            for n in range(12)
         ]
-        self.assertEqual([401] * 10 + [429] * 50, statuses)
+        self.assertEqual([401] * 12, statuses)  # the last wait their turn
         for headers in (cookie, right):
             self.assertEqual(200, daemon.request("GET", "/api/me", headers=headers).status)
         self.assertEqual(404, self.hook(daemon, daemon.data.joinpath("hook-secret").read_text()))

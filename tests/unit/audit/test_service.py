@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import json
+import socket
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from twisted.internet.task import Clock
+from twisted.logger import capturedLogs
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, OpenGate
-from tservice.audit.model import HEAD_FILE, KEY_FILE, LONGEST_WORD, AuditEntry
+from tservice.audit import export
+from tservice.audit.export import open_export
+from tservice.audit.model import BOUNDS, LONGEST_WORD, ORDINARY, SIGN_INS, AuditEntry
 from tservice.audit.routes import AuditRoutes, made
 from tservice.audit.service import (
     FAILURE_SECONDS,
+    REPEAT_SECONDS,
     TYPING_SECONDS,
     AuditFilter,
     AuditLog,
-    audit_key,
-    open_audit_log,
 )
 from tservice.audit.summing import MAX_OPEN
 from tservice.core.errors import StartError, failed
 from tservice.core.identity import Identity
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Reply
-from tservice.store.chain import read_head, verify
 from tservice.store.database import Database
+from tservice.store.schemas import packaged, read_steps
 
 
 class AuditCase(SynchronousTestCase):
@@ -33,13 +38,11 @@ class AuditCase(SynchronousTestCase):
         self.clock = Clock()
         self.database = Database.in_memory(clock=self.clock)
         self.addCleanup(self.database.close)
-        self.folder = Path(self.mktemp())
-        self.folder.mkdir()
         self.log = self.start()
         self.addCleanup(lambda: self.log.close())
 
     def start(self) -> AuditLog:
-        return open_audit_log(self.folder, self.database, self.clock, lambda size: b"k" * size)
+        return AuditLog(self.database, self.clock)
 
     def entries(self, **wanted: Any) -> list[dict[str, Any]]:
         """The oldest first."""
@@ -50,12 +53,6 @@ class AuditCase(SynchronousTestCase):
 
 
 class LogTests(AuditCase):
-    def test_what_a_kill_left_of_its_head(self) -> None:
-        left = self.folder / f".{HEAD_FILE}.abcdefgh.tmp"
-        left.write_text("half")
-        self.start().close()
-        self.assertFalse(left.exists())
-
     def test_kept(self) -> None:
         self.clock.advance(7)
         self.log.record(AuditEntry(action="login", actor="ann", address="::1", detail={"a": 1}))
@@ -87,31 +84,176 @@ class LogTests(AuditCase):
         self.log.record(AuditEntry(action="x"))
         self.assertEqual(1, len(self.flushLoggedErrors()))
 
-    def test_a_cut_is_told_at_the_start(self) -> None:
-        for _ in range(3):
-            self.log.record(AuditEntry(action="x"))
-        self.database.execute("DELETE FROM audit_log WHERE seq = 3")
+
+class PartTests(AuditCase):
+    """Which entries displace which."""
+
+    def start(self) -> AuditLog:
+        return AuditLog(self.database, self.clock, bounds=dict.fromkeys(BOUNDS, 20))
+
+    def flood(self, actor: str, many: int = 200, action: str = "PUT /api/session-order") -> None:
+        for number in range(many):
+            entry = AuditEntry(action=action, actor=actor, target=f"{actor}{number}")
+            self.log.record(entry)
+
+    def test_ordinary_entries_displace_no_protected_one(self) -> None:
+        kept = (
+            "login",
+            "POST /api/logout",
+            "POST /api/tokens",
+            "DELETE /api/tokens/{id}",
+            "POST /api/approvals/{id}/answer",
+            "PATCH /api/admin/users/{name}",
+            "PUT /api/me/password",
+            "DELETE /api/sessions/{id}",
+        )
+        for action in kept:
+            self.log.record(AuditEntry(action=action, actor="ann"))
+        self.flood("ann")
+        self.flood("bob")
+        found = self.actions(actor="ann")
+        self.assertEqual(set(kept), set(found) & set(kept))
+        self.assertLessEqual(len(found), len(kept) + 10)
+
+    def test_one_actor_displaces_nobody_else(self) -> None:
+        for number in range(8):
+            self.flood(f"user{number}", 1)
+        self.flood("evil")
+        self.flood("eve")
+        found = [entry["actor"] for entry in self.entries()]
+        self.assertEqual({f"user{number}" for number in range(8)}, set(found) - {"evil", "eve"})
+        self.assertLessEqual(len(found), 20)
+
+    def test_the_newest_of_an_actor_stay(self) -> None:
+        self.flood("ann", 33)
+        targets = [entry["target"] for entry in self.entries()]
+        self.assertEqual([f"ann{number}" for number in range(23, 33)], targets)
+
+    def test_deletions_displace_no_approval(self) -> None:
+        self.log.record(AuditEntry(action="POST /api/approvals/{id}/answer", actor="ann"))
+        self.flood("ann", action="DELETE /api/sessions/{id}")
+        self.assertIn("POST /api/approvals/{id}/answer", self.actions())
+
+    def test_a_request_that_failed_is_ordinary(self) -> None:
+        failed = AuditEntry(action="DELETE /api/tokens/{id}", detail={"error": "NOT_FOUND"})
+        self.assertEqual(ORDINARY, failed.part)
+        self.assertEqual(SIGN_INS, AuditEntry(action="login.locked").part)
+
+    def test_bounds_hold_after_a_restart(self) -> None:
+        self.log = AuditLog(self.database, self.clock)
+        for number in range(40):
+            self.flood(f"user{number}", 3)
+        self.flood("ann")
         self.log = self.start()
-        self.assertEqual(["x", "x", "audit.broken"], self.actions())
-        self.assertEqual([4], [e["seq"] for e in self.entries(action="audit")])
+        self.assertEqual(20, len(self.entries()))
+        self.flood("bob", 5)
+        self.assertLessEqual(len(self.entries()), 20)
 
-    def test_it_verifies(self) -> None:
-        self.log.record(AuditEntry(action="ä\ud800", detail={"b": "\0"}))
-        self.log.summed(AuditEntry(action="input"), 5)
-        self.log.close()
-        key = audit_key(self.folder, lambda size: b"")
-        rows = [dict(row) for row in self.database.query("SELECT * FROM audit_log ORDER BY seq")]
-        found = verify(rows, read_head(self.folder / HEAD_FILE, key), key)
-        self.assertEqual((2, None), (found.rows, found.fault))
+    def test_an_earlier_release_s_entries_find_their_parts(self) -> None:
+        steps = read_steps(packaged())
+        at = next(n for n, text in enumerate(steps) if "audit_log_in_parts" in text)
+        old = Database.in_memory(schemas=steps[:at])
+        self.addCleanup(old.close)
+        actions = (
+            "login",
+            "input",
+            "PUT /api/settings",
+            "PUT /api/me/password",
+            "DELETE /api/x",
+            "cron.run",
+            "POST /api/tokens",
+            "DELETE /api/tokens/{id}",
+            "POST /api/approvals/{id}/answer",
+            "POST /api/admin/users",
+        )
+        entries = [
+            AuditEntry(action=action, detail=detail)
+            for action in actions
+            for detail in ({}, {"error": "NOT_FOUND"})
+        ]
+        names = "at, actor, method, address, action, target, detail, hash"
+        for entry in entries:
+            old.execute(
+                f"INSERT INTO audit_log ({names}) VALUES"
+                " (1, :actor, :method, :address, :action, :target, :detail, x'00')",
+                entry.columns(),
+            )
+        old._connection.executescript(steps[at])
+        rows = old.query("SELECT part FROM audit_log ORDER BY seq")
+        self.assertEqual([entry.part for entry in entries], [row["part"] for row in rows])
 
-    def test_the_key_is_private(self) -> None:
-        path = self.folder / KEY_FILE
-        self.assertEqual(0o600, path.stat().st_mode & 0o777)
-        path.chmod(0o644)
-        self.assertRaises(StartError, self.start)
-        path.chmod(0o600)
-        path.write_text("short")
-        self.assertRaises(StartError, self.start)
+
+class RepeatTests(AuditCase):
+    """Equal entries."""
+
+    def test_equal_entries_are_added_up(self) -> None:
+        entry = AuditEntry(action="PUT /api/session-order", actor="ann", detail={"fields": ["a"]})
+        for _ in range(5000):
+            self.log.record(entry)
+        self.assertEqual(1, len(self.entries()))
+        self.clock.advance(REPEAT_SECONDS)
+        _, sums = self.entries()
+        self.assertEqual({"fields": ["a"], "times": 5000}, sums["detail"])
+        self.log.record(entry)
+        self.assertEqual(3, len(self.entries()))
+
+    def test_where_too_many_differ_each_is_written(self) -> None:
+        self.log = AuditLog(self.database, self.clock)
+        for number in range(MAX_OPEN + 30):
+            self.log.record(AuditEntry(action="x", target=str(number)))
+        self.log.record(AuditEntry(action="x", target=str(MAX_OPEN + 1)))
+        self.assertEqual(MAX_OPEN + 31, len(self.entries()))
+
+
+class ExportTests(AuditCase):
+    """Each entry elsewhere, as it is made."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = Path(self.mktemp()).absolute()
+
+    def exported(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.path.read_text().splitlines()]
+
+    def test_to_a_file(self) -> None:
+        self.log = AuditLog(self.database, self.clock, open_export(str(self.path)))
+        self.log.record(AuditEntry(action="login", actor="ann", detail={"a": 1}))
+        [row] = self.exported()
+        self.assertEqual(("ann", "login", {"a": 1}), (row["actor"], row["action"], row["detail"]))
+        self.assertEqual(0o600, self.path.stat().st_mode & 0o777)
+        self.path.rename(f"{self.path}.1")
+        self.log.record(AuditEntry(action="after a rotation\n"))
+        self.assertEqual(["after a rotation\n"], [row["action"] for row in self.exported()])
+
+    def test_a_file_that_cannot_be_written_stops_the_start(self) -> None:
+        for path, reason in (
+            (self.path / "none", "No such file or directory"),
+            (Path("/dev/null"), "must be a regular file"),
+        ):
+            error = self.assertRaises(StartError, open_export, str(path))
+            self.assertEqual(f"tservice: audit-export: {path}: {reason}", str(error))
+
+    def test_to_syslog(self) -> None:
+        folder = TemporaryDirectory()  # short enough for a socket's path
+        self.addCleanup(folder.cleanup)
+        path = f"{folder.name}/log"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as daemon:
+            daemon.bind(path)
+            self.patch(export, "_SOCKET", path)
+            self.log = AuditLog(self.database, self.clock, open_export("syslog"))
+            self.log.record(AuditEntry(action="login", actor="ann"))
+            head, _, text = daemon.recv(9999).decode().partition(": audit ")
+        self.assertRegex(head, r"^<86>tservice\[\d+\]$")
+        self.assertEqual("ann", json.loads(text)["actor"])
+
+    def test_one_that_fails_is_told_once_and_the_entries_stay(self) -> None:
+        self.patch(export, "_SOCKET", str(self.path))
+        self.log = AuditLog(self.database, self.clock, open_export("syslog"))
+        with capturedLogs() as lines:
+            for number in range(3):
+                self.log.record(AuditEntry(action=f"a{number}"))
+        self.assertEqual(1, len([each for each in lines if "exported" in each["log_format"]]))
+        self.assertEqual(3, len(self.entries()))
 
 
 class SummingTests(AuditCase):

@@ -11,16 +11,11 @@ from typing import Any
 
 import yaml
 from cryptography import x509
-from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.audit.model import AuditEntry
-from tservice.audit.service import open_audit_log
-from tservice.client import auditing
 from tservice.client.commands.parsing import parse
 from tservice.client.ctl import run
-from tservice.client.shell import BROKEN, FAILED, Shell
-from tservice.store.database import Database
+from tservice.client.shell import FAILED, Shell
 
 NOW = 1_800_000_000.0
 
@@ -42,85 +37,6 @@ class CommandCase(SynchronousTestCase):
     def said(self) -> str:
         shell: Any = self.shell
         return f"{shell.out.getvalue()}{shell.error.getvalue()}"
-
-
-class VerifyTests(CommandCase):
-    """C{tsctl audit verify} over a log on disk."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        database = Database.open(self.folder / auditing.DATABASE, clock=Clock())
-        log = open_audit_log(self.folder, database, Clock(), lambda size: b"k" * size)
-        for number in range(20):
-            log.record(AuditEntry(action="login", actor=f"user-{number}", address="192.0.2.1"))
-        database.close()
-
-    def verify(self) -> int:
-        return run(["audit", "verify", "--data-dir", str(self.folder)], self.shell)
-
-    def sql(self, text: str) -> None:
-        database = Database.open(self.folder / auditing.DATABASE, clock=Clock())
-        database.execute(text)
-        database.close()
-
-    def test_in_order(self) -> None:
-        self.assertEqual(0, self.verify())
-        self.assertEqual("20 rows, all in order\n", self.said)
-
-    def test_edits(self) -> None:
-        for text in (
-            "UPDATE audit_log SET actor = 'user-8' WHERE seq = 8",
-            "DELETE FROM audit_log WHERE seq = 3",
-            "DELETE FROM audit_log WHERE seq = 1",
-            "DELETE FROM audit_log WHERE seq = 20",
-            "DELETE FROM audit_log",
-        ):
-            self.setUp()
-            self.sql(text)
-            self.assertEqual(BROKEN, self.verify(), text)
-            self.assertIn("BROKEN", self.said)
-
-    def test_any_byte_of_a_row_in_the_file(self) -> None:
-        """Not through SQL: in the file itself."""
-        path = self.folder / auditing.DATABASE
-        content = path.read_bytes()
-        for word in (b"user-7", b"login", b"192.0.2.1"):
-            place = content.rindex(word)
-            for offset in range(len(word)):
-                changed = bytearray(content)
-                changed[place + offset] ^= 1
-                path.write_bytes(changed)
-                self.assertNotEqual(0, self.verify(), (word, offset))
-        path.write_bytes(content)
-        self.assertEqual(0, self.verify())
-
-    def test_the_head(self) -> None:
-        (self.folder / auditing.HEAD).unlink()
-        self.assertEqual(BROKEN, self.verify())
-
-    def test_nothing_to_look_at(self) -> None:
-        (self.folder / auditing.KEY).unlink()
-        self.assertEqual(FAILED, self.verify())
-        self.assertEqual(
-            f"tsctl: no audit log in {self.folder}: name the service's data folder by --data-dir\n",
-            self.said,
-        )
-
-    def test_a_file_in_the_place_of_the_folder(self) -> None:
-        self.folder = self.folder / auditing.KEY
-        self.assertEqual(FAILED, self.verify())
-        self.assertIn(f"no audit log in {self.folder}: ", self.said)
-
-    def test_a_log_of_another_user(self) -> None:
-        """Root may read everything, so the refusal is played."""
-
-        def refuse(path: Path, **_: object) -> str:
-            raise PermissionError(13, "Permission denied", str(path))
-
-        self.patch(auditing, "read_text", refuse)
-        self.assertEqual(FAILED, self.verify())
-        key = self.folder / auditing.KEY
-        self.assertEqual(f"tsctl: {key}: Permission denied\n", self.said)
 
 
 class TlsTests(CommandCase):

@@ -17,7 +17,7 @@ from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.service import TranscriptStore
-from tservice.audit.model import HEAD_FILE, AuditEntry
+from tservice.audit.model import BOUNDS, ORDINARY, AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore
@@ -291,8 +291,7 @@ class _Audit:
         self._logs: dict[int, AuditLog] = {}
 
     def told(self, world: World) -> Sequence[Step]:
-        head = world.folder / HEAD_FILE
-        log = AuditLog(world.database, world.clock, b"k" * 32, head, most=KEPT)
+        log = AuditLog(world.database, world.clock, bounds={**BOUNDS, ORDINARY: 2 * KEPT})
         self._logs[id(world)] = log
 
         def noted(action: str) -> Callable[[], object]:

@@ -1,4 +1,4 @@
-"""Commands that need no service: C{doctor}, C{audit verify}, C{tls}, C{completion}."""
+"""Commands that need no service: C{doctor}, C{tls}, C{completion}."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from tservice.client.errors import Unusable
-from tservice.client.shell import BROKEN, Shell
+from tservice.client.shell import Shell
 
 
 def data_folder(words: Namespace, shell: Shell) -> Path:
@@ -22,21 +22,6 @@ def doctor(words: Namespace, shell: Shell) -> int:
     folder = data_folder(words, shell)
     aside = shell.error if words.json else None
     return look(words.category, folder, shell.environ, shell.home, shell.out, aside)
-
-
-def audit_verify(words: Namespace, shell: Shell) -> int:
-    """Look at the whole audit log."""
-    from tservice.client.auditing import CannotLook, verify_log
-
-    try:
-        found = verify_log(data_folder(words, shell))
-    except CannotLook as error:
-        raise Unusable(str(error)) from None
-    if found.fault is not None:
-        shell.say(f"BROKEN after {found.rows} rows in order: {found.fault}")
-        return BROKEN
-    shell.say(f"{found.rows} rows, all in order")
-    return 0
 
 
 def tls(words: Namespace, shell: Shell) -> int:

@@ -252,15 +252,6 @@ COMMANDS = (
         local=True,
     ),
     Command(
-        ("audit", "verify"), "local:audit_verify", "find every change made to the audit log",
-        (DATA_DIR,),
-        "Reads the whole log of a data folder and tells the first row that was changed, removed,"
-        " put in or cut off at the end; the exit status is then 1.  Run it as the service's user;"
-        " the service may run meanwhile.  The init script and the systemd unit keep the data"
-        " folder at /var/lib/tservice.",
-        local=True,
-    ),
-    Command(
         ("tls",), "local:tls", "make a key and a self-signed certificate",
         (
             Option(("NAMES",), "DNS names and IP addresses that it is for", repeat="+"),

@@ -15,7 +15,7 @@ class AuditAnswer(TypedDict):
 
 
 class EntryAnswer(TypedDict):
-    """One entry; C{seq} counts without a hole."""
+    """One entry; a later one has a greater C{seq}."""
 
     seq: int
     at: int

@@ -98,6 +98,11 @@ class Config:
         parse.one_of("debug", "info", "warn", "error", "critical"),
         "Least level that is logged: debug, info, warn, error or critical.",
     )
+    audit_export: str | None = _setting(
+        None,
+        parse.export,
+        "Where each entry of the audit log goes as it is made: syslog, or the path of a file.",
+    )
     username: str = _setting(
         "admin", parse.user_name, "User name of Basic authentication, and of the first admin."
     )

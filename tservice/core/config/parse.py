@@ -96,6 +96,14 @@ def path(raw: object) -> Path:
     return Path(text(raw))
 
 
+def export(raw: object) -> str:
+    """C{syslog}, or the absolute path of a file."""
+    found = text(raw)
+    if found != "syslog" and not Path(found).is_absolute():
+        raise ValueError("must be syslog or an absolute path")
+    return found
+
+
 def host(raw: object) -> str:
     """A host name, or a suffix that starts with a dot (protocol-hosts)."""
     name = text(raw).lower()

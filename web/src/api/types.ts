@@ -485,7 +485,7 @@ export interface EndpointPatch {
   defaultModelId?: string | null;
 }
 
-/** One entry; `seq` counts without a hole. */
+/** One entry; a later one has a greater `seq`. */
 export interface Entry {
   seq: number;
   at: number;

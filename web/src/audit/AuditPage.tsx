@@ -2,24 +2,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { dateText, stampText } from "../lib/ago.ts";
 import { sessionList } from "../store/state.ts";
-import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { useNow } from "../ui/useNow.ts";
 import type { Entry } from "./calls.ts";
 import { KINDS, NO_FILTER } from "./kinds.ts";
-import {
-  ask,
-  broken,
-  checked,
-  entries,
-  filter,
-  next,
-  openAudit,
-  readFirst,
-  reading,
-  readMore,
-  trouble,
-} from "./state.ts";
+import { ask, entries, filter, next, openAudit, readFirst, reading, readMore, trouble } from "./state.ts";
 import { actionText, actorText, detailsOf, isWorded, markOf, methodText, targetText } from "./words.ts";
 import "../ui/styles/records.css";
 import "./audit.css";
@@ -96,27 +83,6 @@ function Filters() {
   );
 }
 
-/** The service looks at the whole chain when it starts, and keeps an entry of a break. */
-function Chain() {
-  if (!checked.value) return null;
-  if (!broken.value)
-    return (
-      <p class="audit-chain" data-testid="audit-chain">
-        <Icon name="check" size={16} /> Unbroken at every start of the service. “tsctl audit verify” looks
-        now.
-      </p>
-    );
-  return (
-    <p class="problem" role="alert" data-testid="audit-chain">
-      <Icon name="alert" />
-      <span>
-        The log was changed from outside, as seen {dateText(broken.value.at)}:{" "}
-        {detailsOf(broken.value).join(", ")}
-      </span>
-    </p>
-  );
-}
-
 export function AuditPage() {
   const now = useNow();
   useEffect(openAudit, []);
@@ -125,7 +91,6 @@ export function AuditPage() {
   return (
     <div class="records-page audit" data-testid="audit" aria-busy={reading.value}>
       <Filters />
-      <Chain />
       <Problem text={trouble.value} />
       {list.length === 0 && !reading.value && (
         <p class="records-none dim">{filtered ? "Nothing fits." : "Nothing has happened yet."}</p>

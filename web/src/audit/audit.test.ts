@@ -26,7 +26,6 @@ beforeEach(() => {
   state.entries.value = [];
   state.next.value = undefined;
   state.trouble.value = "";
-  state.broken.value = undefined;
 });
 
 describe("questions", () => {
@@ -88,18 +87,6 @@ describe("pages", () => {
     await state.readMore();
     expect([state.trouble.value, state.entries.value.length]).toEqual(["busy", 1]);
   });
-
-  test("a broken chain is looked for when the page opens", async () => {
-    const fault = { ...ENTRY, action: "audit.broken" };
-    calls.readAudit.mockImplementation(async (query: URLSearchParams) =>
-      query.get("action") === "audit.broken" ? { entries: [fault] } : { entries: [] },
-    );
-    const close = state.openAudit();
-    await vi.waitFor(() => expect(state.checked.value).toBe(true));
-    expect(state.broken.value).toEqual(fault);
-    close();
-    expect(state.checked.value).toBe(false);
-  });
 });
 
 describe("words", () => {
@@ -119,6 +106,7 @@ describe("words", () => {
     expect(markOf(ENTRY)).toBe("plain");
     expect(markOf({ ...ENTRY, detail: { error: "LAST_ADMIN" } })).toBe("warn");
     expect(markOf({ ...ENTRY, action: "login.failed" })).toBe("warn");
+    expect(markOf({ ...ENTRY, action: "login.locked" })).toBe("warn");
     expect(markOf({ ...ENTRY, action: "audit.broken" })).toBe("bad");
   });
 

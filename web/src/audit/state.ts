@@ -13,9 +13,6 @@ export const entries = signal<readonly Entry[]>([]);
 export const next = signal<number | undefined>(undefined);
 export const reading = signal(false);
 export const trouble = signal("");
-/** The log's own entry that it was changed from outside, if there is one. */
-export const broken = signal<Entry | undefined>(undefined);
-export const checked = signal(false);
 
 let current: AbortController | undefined;
 
@@ -46,25 +43,13 @@ export function ask(part: Partial<Filter>): void {
   void readFirst();
 }
 
-async function lookForBreaks(): Promise<void> {
-  try {
-    const page = await readAudit(new URLSearchParams({ action: "audit.broken", limit: "1" }));
-    broken.value = page.entries[0];
-    checked.value = true;
-  } catch (error) {
-    trouble.value = textOf(error);
-  }
-}
-
 /** @returns a function that forgets what was read. */
 export function openAudit(): () => void {
   void readFirst();
-  void lookForBreaks();
   return () => {
     current?.abort();
     filter.value = NO_FILTER;
     entries.value = [];
     next.value = undefined;
-    checked.value = false;
   };
 }

@@ -5,6 +5,7 @@ import { table } from "../lib/table.ts";
 const WORDS: Record<string, string> = table({
   login: "signed in",
   "login.failed": "failed to sign in",
+  "login.locked": "reached the limit of failed sign-ins",
   input: "typed",
   "audit.broken": "the log was changed from outside",
   "POST /api/logout": "signed out",
@@ -45,7 +46,7 @@ export type Mark = "bad" | "warn" | "plain";
 
 export function markOf(entry: Entry): Mark {
   if (entry.action === "audit.broken") return "bad";
-  return entry.action === "login.failed" || "error" in entry.detail ? "warn" : "plain";
+  return entry.action.startsWith("login.") || "error" in entry.detail ? "warn" : "plain";
 }
 
 const show = (value: unknown): string => {

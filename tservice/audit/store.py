@@ -1,0 +1,68 @@
+"""The table C{audit_log}: parts with bounds of their own, which no actor can fill alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from tservice.core.disk import NotKept
+from tservice.store.database import Database
+
+_APPEND = """
+    INSERT INTO audit_log (at, actor, method, address, action, target, detail, part)
+    VALUES (:at, :actor, :method, :address, :action, :target, :detail, :part)
+"""
+_OLDEST = "SELECT seq FROM audit_log WHERE part = ? AND actor = ? ORDER BY seq LIMIT 1 OFFSET ?"
+_EVICT = "DELETE FROM audit_log WHERE part = ? AND actor = ? AND seq <= ?"
+
+
+class AuditStore:
+    """Rows of the log; the oldest of whoever has most in a part make room there."""
+
+    def __init__(self, database: Database, bounds: Mapping[str, int]) -> None:
+        """@param bounds: rows of each part; one actor has half of them at most."""
+        self._database, self._bounds = database, bounds
+        self._counts: dict[str, Counter[str]] = {part: Counter() for part in bounds}
+        rows = database.query(
+            "SELECT part, actor, count(*) AS rows FROM audit_log GROUP BY part, actor"
+        )
+        for row in rows:
+            self._counts[row["part"]][row["actor"]] = row["rows"]
+        for row in rows:
+            self._evict(row["part"], row["actor"], row["rows"] - bounds[row["part"]] // 2)
+        for part, counts in self._counts.items():
+            while counts.total() > bounds[part] and self._make_room(part):
+                pass
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Write one row; it is on the disk when this returns.
+
+        @raise NotKept: the disk does not take it.
+        """
+        self._database.execute(_APPEND, row)
+        part, actor = row["part"], row["actor"]
+        counts = self._counts[part]
+        counts[actor] += 1
+        if counts[actor] > self._bounds[part] // 2:
+            self._evict(part, actor, max(1, counts[actor] // 10))
+        elif counts.total() > self._bounds[part]:
+            self._make_room(part)
+
+    def _make_room(self, part: str) -> bool:
+        [(actor, count)] = self._counts[part].most_common(1)
+        return self._evict(part, actor, max(1, count // 10))
+
+    def _evict(self, part: str, actor: str, many: int) -> bool:
+        """Delete the oldest rows of an actor; return whether there is room."""
+        if many <= 0:
+            return False
+        row = self._database.query_one(_OLDEST, (part, actor, many - 1))
+        try:
+            if row is not None:
+                params = (part, actor, row["seq"])
+                self._database.later(("audit", part, actor), _EVICT, params)
+        except NotKept:
+            return False  # the next row tries again
+        self._counts[part][actor] -= many
+        return True
