@@ -8,6 +8,8 @@ from typing import Any
 
 from attrs import field, frozen
 
+from tservice.core.errors import ErrorCode
+
 ORDINARY, SIGN_INS = "ordinary", "sign-ins"
 BOUNDS = {
     ORDINARY: 100_000,
@@ -22,9 +24,16 @@ BOUNDS = {
 _SIGN_INS = frozenset(
     {"login", "login.failed", "login.locked", "POST /api/logout", "POST /api/auth/revoke"}
 )
+_REFUSALS = frozenset(
+    code.value
+    for code in ErrorCode
+    if code not in (ErrorCode.OPERATION_FAILED, ErrorCode.INTERNAL_ERROR)
+)
+"""Errors after which nothing has changed."""
+
 _PATHS = (
     ("/api/tokens", "tokens"),
-    ("/api/approvals", "approvals"),
+    ("/api/approvals/{item}/", "approvals"),
     ("/api/admin/", "rights"),
     ("/api/me/password", "rights"),
     ("/api/settings", "rights"),
@@ -66,11 +75,11 @@ class AuditEntry:
 
     @property
     def part(self) -> str:
-        """The part of the log that it is kept in; a request that failed is ordinary."""
+        """The part of the log that it is kept in; a request that was refused is ordinary."""
         if self.action in _SIGN_INS:
             return SIGN_INS
         method, _, path = self.action.partition(" ")
-        if "error" in self.detail:
+        if self.detail.get("error") in _REFUSALS:
             return ORDINARY
         found = next((part for start, part in _PATHS if path.startswith(start)), None)
         return found or ("deletions" if method == "DELETE" else ORDINARY)

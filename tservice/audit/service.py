@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, deque
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from attrs import asdict, frozen
 from twisted.internet.interfaces import IReactorTime
@@ -118,8 +118,10 @@ class AuditLog:
             self._keep(entry.columns())
 
     def summed(self, entry: AuditEntry, amount: int) -> None:
-        words = (entry.actor, entry.method, entry.address, entry.action, entry.target)
-        self._typing.add((*words, str(entry.detail.get("source", ""))), amount)
+        source = str(entry.detail.get("source", ""))
+        words = (entry.actor, entry.method, entry.address, entry.action, entry.target, source)
+        rest = (entry.actor, entry.method, "", "(others)", "", "")
+        self._typing.add(words, amount, rest)
 
     def failed(self, bucket: str, address: str, username: str | None, locked: bool) -> None:
         """A wrong password, secret, token or code.
@@ -161,7 +163,8 @@ class AuditLog:
         """
         rows = self._database.query(
             "SELECT actor, address, max(at) AS at FROM audit_log"
-            " WHERE action = 'login' AND at >= ? GROUP BY actor, address ORDER BY max(at)",
+            " WHERE part = 'sign-ins' AND action = 'login' AND at >= ?"
+            " GROUP BY actor, address ORDER BY max(at)",
             (since,),
         )
         return [(row["actor"], row["address"], row["at"]) for row in rows]
@@ -180,8 +183,8 @@ class AuditLog:
 
     def _typed(self, key: Hashable, times: int, amount: int) -> None:
         names = ("actor", "method", "address", "action", "target")
-        words = key if isinstance(key, tuple) else ("", "none", "", "(others)", "", "")
-        detail = {"source": words[5], "times": times, "length": amount}
+        words = cast("tuple[str, ...]", key)
+        detail = {"source": words[-1], "times": times, "length": amount}
         entry = AuditEntry(**dict(zip(names, words, strict=False)), detail=detail)
         self._keep(entry.columns())
 

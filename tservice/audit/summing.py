@@ -29,13 +29,15 @@ class Summing:
         self._clock, self._seconds, self._finish = clock, seconds, finish
         self._sums: dict[Hashable, _Sum] = {}
 
-    def add(self, key: Hashable, amount: int = 0) -> bool:
+    def add(self, key: Hashable, amount: int = 0, rest: Hashable = None) -> bool:
         """Count one.
 
+        @param rest: the key of the sum that it goes into where there are too many; there must be
+            few of them.
         @return: whether it opened a window of its own.
         """
-        if key not in self._sums and len(self._sums) >= MAX_OPEN:
-            key = None
+        if not self.has_room(key):
+            key = rest
         found = self._sums.get(key)
         opened = found is None
         if found is None:
@@ -43,7 +45,7 @@ class Summing:
             found = self._sums[key] = _Sum(timer)
         found.times += 1
         found.amount += amount
-        return opened and key is not None
+        return opened and key != rest
 
     def has_room(self, key: Hashable) -> bool:
         """Return whether C{key} has a sum, or can have one of its own."""

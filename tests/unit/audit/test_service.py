@@ -25,7 +25,7 @@ from tservice.audit.service import (
     AuditLog,
 )
 from tservice.audit.summing import MAX_OPEN
-from tservice.core.errors import StartError, failed
+from tservice.core.errors import ErrorCode, StartError, failed
 from tservice.core.identity import Identity
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Reply
@@ -102,7 +102,7 @@ class PartTests(AuditCase):
             "POST /api/logout",
             "POST /api/tokens",
             "DELETE /api/tokens/{id}",
-            "POST /api/approvals/{id}/answer",
+            "POST /api/approvals/{item}/answer",
             "PATCH /api/admin/users/{name}",
             "PUT /api/me/password",
             "DELETE /api/sessions/{id}",
@@ -130,11 +130,15 @@ class PartTests(AuditCase):
         self.assertEqual([f"ann{number}" for number in range(23, 33)], targets)
 
     def test_deletions_displace_no_approval(self) -> None:
-        self.log.record(AuditEntry(action="POST /api/approvals/{id}/answer", actor="ann"))
+        self.log.record(AuditEntry(action="POST /api/approvals/{item}/answer", actor="ann"))
         self.flood("ann", action="DELETE /api/sessions/{id}")
-        self.assertIn("POST /api/approvals/{id}/answer", self.actions())
+        self.assertIn("POST /api/approvals/{item}/answer", self.actions())
 
-    def test_a_request_that_failed_is_ordinary(self) -> None:
+    def test_a_request_that_was_refused_is_ordinary(self) -> None:
+        """One that failed on a full disk, or whose caller left, may have had its effect."""
+        for error in ("OPERATION_FAILED", "INTERNAL_ERROR", "CancelledError"):
+            entry = AuditEntry(action="DELETE /api/tokens/{id}", detail={"error": error})
+            self.assertEqual("tokens", entry.part)
         failed = AuditEntry(action="DELETE /api/tokens/{id}", detail={"error": "NOT_FOUND"})
         self.assertEqual(ORDINARY, failed.part)
         self.assertEqual(SIGN_INS, AuditEntry(action="login.locked").part)
@@ -163,13 +167,14 @@ class PartTests(AuditCase):
             "cron.run",
             "POST /api/tokens",
             "DELETE /api/tokens/{id}",
-            "POST /api/approvals/{id}/answer",
+            "POST /api/approvals/{item}/answer",
+            "POST /api/approvals/session/{id}/viewed",
             "POST /api/admin/users",
         )
         entries = [
             AuditEntry(action=action, detail=detail)
             for action in actions
-            for detail in ({}, {"error": "NOT_FOUND"})
+            for detail in ({}, *({"error": code.value} for code in ErrorCode), {"error": "X"})
         ]
         names = "at, actor, method, address, action, target, detail, hash"
         for entry in entries:
@@ -288,9 +293,18 @@ class SummingTests(AuditCase):
         self.clock.advance(TYPING_SECONDS)
         self.assertEqual(MAX_OPEN + 1, len(self.entries()))
         self.assertEqual(
-            [("(others)", 50)],
-            [(e["action"], e["detail"]["times"]) for e in self.entries(action="(others)")],
+            [("ann", 50)],
+            [(e["actor"], e["detail"]["times"]) for e in self.entries(action="(others)")],
         )
+
+    def test_a_sum_of_the_rest_names_its_actor(self) -> None:
+        """Nobody's typing is hidden in somebody else's."""
+        for number in range(MAX_OPEN + 50):
+            self.type(1, target=str(number))
+        self.type(7, actor="bob")
+        self.clock.advance(TYPING_SECONDS)
+        [rest] = self.entries(action="(others)", actor="bob")
+        self.assertEqual(7, rest["detail"]["length"])
 
     def test_failures(self) -> None:
         for number in range(40):

@@ -16,9 +16,12 @@ INSERT INTO audit_log_in_parts
         CASE
             WHEN action IN ('login', 'login.failed', 'POST /api/logout', 'POST /api/auth/revoke')
                 THEN 'sign-ins'
-            WHEN detail LIKE '%"error": %' THEN 'ordinary'
+            WHEN json_extract(detail, '$.error') IN ('INVALID_INPUT', 'UNAUTHORIZED', 'FORBIDDEN',
+                'PASSWORD_CHANGE_REQUIRED', 'NOT_FOUND', 'USER_NOT_FOUND', 'SESSION_BUSY', 'CONFLICT',
+                'ALREADY_EXISTS', 'USER_EXISTS', 'LAST_ADMIN', 'PAYLOAD_TOO_LARGE', 'RATE_LIMITED')
+                THEN 'ordinary'
             WHEN action LIKE '% /api/tokens%' THEN 'tokens'
-            WHEN action LIKE '% /api/approvals%' THEN 'approvals'
+            WHEN action LIKE '% /api/approvals/{item}/%' THEN 'approvals'
             WHEN action LIKE '% /api/admin/%' OR action LIKE '% /api/me/password'
                 OR action LIKE '% /api/settings' THEN 'rights'
             WHEN action LIKE 'DELETE %' THEN 'deletions'

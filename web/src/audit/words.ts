@@ -27,8 +27,8 @@ const WORDS: Record<string, string> = table({
   "POST /api/sessions/{id}/start": "started a session",
   "POST /api/sessions/{id}/input": "typed",
   "PUT /api/sessions/{id}/name": "renamed a session",
-  "POST /api/approvals/{id}/answer": "answered an approval",
-  "POST /api/approvals/{id}/dismiss": "dismissed an approval",
+  "POST /api/approvals/{item}/answer": "answered an approval",
+  "POST /api/approvals/{item}/dismiss": "dismissed an approval",
   "PUT /api/settings": "changed settings",
   "POST /api/mcp-sync": "synced MCP servers",
 });
