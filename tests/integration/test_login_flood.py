@@ -56,7 +56,9 @@ class LoginFloodTests(DaemonCase):
     def memory(self) -> int:
         return int(Path(f"/proc/{self.one.pid}/statm").read_text().split()[1]) * 4096
 
-    def test_the_user_comes_in(self) -> None:
+    def test_the_user_comes_in_where_they_were_before(self) -> None:
+        for number in range(LOGINS):
+            self.assertEqual(200, self.login(f"127.0.2.{number + 1}", PASSWORD))
         before = self.memory()
         flooders = [
             threading.Thread(target=self.flood, args=(n,), daemon=True) for n in range(FLOODERS)
@@ -64,10 +66,9 @@ class LoginFloodTests(DaemonCase):
         for each in flooders:
             each.start()
         for number in range(LOGINS):
-            # A password that this process saw is known again at once: so a new process each time
-            # would be the hardest; the first login is that.
             self.assertEqual(200, self.login(f"127.0.2.{number + 1}", PASSWORD))
             self.assertEqual(200, self.ask("127.0.2.1", "GET", "/healthz"))
+        self.assertEqual(429, self.login("127.0.3.1", PASSWORD))
         # However fast the user came in, it was beside a flood.
         until("the flood", lambda: sum(self.tried) > FLOODERS)
         self.over.set()
