@@ -18,7 +18,15 @@ from tservice.terminal import options as grammar
 from tservice.terminal.area import LOWER, TALLEST, Area, area_around, tabs_of
 from tservice.terminal.kinds import DialogKind, kind_of
 from tservice.terminal.options import DialogOption, OptionBlock
-from tservice.terminal.questions import KNOWN_QUESTION, LINES, fold, plain, question_of
+from tservice.terminal.questions import (
+    KNOWN_QUESTION,
+    LINES,
+    ShownCommand,
+    fold,
+    plain,
+    question_of,
+    read_command,
+)
 from tservice.terminal.regions import composer, is_key_hint, is_waiting
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
@@ -55,6 +63,8 @@ class Dialog:
     @ivar needs_enter: an answer takes cursor keys and Enter.
     @ivar whole: its upper edge is on the screen, so no row of it is cut off there.
     @ivar context: the dialog's rows, at most the last 30 and 4000 characters (protocol-approvals).
+    @ivar above: how many rows C{context} leaves out.
+    @ivar command: the command that it asks about, where the screen shows one.
     @ivar frame_hash: names this dialog: its text and labels without markers, ticks, borders and
         colours, white space folded (protocol-approvals).  The text is everything that the answer is
         about, so the same question about another command has another hash.
@@ -71,6 +81,8 @@ class Dialog:
     context: tuple[str, ...]
     frame_hash: str
     whole: bool = True
+    above: int = 0
+    command: ShownCommand | None = None
 
     @property
     def selected(self) -> DialogOption | None:
@@ -223,6 +235,7 @@ def _dialog(frame: Frame, area: Area, block: OptionBlock | None) -> Dialog:
     tabs = tabs_of(frame, area)
     kind = kind_of(text, footer, [option.label for option in options], bool(tabs))
     numbers = bool(options) and all(option.key is not None for option in options)
+    context, above = _context(frame, area)
     return Dialog(
         kind=kind,
         title=title,
@@ -232,9 +245,11 @@ def _dialog(frame: Frame, area: Area, block: OptionBlock | None) -> Dialog:
         tabs=tabs,
         digits_answer=bool(options) and all(option.key == str(option.n) for option in options),
         needs_enter=not numbers,
-        context=_context(frame, area),
+        context=context,
         frame_hash=_hash(text, options),
         whole=whole,
+        above=above,
+        command=read_command(frame, area.top, end),
     )
 
 
@@ -256,7 +271,7 @@ def _free_text(frame: Frame, area: Area, block: OptionBlock) -> tuple[DialogOpti
     )
 
 
-def _context(frame: Frame, area: Area) -> tuple[str, ...]:
+def _context(frame: Frame, area: Area) -> tuple[tuple[str, ...], int]:
     rows = [r.rstrip() for r in frame.inner[area.top : frame.bottom + 1] if plain(r)]
     kept: list[str] = []
     size = 0
@@ -265,7 +280,7 @@ def _context(frame: Frame, area: Area) -> tuple[str, ...]:
         if size > _CONTEXT_CHARS:
             break
         kept.append(row)
-    return tuple(reversed(kept))
+    return tuple(reversed(kept)), len(rows) - len(kept)
 
 
 def _hash(text: Iterable[str], options: Iterable[DialogOption]) -> str:

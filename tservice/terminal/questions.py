@@ -1,11 +1,17 @@
-"""Find the sentence that a dialog asks."""
+"""Find the sentence that a dialog asks, and the command that it asks about (protocol-approvals).
+
+A command's own rows can look like a dialog.  It counts as wholly read only where something that no
+command can draw proves where the dialog begins: a box's edge, a row further to the left.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from tservice.terminal.area import Area, is_tabs
+from attrs import frozen
+
+from tservice.terminal.area import UPPER, Area, is_tabs
 from tservice.terminal.screen import Frame
 
 LINES = re.compile(r"[─━│┃║╭╮╰╯┌┐└┘├┤┬┴┼╌═╔╗╚╝▔▁▀▄█╹]+")
@@ -18,6 +24,21 @@ KNOWN_QUESTION = re.compile(
 """How the clients' own questions begin."""
 
 _ASIDE = re.compile(r"(?:Reason|Tip|Note|Hint): |[$●⎿] ?")
+
+_CUT = re.compile(
+    r"(?:…|\.\.\.)\s*$|[\[(]?(?:…|\.\.\.) ?\+?\d|\blines? (?:hidden|not shown)|\bmore lines?\b"
+    r"|\bview all\b|\bshow more\b",
+    re.IGNORECASE,
+)
+"""Marks of clients for text that they left out."""
+_SIDEBAR = re.compile(r"\S {3,}\S|^ {30,}\S")
+_ASIDE = re.compile(r" {30,}\S.*$")
+_RUN_ROW = "Would you like to run the following command?"
+_SHELL_TITLE = re.compile(r"\s*\? Shell\b")
+_PERMISSION = "△ Permission required"
+_BAR = "┃"
+BODY_ROWS = 6
+"""Rows of a command that opencode shows without scrolling, on any screen."""
 
 
 def question_of(frame: Frame, area: Area, end: int, tabbed: bool) -> tuple[str | None, int | None]:
@@ -79,3 +100,75 @@ def plain(row: str) -> str:
 def fold(text: str) -> str:
     """White space folded to single blanks."""
     return " ".join(text.split())
+
+
+@frozen(kw_only=True)
+class ShownCommand:
+    """A command as a dialog shows it, one line for each row.
+
+    @ivar whole: no part of it is missing.
+    """
+
+    text: str
+    whole: bool
+
+
+def read_command(frame: Frame, top: int, end: int) -> ShownCommand | None:
+    """Return the command of a dialog whose text takes the rows C{top} to C{end}, if it shows one.
+
+    @param end: the row of the first option.
+    """
+    return _codex(frame, top, end) or _opencode(frame, end) or _gemini(frame, top, end)
+
+
+def _codex(frame: Frame, top: int, end: int) -> ShownCommand | None:
+    rows = [row.strip() for row in frame.rows[:end]]
+    if _RUN_ROW not in rows[top:]:
+        return None
+    asked = next(at for at in range(top, end) if rows[at] == _RUN_ROW)
+    start = next((at for at in range(asked, end) if rows[at].startswith("$ ")), None)
+    if start is None:
+        return None
+    # The dialog's rows are indented: what begins at the left edge was said before.
+    above = next((row for row in reversed(frame.rows[:asked]) if row.strip()), "")
+    begins = above[:1].strip() != ""
+    text = [frame.rows[at].removeprefix("  ") for at in range(start, end)]
+    return _shown([text[0].removeprefix("$ "), *text[1:]], begins)
+
+
+def _opencode(frame: Frame, end: int) -> ShownCommand | None:
+    top = end
+    while top and frame.rows[top - 1].lstrip(" ").startswith(_BAR):
+        top -= 1
+    rows = [row.lstrip(" ").removeprefix(_BAR) for row in frame.rows[top:end]]
+    filled = [at for at, row in enumerate(rows) if row.strip()]
+    titled = filled and rows[filled[0]].strip().startswith(_PERMISSION)
+    start = next((at for at in filled if rows[at].startswith("  $ ")), None)
+    if start is None or not any(_PERMISSION in row for row in rows):
+        return None
+    text = [_ASIDE.sub("", row.removeprefix("  ")) for row in rows[start:]]
+    begins = bool(titled) and top > 0 and not rows[-1].strip() and filled[-1] - start < BODY_ROWS
+    return _shown([text[0].removeprefix("$ "), *text[1:]], begins and not _beside(rows))
+
+
+def _beside(rows: Sequence[str]) -> bool:
+    """Return whether a column of its own stands beside the dialog's rows."""
+    return any(_SIDEBAR.search(row) for row in rows)
+
+
+def _gemini(frame: Frame, top: int, end: int) -> ShownCommand | None:
+    edge = frame.rows[top - 1].lstrip(" ")[:1] if top else ""
+    if edge not in UPPER or not edge or not _SHELL_TITLE.match(frame.inner[top]):
+        return None
+    inside = [row.strip(" ").removeprefix("│").removesuffix("│") for row in frame.rows[top:end]]
+    boxed = [at for at, row in enumerate(inside) if row.strip()[:1] in ("╭", "╰")]
+    if len(boxed) != 2:
+        return None
+    rows = [inside[at].strip(" ").removeprefix("│ ") for at in range(boxed[0] + 1, boxed[1])]
+    return _shown([row.removesuffix("│") for row in rows], begins=True)
+
+
+def _shown(rows: Sequence[str], begins: bool) -> ShownCommand:
+    text = "\n".join(row.rstrip() for row in rows).strip("\n")
+    whole = begins and not any(_CUT.search(row) for row in rows)
+    return ShownCommand(text=text, whole=whole and bool(text.strip()))
