@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
 from attrs import frozen
 
-from tservice.core.text import defused
+from tservice.core.text import cut_marked, defused, kept_of
 
 
 class HookEvent(StrEnum):
@@ -50,6 +52,9 @@ WORK = frozenset(
 NAME_CHARS = 200
 PATH_CHARS = 4096
 """The longest path that Linux opens."""
+MESSAGE_CHARS = 4000
+COMMAND_CHARS = 16 * 1024
+"""Of a command that a person decides on (protocol-approvals)."""
 
 _TEXTS = {
     "hook_event_name": NAME_CHARS,
@@ -58,10 +63,22 @@ _TEXTS = {
     "cwd": PATH_CHARS,
     "permission_mode": NAME_CHARS,
     "transcript_path": PATH_CHARS,
-    "message": 500,
+    "message": MESSAGE_CHARS,
     "model": NAME_CHARS,
 }
-_INPUTS = {"command": 500, "file_path": 500, "description": 200, "query": 200, "url": 500}
+_INPUTS = {
+    "command": COMMAND_CHARS,
+    "file_path": PATH_CHARS,
+    "url": PATH_CHARS,
+    "query": PATH_CHARS,
+    "description": PATH_CHARS,
+}
+SUMMARIES = tuple(_INPUTS)
+"""Inputs of a tool that can be its summary, the first that is there (protocol-approvals)."""
+_ASIDES = frozenset({"description", "timeout", "run_in_background"})
+"""Inputs that change nothing in what a tool does."""
+OTHER_INPUTS = 20
+"""Names of further inputs that are kept."""
 
 
 @frozen(kw_only=True)
@@ -94,7 +111,8 @@ def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
     defused.
 
     A value of another type than its key has is left out.  Of a failed turn (C{StopFailure}) the
-    C{message} is the agent's last word, else the name of its error.
+    C{message} is the agent's last word, else the name of its error.  C{tool_digest} and the other
+    keys of L{_missing} tell what a tool is given beyond what is kept.
     """
     given = dict(data or {})
     if given.get("hook_event_name") == "StopFailure":
@@ -104,12 +122,36 @@ def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
         kept["stop_hook_active"] = given["stop_hook_active"]
     if isinstance(given.get("tool_input"), dict):
         kept["tool_input"] = _cut(given["tool_input"], _INPUTS)
+        kept |= _missing(given["tool_input"])
     return kept
+
+
+def summary_key(tool_input: Mapping[str, Any]) -> str | None:
+    """Return the name of the input that tells best what the tool does."""
+    given = (key for key in SUMMARIES if isinstance(tool_input.get(key), str) and tool_input[key])
+    return next(given, None)
+
+
+def _missing(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the digest of all that a tool is given, and what its summary does not show of it.
+
+    C{tool_missing} counts characters of the summary, C{tool_other} names further inputs.
+    """
+    whole = json.dumps(given, sort_keys=True, separators=(",", ":"))
+    told: dict[str, Any] = {"tool_digest": hashlib.sha256(whole.encode()).hexdigest()}
+    key = summary_key(given)
+    missing = 0 if key is None else len(given[key]) - len(kept_of(given[key], _INPUTS[key]))
+    if missing:
+        told["tool_missing"] = missing
+    others = sorted(str(name) for name in given if name != key and name not in _ASIDES)
+    if others:
+        told["tool_other"] = [cut_marked(defused(name), 100) for name in others[:OTHER_INPUTS]]
+    return told
 
 
 def _cut(given: Mapping[str, Any], lengths: Mapping[str, int]) -> dict[str, Any]:
     return {
-        key: defused(given[key][:length])
+        key: cut_marked(defused(given[key]), length)
         for key, length in lengths.items()
         if isinstance(given.get(key), str)
     }

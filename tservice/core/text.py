@@ -72,6 +72,22 @@ def shorten(text: str, limit: int) -> str:
     return f"{kept.rstrip()}…"
 
 
+MARK_LENGTH = 32
+"""Characters that the mark of L{cut_marked} takes at most."""
+
+
+def kept_of(text: str, limit: int) -> str:
+    """Return what L{cut_marked} leaves of C{text}."""
+    return text if len(text) <= limit else cut_between(text, limit - MARK_LENGTH)
+
+
+def cut_marked(text: str, limit: int) -> str:
+    """Return C{text} in at most C{limit} characters; a longer one ends in how many are missing."""
+    kept = kept_of(text, limit)
+    missing = len(text) - len(kept)
+    return f"{kept}… ({missing} more characters)" if missing else text
+
+
 def ascii_word(text: str) -> str:
     """Return C{text} in small ASCII letters and digits, with C{-} for all others.
 

@@ -194,7 +194,7 @@ class Inbox:
         if tool[0] is None:
             return is_about(before, dialog)
         # A tool that is named anew asks anew.
-        known = (before.tool_name, before.tool_summary)
+        known = before.tool
         same = before.frame == dialog.frame_hash or is_view(before, dialog)
         return same and (before.tool_name is None or known == tool)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -9,6 +10,9 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from tservice.agents.approvals.risk import risk_of, risk_of_screen
+from tservice.agents.model import MESSAGE_CHARS, summary_key
+from tservice.core.text import cut_marked
 from tservice.terminal.dialogs import Dialog
 from tservice.terminal.kinds import DialogKind as DialogKind
 from tservice.terminal.kinds import says_trust
@@ -17,9 +21,8 @@ LIFETIME_MS = 12 * 3600 * 1000
 """How long an item waits (protocol-approvals)."""
 MEMORY_MS = 60 * 1000
 """How long a resolution that was no answer is remembered for late answers (protocol-approvals)."""
+TOO_LONG = "Is longer than what can be shown of it"
 CONTEXT_LINES = 30
-MESSAGE_CHARS = 500
-"""Of a message (protocol-hooks)."""
 CONTEXT_CHARS = 4000
 
 _ESCAPE = re.compile(
@@ -83,6 +86,12 @@ class Item:
 
     @ivar owner: whose session it is; not shown, the session's record says it.
     @ivar frame: hash of the dialog as captured; L{IDLE_FRAME} without one.
+    @ivar tool_digest: of all that the tool is given; C{None}: no hook told it.
+    @ivar tool_missing: characters of the summary that are not kept.
+    @ivar tool_other: names of further inputs of the tool.
+    @ivar seen_command: what the dialog itself shows; C{seen_whole}: all of it.
+    @ivar context_above: rows of the dialog above C{context}.
+    @ivar risk_hint: what may be grave about it, in words.
     @ivar acknowledged_at: Unix milliseconds when somebody looked at the idle session.
     """
 
@@ -100,6 +109,34 @@ class Item:
     context: str | None = None
     options: tuple[ItemOption, ...] = ()
     acknowledged_at: int | None = None
+    tool_digest: str | None = None
+    tool_missing: int | None = None
+    tool_other: tuple[str, ...] | None = None
+    seen_command: str | None = None
+    seen_whole: bool = False
+    context_above: int = 0
+    risk_hint: str | None = None
+
+    @property
+    def tool(self) -> tuple[str | None, str | None, str | None]:
+        """Its tool, the summary and the digest."""
+        return self.tool_name, self.tool_summary, self.tool_digest
+
+    @property
+    def shown_frame(self) -> str:
+        """C{frame} as clients have it: another command under the same rows has another one."""
+        if self.tool_digest is None:
+            return self.frame
+        return hashlib.sha256(f"{self.frame} {self.tool_digest}".encode()).hexdigest()[:32]
+
+    @property
+    def complete(self) -> bool | None:
+        """Return whether a permission's tool and summary show all that it is about."""
+        if self.kind is not ItemKind.PERMISSION:
+            return None
+        if self.tool_name is None:
+            return self.seen_whole
+        return self.tool_digest is not None and not self.tool_missing and not self.tool_other
 
     @property
     def expires_at(self) -> int:
@@ -146,14 +183,21 @@ def with_dialog(item: Item, dialog: Dialog) -> Item:
     kind = item_kind(dialog, item.tool_name)
     said = dialog.question or (dialog.title if _says_itself(dialog) else "")
     own = kind is ItemKind.QUESTION or _says_itself(dialog) or item.message is None
-    asked = said[:MESSAGE_CHARS] if own else ""
+    asked = cut_marked(said, MESSAGE_CHARS) if own else ""
+    command = dialog.command
+    text = None if command is None else command.text
+    hint = risk_of_screen(dialog.context) if text is None else risk_of(text, wrapped=True)
     return evolve(
         item,
         kind=kind,
         message=asked or item.message,
         frame=dialog.frame_hash,
         context=clipped(dialog.context),
+        context_above=dialog.above,
         options=options_of(dialog),
+        seen_command=text,
+        seen_whole=command is not None and command.whole,
+        risk_hint=hint if item.tool_digest is None else item.risk_hint,
     )
 
 
@@ -182,21 +226,37 @@ def with_hook(item: Item, data: Mapping[str, Any]) -> Item:
     A question's own words stay too: the hook only says that the agent waits.
     """
     asked = item.message if item.kind is ItemKind.QUESTION and item.context else None
+    if data.get("tool_digest"):
+        command = data["tool_input"].get("command")
+        item = evolve(
+            item,
+            tool_summary=tool_summary(data["tool_input"]),
+            tool_digest=data["tool_digest"],
+            tool_missing=data.get("tool_missing"),
+            tool_other=tuple(data.get("tool_other", ())) or None,
+            risk_hint=_risk(command, data.get("tool_missing")),
+        )
     return evolve(
         item,
         tool_name=data.get("tool_name") or item.tool_name,
-        tool_summary=tool_summary(data.get("tool_input")) or item.tool_summary,
         message=asked or data.get("message") or item.message,
         cwd=data.get("cwd") or item.cwd,
     )
 
 
+def _risk(command: str | None, missing: int | None) -> str | None:
+    """Return what may be grave about a tool; what nobody can read is never harmless."""
+    if command is None:
+        return None
+    return risk_of(command) or (TOO_LONG if missing else None)
+
+
 def tool_summary(tool_input: Any) -> str | None:
-    """Command, else file, else description (protocol-approvals)."""
+    """Command, else file, else address, query or description (protocol-approvals)."""
     if not isinstance(tool_input, Mapping):
         return None
-    values = (tool_input.get(key) for key in ("command", "file_path", "description"))
-    return next((value for value in values if isinstance(value, str) and value), None)
+    key = summary_key(tool_input)
+    return None if key is None else str(tool_input[key])
 
 
 def clipped(rows: Sequence[str]) -> str | None:

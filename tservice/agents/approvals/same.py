@@ -36,13 +36,13 @@ _LESS = _SEEN | {Likeness.PART}
 _SHOWN = frozenset({Likeness.SAME, Likeness.OTHER})
 _VIEWS = _SEEN | {Likeness.FULLER}
 
-Named = tuple[str | None, str | None]
-"""A tool and its summary."""
+Named = tuple[str | None, str | None, str | None]
+"""A tool, its summary and the digest of all that it is given."""
 
 
 def named(data: Mapping[str, Any]) -> Named:
-    """The tool that a hook names, and its summary."""
-    return data.get("tool_name"), tool_summary(data.get("tool_input"))
+    """The tool that a hook names, its summary and its digest."""
+    return data.get("tool_name"), tool_summary(data.get("tool_input")), data.get("tool_digest")
 
 
 def likeness_of(item: Item, dialog: Dialog) -> Likeness:

@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Sequence
 from functools import partial
 from typing import Any
 
+from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -122,8 +123,10 @@ class Approvals:
         self._sessions.judge(item.session_id, caller)
         if item.session_id in self._busy:
             raise conflict("somebody else is answering")
-        if answer.expect_frame is not None and answer.expect_frame != item.frame:
-            raise conflict("the dialog changed since expectFrame")
+        if answer.expect_frame is not None:
+            if answer.expect_frame != item.shown_frame:
+                raise conflict("the dialog changed since expectFrame")
+            answer = evolve(answer, expect_frame=item.frame)
         self._busy.add(item.session_id)
         try:
             if item.kind is ItemKind.IDLE:

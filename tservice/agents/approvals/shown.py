@@ -10,6 +10,9 @@ from tservice.agents.approvals.model import Item, ItemKind
 from tservice.core.payload import Payload, absent
 from tservice.core.payloads import ApprovalTold
 
+SEEN_TOOL = "Shell"
+"""C{toolName} of a command that was read from the screen."""
+
 
 class OptionAnswer(Payload):
     """One choice of a dialog."""
@@ -30,6 +33,17 @@ class ItemAnswer(ApprovalTold):
     created_at: int
     tool_name: str | None = absent()
     tool_summary: str | None = absent()
+    tool_digest: str | None = absent(description="SHA-256 of all that the tool is given")
+    tool_missing: int | None = absent(description="Characters that toolSummary leaves out")
+    tool_other: tuple[str, ...] | None = absent(
+        description="Names of further inputs of the tool, which toolSummary does not show"
+    )
+    complete: bool | None = absent(
+        description="Whether a permission's toolName and toolSummary show all that it is about"
+    )
+    risk_hint: str | None = absent(
+        description="What may be grave about it, in words; a hint and no protection"
+    )
     message: str | None = absent()
     cwd: str | None = absent()
     context: str | None = absent()
@@ -41,4 +55,11 @@ class ItemAnswer(ApprovalTold):
 def item_answer(item: Item) -> ItemAnswer:
     """The item on the wire; what is not known is left out."""
     shown = ItemAnswer.model_validate(item, from_attributes=True)
-    return shown if item.options else shown.model_copy(update={"options": None})
+    told: dict[str, object] = {"frame": item.shown_frame}
+    if not item.options:
+        told["options"] = None
+    if item.tool_name is None and item.seen_command is not None:
+        told |= {"tool_name": SEEN_TOOL, "tool_summary": item.seen_command}
+    if item.context_above and item.context:
+        told["context"] = f"… ({item.context_above} more rows above)\n{item.context}"
+    return shown.model_copy(update=told)

@@ -79,4 +79,6 @@ def number_of(item_id: str) -> int:
 def _decode(row: Row) -> Item:
     fields: dict[str, Any] = json.loads(row["item"])
     options = tuple(ItemOption(**option) for option in fields.pop("options"))
-    return Item(**{**fields, "kind": ItemKind(fields["kind"]), "options": options})
+    others = fields.pop("tool_other", None)
+    fields |= {"kind": ItemKind(fields["kind"]), "options": options}
+    return Item(**fields, tool_other=None if others is None else tuple(others))

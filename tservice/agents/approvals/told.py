@@ -33,7 +33,7 @@ class ToldDialogs:
 
     def done(self, session_id: str, tool: Named) -> None:
         """That tool was answered for, or ran."""
-        kept = [data for data in self._told.pop(session_id, ()) if named(data) != tool]
+        kept = [data for data in self._told.pop(session_id, ()) if named(data)[:2] != tool[:2]]
         if kept:
             self._told[session_id] = deque(kept, maxlen=REMEMBERED)
 
@@ -62,7 +62,7 @@ class ToldDialogs:
         shown = self.shown(session_id, dialog)
         if shown is not None:
             return shown
-        past = None if before is None else (before.tool_name, before.tool_summary)
+        past = None if before is None else before.tool
         left = [data for data in self._told.get(session_id, ()) if named(data) != past]
         # A dialog that is wholly there would show a command.
         able = [data for data in left if named(data)[1] is None or not dialog.whole]

@@ -151,7 +151,7 @@ class ApprovalWatch:
     def end(self, item: Item, resolution: Resolution) -> None:
         """Its dialog is over, and with it what hooks told of it."""
         self._doubts.pop(item.session_id, None)
-        self._told.done(item.session_id, (item.tool_name, item.tool_summary))
+        self._told.done(item.session_id, item.tool)
         self._inbox.resolve(item, resolution)
 
     def found_another(self, item: Item, dialog: Dialog) -> None:
@@ -202,7 +202,7 @@ class ApprovalWatch:
             self.end(item, Resolution.IN_TERMINAL)
             return
         told = self._told.of(session.id, dialog, item)
-        self._told.done(session.id, (item.tool_name, item.tool_summary))
+        self._told.done(session.id, item.tool)
         self._inbox.replace(_about(session), dialog, told)
 
     def _is_at_rest(self, look: Look, *, doubtful: bool = True) -> bool:
@@ -275,7 +275,7 @@ class ApprovalWatch:
         item = self._inbox.of_session(session_id)
         if item is None or item.tool_name is None or not is_view(item, dialog):
             return False
-        known = (item.tool_name, item.tool_summary)
+        known = item.tool
         shown = known[1] is not None and shows(dialog.context, known[1])
         return known != tool and (shown or self._told.waits(session_id, known))
 

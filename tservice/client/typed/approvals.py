@@ -41,6 +41,11 @@ class ItemAnswer(TypedDict):
     createdAt: int
     toolName: NotRequired[str]
     toolSummary: NotRequired[str]
+    toolDigest: NotRequired[str]
+    toolMissing: NotRequired[int]
+    toolOther: NotRequired[list[str]]
+    complete: NotRequired[bool]
+    riskHint: NotRequired[str]
     message: NotRequired[str]
     cwd: NotRequired[str]
     context: NotRequired[str]

@@ -740,6 +740,11 @@ export interface Item {
   createdAt: number;
   toolName?: string;
   toolSummary?: string;
+  toolDigest?: string;
+  toolMissing?: number;
+  toolOther?: string[];
+  complete?: boolean;
+  riskHint?: string;
   message?: string;
   cwd?: string;
   context?: string;

@@ -41,6 +41,7 @@ KEPT = {
     "message",
     "model",
 }
+TOLD = {"tool_digest", "tool_missing", "tool_other"}
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=600),
     lambda inner: (
@@ -60,17 +61,32 @@ class ReduceTests(SynchronousTestCase):
     @given(payloads)
     def test_only_the_listed_keys_and_lengths(self, payload: dict[str, Any]) -> None:
         kept = reduce_data(payload)
-        self.assertLessEqual(set(kept), KEPT)
+        self.assertLessEqual(set(kept), KEPT | TOLD)
         self.assertLess(len(json.dumps(kept)), 60_000)
-        self.assertLessEqual(len(kept.get("message", "")), 500)
-        self.assertEqual(kept, reduce_data(kept))
+        self.assertLessEqual(len(kept.get("message", "")), 4000)
+        again = reduce_data(kept)
+        for told in (kept, again):
+            for key in TOLD:
+                told.pop(key, None)
+        self.assertEqual(kept, again)
 
     def test_lengths_of_a_tools_input(self) -> None:
-        given = dict.fromkeys(("command", "file_path", "url", "description", "query"), "x" * 900)
+        given = dict.fromkeys(("command", "file_path", "url", "description", "query"), "x" * 99_999)
         kept = reduce_data({"tool_input": {**given, "content": "secret"}})["tool_input"]
-        lengths = {key: len(text) for key, text in kept.items()}
-        long = {"command": 500, "file_path": 500, "url": 500}
-        self.assertEqual({**long, "description": 200, "query": 200}, lengths)
+        for key, text in kept.items():
+            shown = text.partition("…")[0]
+            self.assertEqual(f"{shown}… ({99_999 - len(shown)} more characters)", text)
+            self.assertLessEqual(len(text), 16_384 if key == "command" else 4096)
+        self.assertEqual(set(given), set(kept))
+
+    def test_digest_is_of_all_that_a_tool_is_given(self) -> None:
+        def digest(**given: Any) -> str:
+            return str(reduce_data({"tool_input": given})["tool_digest"])
+
+        self.assertEqual(digest(a=1, b="x"), digest(b="x", a=1))
+        long = "x" * 99_999
+        texts = {digest(command=long), digest(command=f"{long}y"), digest(command=long, c=[1])}
+        self.assertEqual(3, len(texts))
 
     def test_the_error_of_a_failed_turn(self) -> None:
         failed = {"hook_event_name": "StopFailure", "error": "unknown"}
