@@ -10,12 +10,12 @@ from attrs import frozen
 
 from tservice.core.events import Event, EventName
 from tservice.core.payloads import HookTold, RunTold
-from tservice.core.text import shorten
+from tservice.core.text import cut_marked, shorten
 from tservice.notify.model import Urgency
 
 TITLE_LIMIT = 200
 BODY_LIMIT = 1000
-"""Characters; longer texts are cut."""
+"""Characters; a longer body ends in how many are missing."""
 
 
 @frozen(kw_only=True)
@@ -108,12 +108,16 @@ def one_line(text: str, limit: int) -> str:
     return shorten(folded, limit)
 
 
+def _body(text: str) -> str:
+    return cut_marked(one_line(text, max(len(text), 1)), BODY_LIMIT)
+
+
 def _details(data: Mapping[str, Any]) -> str:
     """The agent's own words, or its tool's name; never a command or a path, which may be secret."""
     message, tool = data.get("message"), data.get("tool_name")
     if isinstance(message, str) and message.strip():
-        return one_line(message, BODY_LIMIT)
-    return one_line(f"Tool: {tool}", BODY_LIMIT) if isinstance(tool, str) and tool else ""
+        return _body(message)
+    return _body(f"Tool: {tool}") if isinstance(tool, str) and tool else ""
 
 
 def _failed_run(run: RunTold) -> Happening | None:
@@ -124,7 +128,7 @@ def _failed_run(run: RunTold) -> Happening | None:
         urgency=Urgency.WARNING,
         about=run.id,
         says="was to run a scheduled job, which failed",
-        body=one_line(run.error_message or "The run gave no reason.", BODY_LIMIT),
+        body=_body(run.error_message or "The run gave no reason."),
         session_id=run.session_id,
         session_name=run.session_name,
     )

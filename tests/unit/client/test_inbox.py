@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -99,8 +99,24 @@ class InboxTests(SynchronousTestCase):
 
     def test_the_list(self) -> None:
         approvals(self.context("approvals"))
-        row = self.out.getvalue().splitlines()[1]
         self.assertEqual(
-            ["one", "permission", "1m", "Bash: rm -rf x", "1 Yes, 2 No"],
-            re.split(" {2,}", row),
+            ["one  permission  1m", "    Bash: rm -rf x", "    1 Yes, 2 No"],
+            self.out.getvalue().splitlines(),
         )
+
+    def test_the_list_shows_all_of_a_command_and_what_is_missing(self) -> None:
+        command = "echo " + "a" * 16_000 + "\nrm -rf x"
+        item = {
+            **ITEM,
+            "toolSummary": command,
+            "toolMissing": 26,
+            "toolOther": ["content"],
+            "complete": False,
+            "riskHint": "Deletes files for good",
+        }
+        with mock.patch.dict(ITEM, item):
+            approvals(self.context("approvals"))
+        out = self.out.getvalue()
+        self.assertIn("    Bash: " + command.replace("\n", "\n    ") + "\n", out)
+        for said in ("26 characters", "content", "Hint: Deletes files", "look at the terminal"):
+            self.assertIn(said, out)

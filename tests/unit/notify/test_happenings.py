@@ -78,6 +78,12 @@ class HappeningTests(SynchronousTestCase):
             done = happened("cron:runUpdated", **{**run, "status": status})
             self.assertIsNone(happening(done))
 
+    def test_long_body_says_how_much_is_missing(self) -> None:
+        body = told("hook:stop", message="x" * 3000).body
+        shown = body.partition("…")[0]
+        self.assertLessEqual(len(body), 1000)
+        self.assertEqual(f"{shown}… ({3000 - len(shown)} more characters)", body)
+
     @given(st.text(max_size=400), st.integers(1, 300))
     def test_one_line(self, text: str, limit: int) -> None:
         line = one_line(text, limit)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from textwrap import indent
 from typing import Any
 from urllib.parse import quote
 
 from tservice.client.commands.context import Context
 from tservice.client.errors import Unusable
 from tservice.client.shell import ago, cell
+from tservice.client.terminal.safe import safe_line, safe_text
 
 PAUSES = (0.2, 0.5, 1.5)
 """Seconds: the signal that an agent is blocked may come before its dialog was read."""
-HEAD = ("SESSION", "KIND", "WAITS", "WHAT", "OPTIONS")
 
 
 def approvals(context: Context) -> int:
@@ -22,12 +23,12 @@ def approvals(context: Context) -> int:
         context.shell.say_json(found)
         return 0
     now = context.shell.now()
-    rows = [
-        (cell(item, "sessionName"), item["kind"], ago(now, item["createdAt"]), _what(item),
-         _options(item))
-        for item in found
-    ]  # fmt: skip
-    context.shell.say_table([HEAD, *rows])
+    for item in found:
+        head = (cell(item, "sessionName"), item["kind"], ago(now, item["createdAt"]))
+        context.shell.say("  ".join(map(safe_line, head)))
+        # Never cut, and no row of a table: people decide by it.
+        for line in filter(None, (*_what(item), _options(item))):
+            context.shell.say(indent(safe_text(line), "    "))
     return 0
 
 
@@ -66,11 +67,18 @@ def _pending(context: Context, session_id: str) -> dict[str, Any] | None:
     return next((item for item in pending if item["sessionId"] == session_id), None)
 
 
-def _what(item: Mapping[str, Any]) -> str:
+def _what(item: Mapping[str, Any]) -> Iterator[str]:
     said = [str(item[name]) for name in ("toolName", "toolSummary", "message") if item.get(name)]
-    return ": ".join(said) or "-"
+    yield ": ".join(said)
+    if item.get("toolOther"):
+        yield f"Not shown: {', '.join(item['toolOther'])}"
+    if item.get("toolMissing"):
+        yield f"Not shown: {item['toolMissing']} characters of the command"
+    if item.get("complete") is False:
+        yield "Not all that it is about is known here: look at the terminal"
+    if item.get("riskHint"):
+        yield f"Hint: {item['riskHint']}"
 
 
 def _options(item: Mapping[str, Any]) -> str:
-    options = item.get("options") or ()
-    return ", ".join(f"{option['n']} {option['label']}" for option in options) or "-"
+    return ", ".join(f"{option['n']} {option['label']}" for option in item.get("options") or ())
