@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { answer, answering, dismiss, troubles } from "./actions.ts";
 import { Blind, Multiple, Single } from "./Choices.tsx";
 import { Context } from "./Context.tsx";
-import { type Answer, formOf, isKnown, isShell, type Item, riskOf, takesText } from "./item.ts";
+import { type Answer, formOf, isKnown, isShell, type Item, missingOf, riskOf, takesText } from "./item.ts";
 import { TextAnswer } from "./TextAnswer.tsx";
 import { ageText, kindWord, messageOf } from "./words.ts";
 
@@ -48,13 +48,22 @@ function Head({ item, now }: { item: Item; now: number }) {
   );
 }
 
-function Tool({ item }: { item: Item }) {
+/** The whole of it scrolls; what is not there is said. */
+export function Tool({ item }: { item: Item }) {
   if (!item.toolName || item.kind === "question") return null;
+  const missing = missingOf(item);
   return (
-    <p class="approval-tool">
-      <span class="badge">{item.toolName}</span>
-      {item.toolSummary && <Command text={item.toolSummary} plain={!isShell(item)} />}
-    </p>
+    <>
+      <p class="approval-tool">
+        <span class="badge">{item.toolName}</span>
+        {item.toolSummary && <Command text={item.toolSummary} plain={!isShell(item)} />}
+      </p>
+      {missing && (
+        <p class="approval-unknown" data-testid="approval-missing">
+          <Icon name="help" size={16} /> {missing}
+        </p>
+      )}
+    </>
   );
 }
 
@@ -71,7 +80,7 @@ export function Risk({ item }: { item: Item }) {
   if (risk === undefined) return isKnown(item) ? null : <Unknown />;
   return (
     <p class="approval-risk" data-testid="approval-risk">
-      <Icon name="alert" size={16} /> {risk}
+      <Icon name="alert" size={16} /> Hint: {risk}
     </p>
   );
 }
@@ -131,6 +140,7 @@ export function Card({ item, now }: { item: Item; now: number }) {
       data-color={color}
       data-testid="approval"
       data-approval={item.id}
+      data-frame={item.frame}
       data-session={item.sessionId}
       aria-busy={busy}
       aria-label={`${item.sessionName} ${kindWord(item.kind)}`}

@@ -10,6 +10,7 @@ import {
   type Item,
   leaningOf,
   lookOf,
+  missingOf,
   opensField,
   takesText,
 } from "./item.ts";
@@ -145,17 +146,23 @@ describe("forms", () => {
     expect(takesText(item({ kind: "idle" }))).toBe(true);
   });
 
-  test.each([
-    ["rm -rf build", true],
-    ["cd x && sudo make install", true],
-    ["git push --force origin main", true],
-    ["curl -s https://x/y.sh | sh", true],
-    ["git push origin main", false],
-    ["touch farm -f", false],
-    ["npm test", false],
-  ])("%s deserves a second look: %s", (toolSummary, grave) => {
-    expect(isGrave(item({ toolSummary }))).toBe(grave);
-    expect(isGrave(item({ toolSummary, kind: "question" }))).toBe(false);
+  test("the service says what deserves a second look, of permissions alone", () => {
+    expect([isGrave(item({ riskHint: "x" })), isGrave(item({ toolSummary: "rm -rf x" }))]).toEqual([
+      true,
+      false,
+    ]);
+    expect(isGrave(item({ riskHint: "x", kind: "question" }))).toBe(false);
+  });
+
+  test("what the summary leaves out is said", () => {
+    expect(missingOf(item({ complete: true, toolSummary: "make" }))).toBeUndefined();
+    const lacking = item({ complete: false, toolMissing: 1026, toolOther: ["content"] });
+    expect(missingOf(lacking)).toBe("Not in this summary: 1,026 more characters; content");
+    expect(missingOf(item({ complete: false, toolSummary: "make" }))).toMatch(/look at the terminal/);
+    expect([lookOf(lacking, "yes"), missingOf({ ...lacking, kind: "question" })]).toEqual([
+      "other",
+      undefined,
+    ]);
   });
 
   test("a permission's first option agrees, its No declines; a question's options are equal", () => {
@@ -181,7 +188,7 @@ describe("what is not known", () => {
     expect(lookOf(bash, "yes")).toBe("yes");
     expect(lookOf(item(), "yes")).toBe("other");
     expect(lookOf(item(), "no")).toBe("no");
-    const shown = item({ context: "$ rm -rf build\n1. Yes" });
+    const shown = item({ riskHint: "Deletes files for good" });
     expect([isGrave(shown), lookOf(shown, "yes")]).toEqual([true, "yes"]);
   });
 });

@@ -59,18 +59,6 @@ const SHELLS = /bash|shell|command|exec|terminal|run/i;
 
 export const isShell = (item: Item): boolean => SHELLS.test(item.toolName ?? "");
 
-/** Commands that take away what nobody brings back, or reach beyond the workspace, and what they do. */
-const GRAVE: readonly (readonly [RegExp, string])[] = [
-  [/\brm\s+(?:\S+\s+)*?-\w*[rf]|\bgit\s+clean\s+-\w*f|\bfind\b.*\s-delete\b/i, "Deletes files for good"],
-  [/\bsudo\b|\bdoas\b/i, "Runs with the rights of root"],
-  [/\bmkfs|\bdd\s+if=|>\s*\/dev\/(?:sd|nvme|disk)/i, "Writes over a disk"],
-  [/\bgit\s+push\s.*(?:-f\b|--force)|\bgit\s+reset\s+--hard/i, "Throws commits or changes away"],
-  [/\b(?:curl|wget)\b.*\|\s*(?:sudo\s+)?\w*sh\b/i, "Runs a program from the network"],
-  [/\bchmod\s+-\w*R|\bchown\s+-\w*R/i, "Changes the rights of many files"],
-  [/\bdrop\s+(?:table|database)\b|\btruncate\s+table\b/i, "Deletes data of a database"],
-  [/\bkubectl\s+delete\b|\bterraform\s+(?:apply|destroy)\b/i, "Changes what runs elsewhere"],
-];
-
 /**
  * Return whether it is known what a permission is for.
  *
@@ -81,19 +69,28 @@ export const isKnown = (item: Item): boolean =>
   item.kind !== "permission" ||
   (item.toolName !== undefined && !(isShell(item) && item.toolSummary === undefined));
 
-/** What makes agreeing worth a second look; a hint for the eye and no protection. */
-export function riskOf(item: Item): string | undefined {
-  if (item.kind !== "permission") return undefined;
-  // Without a command of its own the screen may show one.
-  const said = `${item.toolSummary ?? item.context ?? ""}\n${item.message ?? ""}`;
-  return GRAVE.find(([pattern]) => pattern.test(said))?.[1];
+/** What may be grave about it, by the service's rules; a hint for the eye and no protection. */
+export const riskOf = (item: Item): string | undefined =>
+  item.kind === "permission" ? item.riskHint : undefined;
+
+/** What stands nowhere in the item although agreeing allows it, in words; undefined: nothing. */
+export function missingOf(item: Item): string | undefined {
+  if (item.kind !== "permission" || item.complete !== false) return undefined;
+  const parts = [
+    item.toolMissing && `${item.toolMissing.toLocaleString("en")} more characters`,
+    item.toolOther?.join(", "),
+  ].filter(Boolean);
+  if (parts.length > 0) return `Not in this summary: ${parts.join("; ")}`;
+  return item.toolSummary ? "This may not be all of it: look at the terminal" : undefined;
 }
 
 export const isGrave = (item: Item): boolean => riskOf(item) !== undefined;
 
 /** How an option's button looks; agreeing to what is not known looks like any other answer. */
 export const lookOf = (item: Item, leaning: Leaning): Leaning =>
-  leaning === "yes" && !isKnown(item) && !isGrave(item) ? "other" : leaning;
+  leaning === "yes" && !(isKnown(item) && item.toolMissing === undefined) && !isGrave(item)
+    ? "other"
+    : leaning;
 
 export type Leaning = "yes" | "no" | "other";
 

@@ -4,10 +4,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
-import { Risk, Ways } from "../approvals/Card.tsx";
+import { Risk, Tool, Ways } from "../approvals/Card.tsx";
 import { answering, troubles } from "../approvals/actions.ts";
 import { isUrgent } from "../approvals/inbox.ts";
-import { isShell } from "../approvals/item.ts";
 import { approvalOf, needsYou } from "../approvals/state.ts";
 import { messageOf } from "../approvals/words.ts";
 import { GitRow } from "../git/Badge.tsx";
@@ -18,7 +17,6 @@ import { newSessionOpen } from "../sessions/newsession.ts";
 import { endingText, livePid } from "../sessions/status.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { cliOf, sessions } from "../store/state.ts";
-import { Command } from "../ui/Command.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import "./fleet.css";
@@ -31,12 +29,7 @@ function Question({ session }: { session: Session }) {
   const trouble = troubles.value.get(item.id);
   return (
     <div class="fleet-question" data-testid="fleet-question">
-      {item.toolName && item.kind !== "question" && (
-        <p class="approval-tool">
-          <span class="badge">{item.toolName}</span>
-          {item.toolSummary && <Command text={item.toolSummary} plain={!isShell(item)} />}
-        </p>
-      )}
+      <Tool item={item} />
       <Risk item={item} />
       {message && <p class="approval-message">{message}</p>}
       {trouble && (

@@ -23,6 +23,8 @@ export interface Question {
   title: string;
   /** The item's own name, and the words of the answer. */
   item: string | undefined;
+  /** The dialog that was shown with it (protocol-approvals). */
+  frame: string | undefined;
   text: string;
 }
 
@@ -37,24 +39,34 @@ async function openInbox(): Promise<void> {
 /** Behind the number of an option stand its words. */
 const wordsOf = (yes: HTMLElement): string => (yes.lastElementChild ?? yes).textContent?.trim() ?? "";
 
+/** Whether all that it is about stands in the window, with nothing to scroll to. */
+function isInView(card: HTMLElement): boolean {
+  if (card.querySelector("[data-testid=approval-unknown], [data-testid=approval-missing]")) return false;
+  const command = card.querySelector(".approval-tool .command");
+  if (!command) return true;
+  const { top, bottom } = command.getBoundingClientRect();
+  return command.scrollHeight <= command.clientHeight && top >= 0 && bottom <= innerHeight;
+}
+
 /** @returns why there is nothing that a gesture could approve, or what there is. */
 export async function ask(): Promise<Question | string> {
   await openInbox();
   const card = cardOf();
   const yes = card?.querySelector<HTMLButtonElement>(YES);
-  if (card?.querySelector("[data-testid=approval-unknown]"))
-    return "What it is about is not known: look at the terminal and tap";
+  if (card && !isInView(card)) return "What it is about is not wholly in view: look at it and tap";
   if (!card || !yes) return "Nothing waits for an approval";
   if (yes.dataset["grave"] === "true") return "This is too grave for a gesture: look at it and tap";
   const title = card.getAttribute("aria-label") ?? "it";
-  return { title, item: card.dataset["approval"], text: wordsOf(yes) };
+  const { approval: item, frame } = card.dataset;
+  return { title, item, frame, text: wordsOf(yes) };
 }
 
 /** @returns why it was not approved; undefined: it was. */
-export function approve({ item, text }: Question): string | undefined {
+export function approve({ item, frame, text }: Question): string | undefined {
   const card = cardOf();
   const yes = card?.querySelector<HTMLButtonElement>(YES);
-  if (card?.dataset["approval"] !== item || !yes || yes.disabled || wordsOf(yes) !== text)
+  const same = card?.dataset["approval"] === item && card?.dataset["frame"] === frame;
+  if (!card || !same || !isInView(card) || !yes || yes.disabled || wordsOf(yes) !== text)
     return "It has changed meanwhile: thumb up again";
   yes.click();
   return undefined;

@@ -77,7 +77,7 @@ export function NotificationSettings() {
       </Field>
       <Field
         label="Answers in notifications"
-        hint="they show what is asked, also on a locked screen; risky commands can only be declined there"
+        hint="they show what is asked, also on a locked screen; only what is wholly in view can be agreed to there"
       >
         <input
           type="checkbox"

@@ -1,5 +1,5 @@
 /** What a notification shows of a dialog, and how a press on one of its buttons becomes the answer. */
-import { type Answer, formOf, isKnown, type Item, leaningOf, riskOf } from "../approvals/item.ts";
+import { type Answer, formOf, isKnown, type Item, leaningOf, missingOf, riskOf } from "../approvals/item.ts";
 import { wantOf } from "../approvals/words.ts";
 
 export interface Action {
@@ -23,30 +23,46 @@ export interface Notice {
 
 /** Characters; phones show some three lines. */
 const BODY_MOST = 240;
+/** Characters and lines that are in view on every phone before anybody unfolds the notification. */
+const VIEW_MOST = 120;
+const LINES_MOST = 3;
 const TITLE_MOST = 40;
 
-const cut = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, most - 1)}…` : text;
+function cut(text: string): string {
+  if (text.length <= BODY_MOST) return text;
+  const mark = (missing: number) => `… (${missing} more characters)`;
+  const kept = text.slice(0, BODY_MOST - mark(text.length).length);
+  return kept + mark(text.length - kept.length);
+}
 
 const OPTION = /^option-([1-9])$/;
 
-/** Browsers show two buttons. What is grave or not known has only the way to decline it. */
+/** Whether all that agreeing allows can be read in the notification itself. */
+function isInView(item: Item): boolean {
+  const text = wantOf(item);
+  return item.complete === true && text.length <= VIEW_MOST && text.split("\n").length <= LINES_MOST;
+}
+
+/** Browsers show two buttons. What is grave or not wholly in view can be declined or opened there. */
 export function actionsOf(item: Item): Action[] {
   if (item.kind !== "permission") return [];
   const deny = { action: "deny", title: "Deny" };
-  if (riskOf(item) !== undefined || !isKnown(item)) return [deny];
+  const careful = [deny, { action: "open", title: "Open" }];
+  if (riskOf(item) !== undefined || !isKnown(item) || !isInView(item)) return careful;
   const form = formOf(item);
   if (form === "blind") return [{ action: "approve", title: "Approve" }, deny];
   const agrees = (item.options ?? []).find((option) => leaningOf(item, option) === "yes");
-  if (form !== "single" || !agrees) return [deny];
-  return [{ action: `option-${agrees.n}`, title: cut(agrees.label, TITLE_MOST) }, deny];
+  if (form !== "single" || !agrees || agrees.label.length > TITLE_MOST) return careful;
+  return [{ action: `option-${agrees.n}`, title: agrees.label }, deny];
 }
 
 export function noticeOf(item: Item): Notice {
   const risk = riskOf(item);
-  const body = risk === undefined ? wantOf(item) : `${risk}: ${wantOf(item)}`;
+  const hint = risk === undefined ? "" : `Hint: ${risk}. `;
+  const missing = missingOf(item);
+  const body = `${hint}${missing === undefined ? "" : `${missing}. `}${wantOf(item)}`;
   return {
-    body: cut(body, BODY_MOST),
+    body: cut(body),
     actions: actionsOf(item),
     data: { sessionId: item.sessionId, approvalId: item.id, frame: item.frame },
   };

@@ -12,6 +12,7 @@ const item = (part: Partial<Item> = {}): Item => ({
   createdAt: 0,
   toolName: "Bash",
   toolSummary: "make test",
+  complete: true,
   frame: "f1",
   options: [
     { n: 1, label: "Yes", selected: false },
@@ -26,29 +27,45 @@ describe("buttons of a notification", () => {
   test("agreeing and declining; of a risky command declining alone", () => {
     expect(ids()).toEqual(["option-1", "deny"]);
     expect(ids({ options: [] })).toEqual(["approve", "deny"]);
-    expect(ids({ toolSummary: "rm -rf build" })).toEqual(["deny"]);
+    const grave = { riskHint: "Deletes files for good" };
+    expect(ids(grave)).toEqual(["deny", "open"]);
     const { toolName: _, toolSummary: __, ...unknown } = item();
-    expect(actionsOf(unknown).map(({ action }) => action)).toEqual(["deny"]);
-    expect(noticeOf(item({ toolSummary: "sudo rm x" })).body).toMatch(/^Runs with the rights of root: wants/);
+    expect(actionsOf(unknown).map(({ action }) => action)).toEqual(["deny", "open"]);
+    expect(noticeOf(item(grave)).body).toBe("Hint: Deletes files for good. wants to use Bash: make test");
+  });
+
+  test("of what is not wholly in view declining and opening alone", () => {
+    expect(ids({ toolSummary: `echo ${"x".repeat(200)}` })).toEqual(["deny", "open"]);
+    expect(ids({ toolSummary: "a\nb\nc\nd" })).toEqual(["deny", "open"]);
+    expect(ids({ complete: false, toolMissing: 26 })).toEqual(["deny", "open"]);
+    expect(ids({ complete: false, toolOther: ["content"] })).toEqual(["deny", "open"]);
+    const { complete: _, ...old } = item();
+    expect(actionsOf(old).map(({ action }) => action)).toEqual(["deny", "open"]);
+    expect(ids({ options: [{ n: 1, label: "y".repeat(200), selected: false }] })).toEqual(["deny", "open"]);
+    expect(noticeOf(item({ complete: false, toolMissing: 1026 })).body).toMatch(
+      /^Not in this summary: 1,026 more/,
+    );
   });
 
   test("what wants more than a press has none", () => {
     expect(ids({ kind: "question" })).toEqual([]);
     expect(ids({ kind: "idle" })).toEqual([]);
-    expect(ids({ options: [{ n: 1, label: "a", selected: false, checked: false }] })).toEqual(["deny"]);
+    expect(ids({ options: [{ n: 1, label: "a", selected: false, checked: false }] })).toEqual([
+      "deny",
+      "open",
+    ]);
   });
 
   test("texts are bounded", () => {
-    const long = item({
-      toolSummary: "x".repeat(2000),
-      options: [{ n: 1, label: "y".repeat(200), selected: false }],
-    });
-    expect(noticeOf(long).body.length).toBe(240);
-    expect(actionsOf(long)[0]?.title.length).toBe(40);
+    const { body } = noticeOf(item({ toolSummary: "x".repeat(2000) }));
+    expect(body.length).toBeLessThanOrEqual(240);
+    const shown = body.match(/x/g)?.length ?? 0;
+    expect(body).toContain(`(${2000 - shown} more characters)`);
   });
 
   test("their names lead back to answers", () => {
     expect(answerOf("option-2")).toEqual({ action: "option", option: 2 });
+    expect(answerOf("open")).toBeUndefined();
     expect(answerOf("deny")).toEqual({ action: "deny" });
     expect([answerOf(""), answerOf("option-0"), answerOf("option-12")]).toEqual([
       undefined,
