@@ -248,7 +248,9 @@ def _risk(command: str | None, missing: int | None) -> str | None:
     """Return what may be grave about a tool; what nobody can read is never harmless."""
     if command is None:
         return None
-    return risk_of(command) or (TOO_LONG if missing else None)
+    if missing:
+        return risk_of(command.rpartition("…")[0]) or TOO_LONG
+    return risk_of(command)
 
 
 def tool_summary(tool_input: Any) -> str | None:

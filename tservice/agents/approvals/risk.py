@@ -1,21 +1,29 @@
-"""Hints at what may be grave about a command (protocol-approvals).  Pure."""
+"""Hints at what may be grave about a command, by a shell parser (protocol-approvals).  Pure.
+
+A hint is no protection: what the rules do not know, and what a script does, has none.
+"""
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-_GRAVE = (
-    (r"\brm\s+(?:\S+\s+)*?-\w*[rf]|\bgit\s+clean\s+-\w*f|\bfind\b.*\s-delete\b",
-     "Deletes files for good"),
-    (r"\bsudo\b|\bdoas\b", "Runs with the rights of root"),
-    (r"\bmkfs|\bdd\s+if=|>\s*/dev/(?:sd|nvme|disk)", "Writes over a disk"),
-    (r"\bgit\s+push\s.*(?:-f\b|--force)|\bgit\s+reset\s+--hard", "Throws commits or changes away"),
-    (r"\b(?:curl|wget)\b.*\|\s*(?:sudo\s+)?\w*sh\b", "Runs a program from the network"),
-    (r"\bchmod\s+-\w*R|\bchown\s+-\w*R", "Changes the rights of many files"),
-    (r"\bdrop\s+(?:table|database)\b|\btruncate\s+table\b", "Deletes data of a database"),
-    (r"\bkubectl\s+delete\b|\bterraform\s+(?:apply|destroy)\b", "Changes what runs elsewhere"),
-)  # fmt: skip
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser, Point
+
+from tservice.agents.approvals import riskrules as rules
+
+STEPS = 300
+"""Steps of the parser, of which a plain command of 16 KB takes 260; some others take seconds."""
+DEPTH = 5
+"""Scripts within scripts that are looked into."""
+BEGINS = 12
+"""Words of a command at which one that it starts may begin."""
+_BASH = Language(tree_sitter_bash.language())
+_DYNAMIC = re.compile(r"\$|`|<\(")
+_GIVEN = re.compile(r"\$\(|`|<\(")
+_LINE_END = re.compile(r"\\\r?\n")
 
 
 def risk_of(command: str, *, wrapped: bool = False) -> str | None:
@@ -24,13 +32,163 @@ def risk_of(command: str, *, wrapped: bool = False) -> str | None:
     @param wrapped: it was read from a screen, where a line may be only a row.
     """
     texts = (command, command.replace("\n", ""), command.replace("\n", " "))
-    return next(filter(None, map(_risk_of, texts if wrapped else texts[:1])), None)
+    return _first(_script(text, DEPTH) for text in (texts if wrapped else texts[:1]))
 
 
 def risk_of_screen(rows: Sequence[str]) -> str | None:
     """Return what makes a dialog worth a second look whose command is not known."""
-    return next(filter(None, map(_risk_of, rows)), None)
+    return _first(_script(row.strip(" $│┃"), DEPTH, strict=False) for row in rows)
 
 
-def _risk_of(text: str) -> str | None:
-    return next((hint for pattern, hint in _GRAVE if re.search(pattern, text, re.I)), None)
+def _first(hints: Iterable[str | None]) -> str | None:
+    return next((hint for hint in hints if hint is not None), None)
+
+
+def _script(text: str, depth: int, *, strict: bool = True) -> str | None:
+    """Return the first hint of a script; one that cannot be parsed is worth a look itself."""
+    # A line that is continued is one line, also within a word.
+    source = _LINE_END.sub("", text).encode("utf-8", "replace")
+    root = _parsed(source)
+    if root is None or depth == 0:
+        return rules.UNREADABLE
+    found = _first(_node(node, depth) for node in _nodes(root))
+    return found or (rules.UNREADABLE if strict and root.has_error else None)
+
+
+def _parsed(source: bytes) -> Node | None:
+    steps = iter(range(STEPS))
+
+    def read(at: int, _: Point) -> bytes:
+        return source[at : at + 4096]
+
+    def is_too_long(*_: object) -> bool:
+        return next(steps, None) is None
+
+    try:
+        return Parser(_BASH).parse(read, progress_callback=is_too_long).root_node
+    except ValueError:
+        # The parser says so that it was stopped.
+        return None
+
+
+def _nodes(root: Node) -> Iterator[Node]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.named_children))
+
+
+def _node(node: Node, depth: int) -> str | None:
+    match node.type:
+        case "command":
+            return _command([*_words(node), *_bodies(node)], depth)
+        case "pipeline":
+            return _pipeline(node)
+        case "file_redirect":
+            return _first(map(_target, map(_word, node.named_children)))
+        case "function_definition":
+            name = node.named_children[0].text
+            calls = (each for each in _nodes(node) if each.type == "command_name")
+            return rules.ENDLESS if any(each.text == name for each in calls) else None
+    return None
+
+
+def _target(path: str) -> str | None:
+    return rules.NETWORK if path.startswith("/dev/tcp/") else rules.place_hint(path)
+
+
+def _words(command: Node) -> list[str]:
+    """Return a command's name and arguments, without quotes and assignments."""
+    parts = (each for each in command.named_children if not each.type.endswith("redirect"))
+    return [_word(each) for each in parts if each.type != "variable_assignment"]
+
+
+def _bodies(command: Node) -> list[str]:
+    """Return what a command is given on its standard input in the script itself."""
+    outer = command.parent
+    nodes = [] if outer is None or outer.type != "redirected_statement" else outer.named_children
+    given = (inner for each in nodes if each.type == "heredoc_redirect" for inner in _nodes(each))
+    here = (each for each in command.named_children if each.type == "herestring_redirect")
+    bodies = [_text(each) for each in given if each.type == "heredoc_body"]
+    return bodies + [_word(each.named_children[0]) for each in here if each.named_children]
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _word(node: Node) -> str:
+    text = _text(node)
+    match node.type:
+        case "command_name" | "concatenation":
+            return "".join(map(_word, node.named_children)) or text
+        case "raw_string":
+            return text[1:-1]
+        case "string":
+            return re.sub(r'\\([$`"\\])', r"\1", text[1:-1])
+        case "ansi_c_string":
+            return codecs.decode(text[2:-1], "unicode_escape", "replace")
+        case "word":
+            return re.sub(r"\\(.)", r"\1", text)
+    return text
+
+
+def _name(word: str) -> str:
+    return word.rpartition("/")[2]
+
+
+def _command(words: Sequence[str], depth: int) -> str | None:
+    found = _program(words)
+    name, rest = (_name(words[0]), words[1:]) if words else ("", ())
+    if found is None and (rules.SHELLS.fullmatch(name) or rules.WRAPPERS.fullmatch(name)):
+        return _wrapped(name, rest, depth)
+    return found
+
+
+def _program(words: Sequence[str]) -> str | None:
+    """Return the hint of a program with its arguments, whatever it starts."""
+    if not words:
+        return None
+    name, rest = _name(words[0]), words[1:]
+    if _DYNAMIC.search(name):
+        return rules.UNKNOWN
+    shell = rules.SHELLS.fullmatch(name) is not None
+    if (shell or name in rules.EVALUATORS) and any(_GIVEN.search(word) for word in rest):
+        return rules.fetched(" ".join(rest))
+    evaluates = name == "eval" or (shell and any(re.fullmatch(r"-\w*c", each) for each in rest))
+    if evaluates and any(word.startswith("$") for word in rest):
+        return rules.UNKNOWN
+    return rules.command_hint(name, rest)
+
+
+def _wrapped(name: str, rest: Sequence[str], depth: int) -> str | None:
+    """Return the hint of a command that another one starts, wherever among its words it begins."""
+    if name == "eval":
+        return _script(" ".join(rest), depth - 1)
+    scripts = [word for word in rest if re.search(r"[\s;|&]", word)]
+    if len(scripts) > BEGINS:
+        return rules.UNREADABLE
+    inner = _first(_script(word, depth - 1, strict=False) for word in scripts)
+    begins = [at for at, word in enumerate(rest) if word[:1] != "-"][:BEGINS]
+    return inner or _first(_program(rest[at:]) for at in begins)
+
+
+def _pipeline(node: Node) -> str | None:
+    """Return the hint of a pipeline in which one program runs what another one prints."""
+    words = [found for each in _nodes(node) if each.type == "command" and (found := _words(each))]
+    # What follows the mark of a here-document on its line is parsed apart from what comes before.
+    given = node.parent is not None and node.parent.type == "heredoc_redirect"
+    for each in words if given else words[1:]:
+        begins = range(min(len(each), BEGINS)) if rules.WRAPPERS.fullmatch(_name(each[0])) else (0,)
+        if any(_takes_script(each[at:]) for at in begins):
+            return rules.fetched(" ".join(_name(before[0]) for before in words))
+    return None
+
+
+def _takes_script(words: Sequence[str]) -> bool:
+    """Return whether it is a shell or an interpreter that reads its script from its input."""
+    name, script = _name(words[0]), words[1] if len(words) > 1 else "-"
+    if rules.SHELLS.fullmatch(name):
+        return script.startswith("-") and not re.fullmatch(r"-\w*c", script)
+    return rules.INTERPRETERS.fullmatch(name) is not None and script == "-"
