@@ -107,6 +107,20 @@ class InboxTests(LiveCase):
         agent.rests()
         self.assertFalse(agent.made("made").exists())
 
+    def test_a_long_command_is_whole_and_scrolls(self) -> None:
+        """Its end can be read before it is agreed to, and says what may be grave."""
+        agent = self.agent()
+        command = f"touch {'a' * 900}; rm -rf ./build"
+        agent.prompt(f"RUN: {command}", wait="blocked")
+        self.assertEqual(command, agent.item().get("toolSummary"))
+        card = self.card(self.shown(agent, **PHONE), agent)
+        shown = card.locator(".approval-tool .command")
+        expect(shown).to_have_text(command)
+        self.assertTrue(shown.evaluate("each => each.scrollHeight > each.clientHeight"))
+        shown.evaluate("each => each.scrollTo(0, each.scrollHeight)")
+        self.assertGreater(shown.evaluate("each => each.scrollTop"), 0)
+        expect(card.get_by_test_id("approval-risk")).to_have_text("Hint: Deletes files for good")
+
     def test_a_question_with_ticks(self) -> None:
         agent = self.agent()
         agent.prompt("ASKM:", wait="blocked")
@@ -226,7 +240,7 @@ class ResizeTests(LiveCase):
                 self.assertEqual(self.kept(before), self.kept(agent.items()[0]))
         card = desk.get_by_test_id("approval")
         expect(card).to_contain_text("rm -rf ./build")
-        expect(card.get_by_test_id("approval-risk")).to_have_text("Deletes files for good")
+        expect(card.get_by_test_id("approval-risk")).to_have_text("Hint: Deletes files for good")
         yes = card.get_by_test_id("approval-option-1")
         expect(yes).to_have_attribute("data-grave", "true")
         # Answered while the terminal has the phone's size.
