@@ -188,6 +188,8 @@ describe("what is not known", () => {
     expect(lookOf(bash, "yes")).toBe("yes");
     expect(lookOf(item(), "yes")).toBe("other");
     expect(lookOf(item(), "no")).toBe("no");
+    expect(lookOf({ ...bash, complete: false }, "yes")).toBe("other");
+    expect(lookOf({ ...bash, complete: false, toolOther: ["content"] }, "yes")).toBe("yes");
     const shown = item({ riskHint: "Deletes files for good" });
     expect([isGrave(shown), lookOf(shown, "yes")]).toEqual([true, "yes"]);
   });

@@ -86,11 +86,13 @@ export function missingOf(item: Item): string | undefined {
 
 export const isGrave = (item: Item): boolean => riskOf(item) !== undefined;
 
-/** How an option's button looks; agreeing to what is not known looks like any other answer. */
+/** Whether a part of the command is not here. */
+const isPart = (item: Item): boolean =>
+  item.toolMissing !== undefined || (item.complete === false && item.toolOther === undefined);
+
+/** How an option's button looks; agreeing to what is not wholly known looks like any other answer. */
 export const lookOf = (item: Item, leaning: Leaning): Leaning =>
-  leaning === "yes" && !(isKnown(item) && item.toolMissing === undefined) && !isGrave(item)
-    ? "other"
-    : leaning;
+  leaning === "yes" && (!isKnown(item) || isPart(item)) && !isGrave(item) ? "other" : leaning;
 
 export type Leaning = "yes" | "no" | "other";
 
