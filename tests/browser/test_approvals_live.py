@@ -245,9 +245,16 @@ class ResizeTests(LiveCase):
         expect(yes).to_have_attribute("data-grave", "true")
         # Answered while the terminal has the phone's size.
         self.fits(agent, phone)
-        (now,) = agent.items()
-        agent.answer(now, action="deny")
+        agent.until("an answer", lambda: self.denied(agent))
         agent.rests()
+
+    def denied(self, agent: PlayedSession) -> bool:
+        """Deny what is asked; not while the dialog is drawn anew for the phone."""
+        (now,) = agent.items()
+        body = {"action": "deny", "expectFrame": now["frame"]}
+        answer = self.running.request("POST", f"/api/approvals/{now['id']}/answer", body)
+        self.assertIn(answer.status, (200, 409), answer.body)
+        return answer.status == 200
 
     def fits(self, agent: PlayedSession, viewer: Terminal) -> None:
         """The terminal takes this viewer's size."""

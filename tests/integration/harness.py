@@ -77,7 +77,7 @@ class Daemon:
         self.folder = Path(tempfile.mkdtemp(prefix="ts"))
         self.home = self.folder / "home"
         self.data = self.folder / "data"
-        self.runtime = self.folder / "run"
+        self.runtime = self.folder / "runtime"
         self.home.mkdir()
         self.runtime.mkdir(mode=0o700)
         self.stands_in = self.home
