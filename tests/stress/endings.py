@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import signal
 import sys
@@ -45,15 +46,21 @@ class Ended:
     untold: int
 
 
-def processes(number: str) -> set[int]:
-    """Those with C{number} among the words of their command line."""
+def processes(session_id: str, number: str) -> set[int]:
+    """Those of a session that sleep for C{number} seconds.
+
+    They are looked for to be ended, so a number alone is no proof: it stands in command lines of
+    programs that are nobody's business here.  What a session started has its id.
+    """
     found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
+            environ = (folder / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        if any(number.encode() in word for word in words):
+        ours = f"SERVICE_SESSION_ID={session_id}".encode() in environ
+        if ours and any(re.search(rf"\b{number}\b".encode(), word) for word in words):
             found.add(int(folder.name))
     return found
 
@@ -84,7 +91,7 @@ class Round:
         dice.shuffle(lines)
         for line in lines:
             self.call("POST", f"/api/sessions/{self.id}/input", {"input": f"{line}\r"})
-        until("the jobs", lambda: all(processes(n) for n in (*self.ends, *self.stays)))
+        until("the jobs", lambda: all(self.running(n) for n in (*self.ends, *self.stays)))
 
     def end(self) -> Ended:
         """DELETE it, and look."""
@@ -92,13 +99,17 @@ class Round:
         named = {each["pid"] for each in told.get("left", ())}
         # Whoever was told by a signal needs a moment; whoever was not is there for long.
         deadline = time.monotonic() + 1.0
-        while any(map(processes, self.ends)) and time.monotonic() < deadline:
+        while any(map(self.running, self.ends)) and time.monotonic() < deadline:
             time.sleep(0.02)
-        ran_on = [pid for number in self.ends for pid in processes(number)]
-        stays = processes(self.stays[0])
+        ran_on = [pid for number in self.ends for pid in self.running(number)]
+        stays = self.running(self.stays[0])
         for pid in (*ran_on, *stays):
             os.kill(pid, signal.SIGKILL)
         return Ended(ran_on=len(ran_on), lost=not stays, untold=len(stays - named))
+
+    def running(self, number: str) -> set[int]:
+        """Its own processes that sleep for so long."""
+        return processes(self.id, number)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """One request."""
