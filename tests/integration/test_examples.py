@@ -156,7 +156,7 @@ class ExampleTests(SynchronousTestCase):
         block, _, attaching = first.partition("tsctl attach")
         self.assertIn("session", attaching)  # wants a terminal; other tests have one
         said = self.shell(f"{TSCTL_HERE}\nexport TSCTL_URL={self.daemon.url}\n{block}")
-        for word in ("mended", "blocked", "OPTIONS"):
+        for word in ("mended", "blocked", "Bash: touch committed"):
             self.assertIn(word, said)
         session = self.daemon.request("GET", "/api/sessions").data()[0]["id"]
         path = f"/api/sessions/{session}/wait?until=idle&timeout=60000"

@@ -199,7 +199,7 @@ class WatchTests(TsctlCase):
 class OtherTests(TsctlCase):
     def test_an_empty_inbox(self) -> None:
         session = self.shell()
-        self.assertEqual("SESSION  KIND  WAITS  WHAT  OPTIONS\n", self.tsctl("approvals"))
+        self.assertEqual("Nothing waits for a person.\n", self.tsctl("approvals"))
         self.assertEqual([], self.json("approvals"))
         for command in ("approve", "deny"):
             self.assertIn("nothing waits for a person in", self.fails(command, session))
@@ -267,7 +267,7 @@ class OtherTests(TsctlCase):
             for command in COMMANDS:
                 self.assertIn(command.words[-1], script)
         for line, want in (
-            ("tsctl a", {"audit", "approvals", "approve", "attach"}),
+            ("tsctl a", {"approvals", "approve", "attach"}),
             ("tsctl cron ", {"ls", "run"}),
             ("tsctl --at home new --w", {"--wait", "--worktree"}),
             ("tsctl cases ", {"ls", "new", "link", "clone", "prepare", "rm"}),

@@ -22,6 +22,8 @@ def approvals(context: Context) -> int:
     if context.words.json:
         context.shell.say_json(found)
         return 0
+    if not found:
+        context.shell.say("Nothing waits for a person.")
     now = context.shell.now()
     for item in found:
         head = (cell(item, "sessionName"), item["kind"], ago(now, item["createdAt"]))
