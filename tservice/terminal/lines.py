@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from unicodedata import category, east_asian_width
 
 from tservice.terminal.frame import PaneContent
@@ -14,30 +14,33 @@ _GROUND = re.compile(rb"\x1b\[(?:[0-9;:]{0,256}[;:])?(?:4[0-8]|10[0-7])[0-9;:]{0
 _ERASE = b"\x1b[K"
 
 
-def join_wrapped(entries: Iterable[bytes], wrapped: Container[int]) -> Iterator[bytes]:
+def join_wrapped(entries: Iterable[bytes], wrapped: Collection[int]) -> Iterator[bytes]:
     """Yield the lines that C{entries} are.
 
     @param wrapped: the indices of the entries that go on in the next one.
     """
-    for _, line in numbered_lines(entries, wrapped):
-        yield line
+    if not wrapped:
+        # Most screens: two thousand rows are worth it.
+        return iter(entries)
+    return (line for _, line in numbered_lines(entries, wrapped))
 
 
 def numbered_lines(
-    entries: Iterable[bytes], wrapped: Container[int]
+    entries: Iterable[bytes], wrapped: Collection[int]
 ) -> Iterator[tuple[int, bytes]]:
     """Yield each line with the index of its first entry."""
     pieces: list[bytes] = []
+    index = -1
     for index, entry in enumerate(entries):
         pieces.append(entry)
         if index not in wrapped:
-            yield index - len(pieces) + 1, b"".join(pieces)
+            yield index - len(pieces) + 1, pieces[0] if len(pieces) == 1 else b"".join(pieces)
             pieces.clear()
     if pieces:
         yield index - len(pieces) + 1, b"".join(pieces)
 
 
-def screen_of(frame: PaneContent) -> tuple[Sequence[bytes], Container[int]]:
+def screen_of(frame: PaneContent) -> tuple[Sequence[bytes], Collection[int]]:
     """Return the rows of the screen, and which of them go on in the next one."""
     start = frame.history
     return frame.lines[start:], {index - start for index in frame.wrapped}
@@ -65,14 +68,19 @@ def contained_behind(frame: PaneContent) -> Iterator[bytes]:
 
 
 def whole_lines(
-    entries: Sequence[bytes], history: int, wrapped: Container[int], cols: int
+    entries: Sequence[bytes], history: int, wrapped: Collection[int], cols: int
 ) -> Iterator[bytes]:
     """As L{contained_lines}, of a history and the screen below it."""
-    for line in join_wrapped(contained_rows(entries, history), wrapped):
-        # A terminal that scrolls for a new row paints it with the background that is in force.
-        # Behind the last column nothing is painted, and some terminals would erase a character.
-        painted = len(line) > cols and _GROUND.search(line) and not _ends_full(line, cols)
-        yield line + _ERASE if painted else line
+    lines = join_wrapped(contained_rows(entries, history), wrapped)
+    # A terminal that scrolls for a new row paints it with the background that is in force.
+    return (_unpainted(line, cols) if len(line) > cols else line for line in lines)
+
+
+def _unpainted(line: bytes, cols: int) -> bytes:
+    # Behind the last column nothing is painted, and some terminals would erase a character.
+    if not _GROUND.search(line) or _ends_full(line, cols):
+        return line
+    return line + _ERASE
 
 
 def _ends_full(line: bytes, cols: int) -> bool:

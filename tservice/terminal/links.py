@@ -9,7 +9,7 @@ or that was printed again without its link.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from attrs import frozen
 
@@ -93,7 +93,7 @@ class LinkBook:
             self._links[text] = ()
 
     def linked(
-        self, rows: Sequence[bytes], wrapped: Container[int] = frozenset()
+        self, rows: Sequence[bytes], wrapped: Collection[int] = frozenset()
     ) -> tuple[bytes, ...]:
         """C{rows} of a capture, with the links that they are known to have.
 

@@ -5,7 +5,7 @@ What a capture does not know, these bytes cannot say: the style of the pen and t
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 
 from tservice.terminal.frame import PaneContent
 from tservice.terminal.lines import (
@@ -70,7 +70,7 @@ def _behind(frame: PaneContent) -> bytes:
     return above + _placed(main, frame.main_wrapped) + _move(column, row)
 
 
-def _placed(rows: Sequence[bytes], wrapped: Container[int]) -> bytes:
+def _placed(rows: Sequence[bytes], wrapped: Collection[int]) -> bytes:
     lines = numbered_lines(self_contained(rows), wrapped)
     return b"".join(_move(0, y) + line for y, line in lines if line)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
@@ -230,7 +230,7 @@ async def texts_of_screen(pane: IPane, needle: Needle) -> list[str] | None:
     return found
 
 
-def _rows_of(rows: Sequence[bytes], wrapped: Container[int], first: int) -> Sequence[bytes]:
+def _rows_of(rows: Sequence[bytes], wrapped: Collection[int], first: int) -> Sequence[bytes]:
     """The rows of the line that begins in row C{first}."""
     last = first
     while last in wrapped and last + 1 < len(rows):
