@@ -41,7 +41,7 @@ class TerminalReader:
         if is_out:
             return await self._last_screen(live, request)
         try:
-            return await read_terminal(self.clock, live.session, pane, request)
+            return await read_terminal(self.clock, live.session, pane, request, live.last_screen)
         except ServiceError as error:
             # It is noticed only after a while that a host is lost.
             is_lost = live.record.location is not Location.LOCAL

@@ -50,6 +50,11 @@ class LastScreen:
         if self._timer is None and self._looking is None and self._wanted():
             self._timer = self._clock.callLater(AFTER, self._look)
 
+    def saw(self, capture: Capture) -> None:
+        """Somebody has looked at the screen, without its history."""
+        if self._wanted():
+            self.seen = SeenScreen(capture, now_ms(self._clock))
+
     def close(self) -> None:
         """Look no more; what was seen stays."""
         cancel(self._timer)
@@ -68,7 +73,7 @@ class LastScreen:
         except MuxError as error:
             self._log.debug("a screen was not seen: {error}", error=error)
         else:
-            self.seen = SeenScreen(capture, now_ms(self._clock))
+            self.saw(capture)
 
     def _looked(self, _: object, offset: int) -> None:
         self._looking = None

@@ -13,7 +13,7 @@ from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.mux.interface import Capture, IPane, MuxBusy, MuxError, PaneGone
 from tservice.sessions.interfaces import KeptScreen
-from tservice.sessions.output.lastscreen import SeenScreen
+from tservice.sessions.output.lastscreen import LastScreen, SeenScreen
 from tservice.sessions.record.model import Session
 from tservice.terminal.lines import contained_lines, goes_on, join_wrapped
 from tservice.terminal.plain import plain
@@ -69,10 +69,15 @@ def history_rows(full: bool, lines: str | None, limit: int) -> int | None:
 
 
 async def read_terminal(
-    clock: IReactorTime, session: Session, pane: IPane | None, request: ReadRequest
+    clock: IReactorTime,
+    session: Session,
+    pane: IPane | None,
+    request: ReadRequest,
+    last: LastScreen | None = None,
 ) -> TerminalReading:
     """The terminal's text; without a process an empty one (protocol-terminal).
 
+    @param last: is told of a screen that was read.
     @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
     """
     begun = clock.seconds()
@@ -80,6 +85,8 @@ async def read_terminal(
     captured = clock.seconds()
     if capture is None:
         return TerminalReading(data=_empty(session, request))
+    if last is not None and request.history is None:
+        last.saw(capture)
     lines: list[bytes] = []
     async for piece in _in_pieces(clock, contained_lines(capture)):
         lines += piece

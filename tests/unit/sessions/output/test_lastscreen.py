@@ -59,6 +59,13 @@ class StaleTests(FarCase):
         self.assertTrue(found["stale"])
         self.assertIn("here", found["terminalBuffer"])
 
+    def test_what_somebody_read_is_not_older_when_the_host_is_lost(self) -> None:
+        self.far.there = True
+        self.pane(self.session).emit(b"just now")
+        self.assertIn("just now", self.read()["terminalBuffer"])
+        self.far.there = False
+        self.assertIn("just now", self.read()["terminalBuffer"])
+
     def test_looks_are_bounded(self) -> None:
         """A pane that prints without a pause is looked at four times a second."""
         self.far.there = True
