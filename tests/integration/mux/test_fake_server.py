@@ -157,6 +157,11 @@ class FakeServerTests(TmuxTestCase):
         seen = await pane.capture(None)
         self.assertEqual(24, len(seen.lines))
 
+    async def test_a_caret_that_is_nowhere(self) -> None:
+        self.says(cursor_x="500", cursor_y="9999")
+        seen = await (await self.liar()).capture(None)
+        self.assertEqual(24, len(seen.lines))
+
     async def test_a_history_that_is_not_there(self) -> None:
         """A million pages would be asked for."""
         self.says(history_size="2000000000")

@@ -204,8 +204,8 @@ def _joined(pages: list[tuple[tuple[bytes, ...], bool]], rows: int) -> _Above:
     lines: list[bytes] = []
     wrapped: set[int] = set()
     for page, goes_on in reversed(pages):
-        lines += (_PLAIN + page[0], *page[1:]) if lines else page
-        if goes_on:
+        lines += (_PLAIN + page[0], *page[1:]) if lines and page else page
+        if goes_on and lines:
             wrapped.add(len(lines) - 1)
     return _Above(tuple(lines), rows, frozenset(wrapped))
 
@@ -216,7 +216,7 @@ def _capture(moment: _Moment, log: OutputLog, extra_modes: bytes) -> Capture:
     above = moment.above
     history = len(above.lines)
     wrapped = {history + row for row in moment.wrapped} | (above.wrapped - {history - 1})
-    if moment.goes_on and is_multiple(above.lines[-1], state.cols):
+    if moment.goes_on and history and is_multiple(above.lines[-1], state.cols):
         wrapped.add(history - 1)
     screen = _charsets(moment.screen)
     return Capture(
@@ -283,7 +283,7 @@ def finish(state: PaneState, screen: Sequence[bytes]) -> bytes:
         place -= top
     if column >= state.cols:
         # Behind the last column the next character wraps; only writing the row gets there.
-        found += b"\x1b[%d;1H" % (place + 1) + [*self_contained(screen)][row]
+        found += b"\x1b[%d;1H" % (place + 1) + b"".join([*self_contained(screen)][row : row + 1])
     else:
         found += b"\x1b[%d;%dH" % (place + 1, column + 1)
     # The rest would change how that is written.
