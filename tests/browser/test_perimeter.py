@@ -214,7 +214,6 @@ class AuditTests(PerimeterCase):
         entries = root.get_by_test_id("entry")
         expect(entries).to_have_count(3)
         expect(entries.first).to_have_attribute("data-action", "login.failed")
-        expect(root.get_by_test_id("audit-chain")).to_contain_text("Unbroken")
         root.get_by_test_id("audit-kind").select_option("users")
         expect(entries).to_have_count(1)
         expect(entries.first).to_contain_text("root made a user anna")
@@ -228,7 +227,9 @@ class AuditTests(PerimeterCase):
         daemon = self.people()
         root = self.enter(daemon)
         for number in range(60):
-            self.call(daemon, "PUT", "/api/settings", {"displayName": f"n{number}"})
+            # Equal entries would be added up.
+            self.call(daemon, "POST", "/api/cases", {"name": f"n{number}"})
+            self.call(daemon, "DELETE", f"/api/cases/n{number}")
         self.open_page(root, "Audit log")
         entries = root.get_by_test_id("entry")
         expect(entries).to_have_count(50)
