@@ -55,6 +55,7 @@ const SHAPES: Record<string, Shape> = {
     frame: "f-permission",
     toolName: "Bash",
     toolSummary: "npm run migrate -- --env staging",
+    complete: true,
     message: "The agent needs your permission to use Bash",
     context: PERMISSION,
     options: [
@@ -78,7 +79,13 @@ const SHAPES: Record<string, Shape> = {
     context: MULTIPLE,
     options: ["Type check", "Unit tests", "Formatter", "Type something"].map(option),
   },
-  blind: { kind: "permission", frame: "f-blind", toolName: "Edit", toolSummary: "src/parser.ts" },
+  blind: {
+    kind: "permission",
+    frame: "f-blind",
+    toolName: "Edit",
+    toolSummary: "src/parser.ts",
+    complete: true,
+  },
   idle: { kind: "idle", frame: "idle", message: "The agent is waiting for your input" },
 };
 
@@ -137,7 +144,9 @@ export class MockApprovals {
     }
     if (status === 409) {
       this.items = this.items.map((other) =>
-        other === item ? { ...other, frame: "f-changed", toolSummary: "rm -r build" } : other,
+        other === item
+          ? { ...other, frame: "f-changed", toolSummary: "rm -r build", riskHint: "Deletes files for good" }
+          : other,
       );
       throw new Refused(409, "CONFLICT", "the dialog has changed since it was shown");
     }
