@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from attrs import evolve
 
@@ -16,7 +17,9 @@ from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.model import ReadPosition
-from tservice.agents.transcripts.service import TranscriptStore
+from tservice.agents.transcripts.usage.positions import TranscriptStore
+from tservice.agents.transcripts.usage.record import MessageUsage, Usage
+from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.audit.model import BOUNDS, ORDINARY, AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.cases.model import CaseRow
@@ -206,12 +209,20 @@ def _typing(world: World) -> Sequence[Step]:
 
 def _agents(world: World) -> Sequence[Step]:
     store, places = AgentStore(world.database), TranscriptStore(world.database)
-    usage = PlanUsage(at=1)
+    usage, used = PlanUsage(at=1), UsageStore(world.database, most=KEPT)
+    message = MessageUsage(name="m", used=Usage(model="opus", output=1))
+    beside = ReadPosition(path="/b", position=5)
     return [
         Step(name="file", do=lambda: store.keep_transcript("s", "/a"), owed=True),
         Step(name="usage", do=lambda: store.keep_plan_usage(usage), owed=True),
         Step(name="place", do=lambda: places.save("s", ReadPosition(path="/a", position=3))),
         Step(name="more", do=lambda: places.save("s", ReadPosition(path="/a", position=9))),
+        *(
+            Step(name=f"used {name}", do=partial(used.merge, "s", {name: message}))
+            for name in ("m", "n", "o", "p")
+        ),
+        Step(name="beside", do=lambda: places.save_beside("s", beside)),
+        Step(name="gone", do=lambda: places.drop_beside("s", "/b"), needs="beside"),
         Step(name="later", do=lambda: store.keep_plan_usage(evolve(usage, at=2)), owed=True),
     ]
 
@@ -351,10 +362,12 @@ def _intents(world: World) -> Sequence[Step]:
     own = Intent(key="a", owner="ann", working_dir="/a", updated_at=1)
     other = Intent(key="b", owner="bob", working_dir="/b", updated_at=2)
     return [
-        Step(name="kept", do=lambda: store.save(own)),
-        Step(name="another", do=lambda: store.save(other)),
+        Step(name="on", do=lambda: store.begin_mode("primary", 1), owed=True),
+        Step(name="kept", do=lambda: store.replace(own)),
+        Step(name="another", do=lambda: store.replace(other)),
         Step(name="noted", do=lambda: store.note(evolve(own, goals="ship")), owed=True),
-        Step(name="deleted", do=lambda: store.delete("b"), needs="another"),
+        Step(name="deleted", do=lambda: store.delete("b", 3), needs="another"),
+        Step(name="off", do=lambda: store.end_mode("primary"), owed=True),
         Step(
             name="strangers",
             do=lambda: store.forget_strangers(lambda name: False),
@@ -469,7 +482,7 @@ STORIES = [
         _containers,
     ),
     Story(["restore_host", "restore_offers", "restore_losses"], _restore),
-    Story(["intents"], _intents),
+    Story(["intents", "collected_since"], _intents),
     Story(["cases", "case_trash", "case_orders"], _case_book),
     Story(["accounts"], _accounts),
     Story(["auth_sessions"], _cookies),
@@ -481,7 +494,10 @@ STORIES = [
         _typing,
         look={"input_marks": "SELECT session_id, client_id, seq FROM input_marks ORDER BY used"},
     ),
-    Story(["agent_sessions", "plan_usage", "transcripts"], _agents),
+    Story(
+        ["agent_sessions", "plan_usage", "transcripts", "transcript_files", "message_usage"],
+        _agents,
+    ),
     Story(["approvals"], _approvals),
     Story(["webhook_outbox", "webhook_result"], _webhooks),
     Story(["cron_jobs", "cron_runs"], _cron),

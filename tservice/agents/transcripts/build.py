@@ -7,7 +7,9 @@ from tservice.agents.transcripts.history import History
 from tservice.agents.transcripts.homes import Homes, own_files
 from tservice.agents.transcripts.prices import Prices, packaged_prices
 from tservice.agents.transcripts.routes import TranscriptRoutes
-from tservice.agents.transcripts.service import Transcripts, TranscriptStore
+from tservice.agents.transcripts.service import Transcripts
+from tservice.agents.transcripts.usage.positions import TranscriptStore
+from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.doors.inthread import in_own_thread
 from tservice.ground.feature import Feature
@@ -22,10 +24,10 @@ def build_transcripts(
     homes = Homes(
         own=own_files(ground.home, clis), places=ground.places, inside=ground.bounds.inside
     )
-    store = TranscriptStore(ground.database)
+    store, usage = TranscriptStore(ground.database), UsageStore(ground.database)
     prices = Prices(packaged=packaged_prices(), chosen=lambda: ground.settings.get().model_prices)
     look = in_own_thread(ground.doors.files)
-    transcripts = Transcripts(ground.reactor, sessions, agents, homes, store, look, prices)
+    transcripts = Transcripts(ground.reactor, sessions, agents, homes, store, usage, look, prices)
     history = History(sessions, homes, look, ground.reactor.seconds)
     return Feature(
         name="transcripts",

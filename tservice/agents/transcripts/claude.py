@@ -14,7 +14,6 @@ from tservice.agents.transcripts.model import (
     Failure,
     Message,
     Tally,
-    Usage,
     answered,
     as_count,
     as_id,
@@ -24,9 +23,9 @@ from tservice.agents.transcripts.model import (
     as_string,
     as_text,
     as_time,
-    counted,
     prompted,
 )
+from tservice.agents.transcripts.usage.record import MessageUsage, Usage
 
 SYNTHETIC = "<synthetic>"
 """The model that stands at what the client itself says in the agent's place."""
@@ -42,6 +41,11 @@ def unpasted(text: str) -> str:
     return "".join((*map(str.rstrip, before), last))
 
 
+def is_own(text: str) -> bool:
+    """Return whether the client wrote a text in the user's place: a command, or what came of it."""
+    return _COMMAND.match(text) is not None
+
+
 def said(found: Mapping[str, Any]) -> Message | None:
     """What a line says, if it is something that one side said."""
     role = found.get("type")
@@ -55,7 +59,7 @@ def said(found: Mapping[str, Any]) -> Message | None:
     text = as_text(message.get("content"))
     if role == "user":
         text = unpasted(text)
-    if not text.strip() or (role == "user" and _COMMAND.match(text)):
+    if not text.strip() or (role == "user" and is_own(text)):
         return None
     return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))
 
@@ -82,30 +86,44 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         tally,
         conversation=as_id(found.get("sessionId")) or tally.conversation,
         cwd=as_name(found.get("cwd")) or tally.cwd,
-        cost=tally.cost + as_number(found.get("costUSD")),
     )
     message, words = as_map(found.get("message")), said(found)
     if words is not None and words.role == "user":
         return prompted(tally, words)
     if found.get("type") != "assistant":
         return tally
-    name = str(message.get("id") or found.get("uuid") or "")[:NAME_CHARS]
-    usage = as_map(message.get("usage"))
-    if message.get("model") != SYNTHETIC and usage:
-        tally = _used(tally, name, as_name(message.get("model")) or "", usage)
+    more = used(tally, found)
+    if more is not None and (more.used.sent or more.used.output):
+        context = more.used.sent + more.used.output
+        tally = evolve(tally, context=context, model=more.used.model or tally.model)
     if words is None:
         return tally
     if found.get("isApiErrorMessage") is True:
         tally = evolve(tally, failure=Failure(text=words.text, at=words.timestamp))
-    return answered(tally, name, words)
+    return answered(tally, _name(found, message)[:NAME_CHARS], words)
 
 
-def _used(tally: Tally, name: str, model: str, usage: Mapping[str, Any]) -> Tally:
-    used = Usage(
-        model=model,
+def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
+    """What a line tells that its message used: one of the agent's, or of its subagents'.
+
+    A message takes several lines, each with the usage so far, and others may stand between them.
+    """
+    if found.get("type") != "assistant":
+        return None
+    message, cost = as_map(found.get("message")), as_number(found.get("costUSD"))
+    usage = as_map(message.get("usage"))
+    if not cost and (message.get("model") == SYNTHETIC or not usage):
+        return None
+    tokens = Usage(
+        model=as_name(message.get("model")) or "",
         input=as_count(usage.get("input_tokens")),
         cache_read=as_count(usage.get("cache_read_input_tokens")),
         cache_write=as_count(usage.get("cache_creation_input_tokens")),
         output=as_count(usage.get("output_tokens")),
     )
-    return evolve(counted(tally, name, used), context=used.sent + used.output)
+    at = as_time(found.get("timestamp"))
+    return MessageUsage(name=_name(found, message), used=tokens, cost=cost, at=at)
+
+
+def _name(found: Mapping[str, Any], message: Mapping[str, Any]) -> str:
+    return str(message.get("id") or found.get("uuid") or found.get("timestamp") or "")

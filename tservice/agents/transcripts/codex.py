@@ -18,7 +18,6 @@ from tservice.agents.transcripts.model import (
     Failure,
     Message,
     Tally,
-    Usage,
     answered,
     as_count,
     as_id,
@@ -27,9 +26,9 @@ from tservice.agents.transcripts.model import (
     as_string,
     as_text,
     as_time,
-    counted,
     prompted,
 )
+from tservice.agents.transcripts.usage.record import MessageUsage, Usage
 
 _ROLES = {
     "user_message": "user",
@@ -61,13 +60,19 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
     """The tally after one more line."""
     payload = as_map(found.get("payload"))
     if found.get("type") == "session_meta":
+        # The first one is its own; a copy of another conversation may follow, with that one's.
         return evolve(
             tally,
-            conversation=as_id(payload.get("id")) or tally.conversation,
-            cwd=as_name(payload.get("cwd")) or tally.cwd,
+            conversation=tally.conversation or as_id(payload.get("id")),
+            parent=tally.parent or as_id(payload.get("parent_thread_id")),
+            cwd=tally.cwd or as_name(payload.get("cwd")),
         )
     if found.get("type") == "turn_context":
-        return evolve(tally, model=as_name(payload.get("model")) or tally.model)
+        return evolve(
+            tally,
+            model=as_name(payload.get("model")) or tally.model,
+            turn=as_id(payload.get("turn_id")) or tally.turn,
+        )
     if found.get("type") == "response_item":
         return _planned(tally, payload)
     words = said(found)
@@ -75,6 +80,8 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         return prompted(tally, words) if words.role == "user" else answered(tally, "", words)
     if found.get("type") != "event_msg":
         return tally
+    if payload.get("type") == "task_started":
+        return evolve(tally, turn=as_id(payload.get("turn_id")) or tally.turn)
     if payload.get("type") == "token_count":
         return _used(tally, as_map(payload.get("info")))
     error = as_string(as_map(payload.get("error")).get("message"))
@@ -106,19 +113,47 @@ def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _used(tally: Tally, info: Mapping[str, Any]) -> Tally:
-    total, last = as_map(info.get("total_token_usage")), as_map(info.get("last_token_usage"))
+    total = as_map(info.get("total_token_usage"))
     if not total:
         return tally
-    cached, sent = as_count(total.get("cached_input_tokens")), as_count(total.get("input_tokens"))
-    used = Usage(
+    last = as_map(info.get("last_token_usage"))
+    return evolve(
+        tally,
+        sum=_tokens(tally, total),
+        context=as_count(last.get("total_tokens")) or tally.context,
+        window=as_count(info.get("model_context_window")) or tally.window,
+    )
+
+
+def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
+    """What a line tells that an answer used.
+
+    Codex tells the sums of the conversation.  A copy of it tells the same sums of the same turns.
+    """
+    payload = as_map(found.get("payload"))
+    if found.get("type") != "event_msg" or payload.get("type") != "token_count":
+        return None
+    info = as_map(payload.get("info"))
+    total, last = as_map(info.get("total_token_usage")), as_map(info.get("last_token_usage"))
+    if not total:
+        return None
+    now = _tokens(tally, total)
+    more = now.less(tally.sum) if tally.sum is not None else _tokens(tally, last or total)
+    if min(more.input, more.cache_read, more.output) < 0:
+        # It began to sum up anew.
+        more = _tokens(tally, last)
+    if not more.sent and not more.output:
+        return None
+    name = f"{tally.turn or tally.conversation}/{now.sent}/{now.output}"
+    return MessageUsage(name=name, used=more, at=as_time(found.get("timestamp")))
+
+
+def _tokens(tally: Tally, told: Mapping[str, Any]) -> Usage:
+    cached, sent = as_count(told.get("cached_input_tokens")), as_count(told.get("input_tokens"))
+    return Usage(
         model=tally.model or "",
         # Codex counts the tokens of the cache as part of the input.
         input=max(0, sent - cached),
         cache_read=min(cached, sent),
-        output=as_count(total.get("output_tokens")),
-    )
-    return evolve(
-        counted(tally, "", used),
-        context=as_count(last.get("total_tokens")) or tally.context,
-        window=as_count(info.get("model_context_window")) or tally.window,
+        output=as_count(told.get("output_tokens")),
     )

@@ -13,8 +13,15 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from tservice.agents.transcripts.choice import EARLY_MS, Candidate, choose
-from tservice.agents.transcripts.sources import head
-from tservice.agents.transcripts.stores import CODEX, PRIMARY, STORES, StoredConversation, scan
+from tservice.agents.transcripts.sources import GEMINI, OPENCODE, head
+from tservice.agents.transcripts.stores import (
+    CODEX,
+    PRIMARY,
+    STORES,
+    StoredConversation,
+    in_folders,
+    scan,
+)
 from tservice.core.doors.inparts import in_order
 from tservice.core.places.bounds import ANYWHERE, Inside
 from tservice.sessions.interfaces import Session
@@ -24,10 +31,28 @@ MODES = tuple(STORES)
 
 CANDIDATES = 50
 """Conversations, newest first, of which the beginning is read to find a session's."""
+BESIDE = 500
+"""Transcripts of subagents and of earlier conversations, newest first, that are read."""
+SUBAGENTS = "subagents"
+"""Claude Code's folder of a conversation's subagents."""
+SUBAGENT_DEPTH = 4
+"""Levels of folders in there: those of a workflow have their own."""
 NAME_CHARS = 8
 """So much of a conversation's id is in the name of its file, whatever the agent."""
 
 _OTHER = re.compile(r"[^A-Za-z0-9]")
+
+
+@frozen(kw_only=True)
+class Located:
+    """The transcripts of a session.
+
+    @ivar path: its conversation now.
+    @ivar beside: those of subagents and of earlier conversations.
+    """
+
+    path: Path
+    beside: tuple[StoredConversation, ...] = ()
 
 
 @frozen(kw_only=True)
@@ -90,9 +115,39 @@ class TranscriptFiles:
         @param shared: other sessions of the mode are in the folder.
         """
         if session.mode != PRIMARY:
-            chosen = choose(session, self._candidates(session, taken), shared=shared)
+            candidates = self._candidates(session, taken)
+            own = [each for each in candidates if each.begins.parent is None]
+            chosen = choose(session, own, shared=shared)
             return None if chosen is None else chosen.path
         return self.named(session, told) or self._known(session)
+
+    def located(
+        self, session: Session, told: str | None, taken: Collection[str], *, shared: bool
+    ) -> Located | None:
+        """Find the session's conversation, and whatever else tells what the session used.
+
+        The arguments are those of L{locate}.
+        """
+        if session.mode == PRIMARY:
+            path = self.locate(session, told, taken, shared=shared)
+            return (
+                None if path is None else Located(path=path, beside=self._claude_s(session, path))
+            )
+        candidates = self._candidates(session, taken)
+        own = [each for each in candidates if each.begins.parent is None]
+        chosen = choose(session, own, shared=shared)
+        if chosen is None:
+            return None
+        if session.mode == OPENCODE:
+            # Its database is asked for all of them at once.
+            return Located(path=chosen.path)
+        known = {*session.conversation_ids}
+        known |= {str(each.begins.conversation) for each in own if each.found == chosen}
+        beside = [each.found for each in _family(candidates, known) if each.found != chosen]
+        if session.mode == GEMINI:
+            for each in sorted(known):
+                beside += in_folders(chosen.path.parent / each, GEMINI, 1)
+        return Located(path=chosen.path, beside=tuple(nlargest(BESIDE, beside, key=_at)))
 
     def resumable(self, session: Session) -> str | None:
         """The last of the session's conversations that is on disk and was given a prompt."""
@@ -114,6 +169,21 @@ class TranscriptFiles:
     def all(self) -> list[StoredConversation]:
         """Every conversation, newest first, within the limits of one search of each place."""
         return all_transcripts([self])
+
+    def _claude_s(self, session: Session, path: Path) -> tuple[StoredConversation, ...]:
+        """The transcripts beside Claude Code's C{path}."""
+        folder = Path(os.path.realpath(self.folder_of(session.working_dir)))
+        found: list[StoredConversation] = []
+        for conversation in dict.fromkeys((*session.conversation_ids, path.stem)):
+            earlier = self.named(session, str(folder / f"{conversation}.jsonl"))
+            if earlier is None:
+                continue
+            if earlier.name != path.name:
+                found += _stored(earlier)
+            inside = folder / conversation / SUBAGENTS
+            if os.path.realpath(inside) == str(inside):
+                found += in_folders(inside, PRIMARY, SUBAGENT_DEPTH)
+        return tuple(nlargest(BESIDE, found, key=_at))
 
     def _known(self, session: Session) -> Path | None:
         for conversation in reversed(session.conversation_ids):
@@ -154,7 +224,8 @@ class TranscriptFiles:
             if str(each.path) in taken or each.at < session.created_at - EARLY_MS:
                 continue
             begins = head(each.path, session.mode)
-            known = begins.conversation in session.conversation_ids
+            ids = session.conversation_ids
+            known = begins.conversation in ids or begins.parent in ids
             if known and self._is_foreign(each.path, session.mode):
                 continue
             if known or (begins.cwd is not None and _real(begins.cwd) == here):
@@ -165,6 +236,28 @@ class TranscriptFiles:
 def _units(sign: str) -> int:
     """How many UTF-16 units a character takes."""
     return len(sign.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _family(candidates: Iterable[Candidate], known: set[str]) -> Iterable[Candidate]:
+    """Those of the conversations C{known}, and of their subagents, whose own may have some."""
+    every = tuple(candidates)
+    size = 0
+    while len(known) > size:
+        size = len(known)
+        children = (each.begins for each in every if each.begins.parent in known)
+        known = known | {begins.conversation for begins in children if begins.conversation}
+    return (each for each in every if each.begins.conversation in known)
+
+
+def _stored(path: Path) -> Iterable[StoredConversation]:
+    with suppress(OSError):
+        status = path.lstat()
+        at = int(status.st_mtime * 1000)
+        yield StoredConversation(path=path, mode=PRIMARY, at=at, size=status.st_size)
+
+
+def _at(found: StoredConversation) -> int:
+    return found.at
 
 
 def _real(told: str) -> str | None:

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from tservice.agents.transcripts import claude, codex, gemini, pi
 from tservice.agents.transcripts.model import Message, Tally
+from tservice.agents.transcripts.usage.record import MessageUsage
 
 _Says = Callable[[Mapping[str, Any]], Message | None]
 
@@ -18,11 +19,13 @@ class Format:
     """One agent's lines.
 
     @ivar advance: the tally after one more line.
+    @ivar used: what a line tells that a message used, by the tally before that line.
     @ivar said: what a line says, if it is something that one side said.
     @ivar given: the prompt that a line tells of, if no line before it told of that one.
     """
 
     advance: Callable[[Tally, Mapping[str, Any]], Tally]
+    used: Callable[[Tally, Mapping[str, Any]], MessageUsage | None]
     said: _Says
     given: Callable[[Mapping[str, Any]], str | None]
 
@@ -36,8 +39,14 @@ def _by_the_user(said: _Says) -> Callable[[Mapping[str, Any]], str | None]:
 
 
 FORMATS: Mapping[str, Format] = {
-    "primary": Format(advance=claude.advance, said=claude.said, given=claude.given),
-    "codex": Format(advance=codex.advance, said=codex.said, given=_by_the_user(codex.said)),
-    "gemini": Format(advance=gemini.advance, said=gemini.said, given=_by_the_user(gemini.said)),
-    "pi": Format(advance=pi.advance, said=pi.said, given=_by_the_user(pi.said)),
+    "primary": Format(
+        advance=claude.advance, used=claude.used, said=claude.said, given=claude.given
+    ),
+    "codex": Format(
+        advance=codex.advance, used=codex.used, said=codex.said, given=_by_the_user(codex.said)
+    ),
+    "gemini": Format(
+        advance=gemini.advance, used=gemini.used, said=gemini.said, given=_by_the_user(gemini.said)
+    ),
+    "pi": Format(advance=pi.advance, used=pi.used, said=pi.said, given=_by_the_user(pi.said)),
 }

@@ -20,7 +20,6 @@ from tservice.agents.transcripts.model import (
     ListedTodos,
     Message,
     Tally,
-    Usage,
     answered,
     as_count,
     as_id,
@@ -28,9 +27,9 @@ from tservice.agents.transcripts.model import (
     as_name,
     as_text,
     as_time,
-    counted,
     prompted,
 )
+from tservice.agents.transcripts.usage.record import MessageUsage, Usage
 
 _ROLES = {"user": "user", "gemini": "assistant"}
 _TODOS = "write_todos"
@@ -58,9 +57,11 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
     if found.get("type") != "gemini":
         return tally
     tally = evolve(tally, todos=_todos(tally.todos, found.get("toolCalls")))
-    tokens = as_map(found.get("tokens"))
-    if tokens:
-        tally = _used(tally, name, as_name(found.get("model")) or "", tokens)
+    more = used(tally, found)
+    if more is not None:
+        context = as_count(as_map(found.get("tokens")).get("total"))
+        context = context or more.used.sent + more.used.output
+        tally = evolve(tally, context=context, model=more.used.model or tally.model)
     # A message that is written again is whole each time, not a further part of the answer.
     return tally if words is None else answered(evolve(tally, response_id=""), name, words)
 
@@ -74,13 +75,17 @@ def _todos(before: ListedTodos, called: Any) -> ListedTodos:
     return before
 
 
-def _used(tally: Tally, name: str, model: str, tokens: Mapping[str, Any]) -> Tally:
+def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
+    """What a line tells that its message used."""
+    tokens = as_map(found.get("tokens"))
+    if found.get("type") != "gemini" or not tokens:
+        return None
     sent, cached = as_count(tokens.get("input")), as_count(tokens.get("cached"))
-    used = Usage(
-        model=model,
+    more = Usage(
+        model=as_name(found.get("model")) or "",
         input=max(0, sent - cached) + as_count(tokens.get("tool")),
         cache_read=min(cached, sent),
         output=as_count(tokens.get("output")) + as_count(tokens.get("thoughts")),
     )
-    context = as_count(tokens.get("total")) or used.sent + used.output
-    return evolve(counted(tally, name, used), context=context)
+    name, at = str(found.get("id") or found.get("timestamp") or ""), as_time(found.get("timestamp"))
+    return MessageUsage(name=name, used=more, at=at)

@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
+from tservice.agents.transcripts.usage.record import MessageUsage, Usage
 from tservice.core.crowd import is_crowd
 from tservice.core.numbers import TOKENS_MAX
 from tservice.core.text import JOINERS, shorten
@@ -24,9 +25,6 @@ NAME_CHARS = 4096
 """Characters of a name or a path, and of an error."""
 LINE_VALUES = 50_000
 """Values and names of a line; a crowd of them would hold up everybody while it is parsed."""
-MODELS = 20
-"""Models whose tokens are told apart; the tokens of further ones have no price."""
-
 ListedTodos = tuple[tuple[str, str], ...]
 """The words of each, and how far it is."""
 
@@ -62,53 +60,16 @@ class Failure:
 
 
 @frozen(kw_only=True)
-class Usage:
-    """Tokens of one model, by what they cost.
-
-    @ivar input: sent, those from and into the cache aside.
-    """
-
-    model: str
-    input: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-    output: int = 0
-
-    @property
-    def sent(self) -> int:
-        """Tokens sent, from whereever they came."""
-        return self.input + self.cache_read + self.cache_write
-
-    def less(self, other: Usage) -> Usage:
-        """What is left of it without C{other}."""
-        return self._with(other, -1)
-
-    def plus(self, other: Usage) -> Usage:
-        """Both together."""
-        return self._with(other, 1)
-
-    def _with(self, other: Usage, sign: int) -> Usage:
-        return Usage(
-            model=self.model,
-            input=self.input + sign * other.input,
-            cache_read=self.cache_read + sign * other.cache_read,
-            cache_write=self.cache_write + sign * other.cache_write,
-            output=self.output + sign * other.output,
-        )
-
-
-@frozen(kw_only=True)
 class Tally:
-    """What was found in a transcript so far.
+    """What was found in a transcript so far, but for what its messages used.
 
-    @ivar input: tokens sent, those from the cache included.
-    @ivar cost: dollars, where the lines say so.
-    @ivar usage: the same tokens by model, so that they can be priced; at most L{MODELS}.
     @ivar model: of the last answer.
     @ivar context: tokens of the conversation as of the last answer.
     @ivar window: tokens that the model takes, where the lines say so.
-    @ivar counted: the last message whose usage is in the sums, C{share} and C{share_cost} what it
-        has in them: one message takes several lines, each with the usage so far.
+    @ivar parent: the conversation that this one is a subagent's of.
+    @ivar began: when its file began, of agents whose forks begin with copies.
+    @ivar turn: of agents that tell sums, the turn that the next one is about, and C{sum} the one
+        before it.
     @ivar response: the last answer; C{response_id} joins its lines.
     @ivar title: from the first prompt, which was given at C{first_at}; the last one at
         C{prompted_at}; C{prompts} counts them.
@@ -117,15 +78,12 @@ class Tally:
     @ivar planned: a list that its tool was given and did not answer yet, under the call's name.
     """
 
-    input: int = 0
-    output: int = 0
-    cost: float = 0.0
     context: int = 0
     window: int | None = None
-    counted: str = ""
-    share: Usage = Usage(model="")
-    share_cost: float = 0.0
-    usage: tuple[Usage, ...] = ()
+    parent: str | None = None
+    began: int | None = None
+    turn: str = ""
+    sum: Usage | None = None
     model: str | None = None
     response: str = ""
     response_id: str = ""
@@ -151,8 +109,8 @@ def tally_of(kept: Mapping[str, Any]) -> Tally | None:
     fields = dict(kept)
     try:
         failure = fields.pop("failure", None)
-        fields["share"] = Usage(**fields["share"])
-        fields["usage"] = tuple(Usage(**each) for each in fields["usage"])
+        before = fields.pop("sum")
+        fields["sum"] = None if before is None else Usage(**before)
         fields["todos"] = _todos_of(fields.get("todos", ()))
         name, planned = fields.get("planned") or (None, ())
         fields["planned"] = name and (name, _todos_of(planned))
@@ -171,14 +129,19 @@ class ReadPosition:
 
     @ivar inode: tells a file from another one of the same name.
     @ivar position: the start of the first line that was not read.
+    @ivar changed_at: when the file had changed last by then, in Unix milliseconds, of one that is
+        not the session's conversation.
     @ivar ended: there was nothing more.
+    @ivar used: what messages used by what was read last, by their names.
     """
 
     path: str
     inode: int = 0
     position: int = 0
+    changed_at: int = 0
     tally: Tally = field(factory=Tally)
     ended: bool = True
+    used: Mapping[str, MessageUsage] = field(factory=dict, eq=False)
 
 
 def entry(line: bytes) -> dict[str, Any] | None:
@@ -219,37 +182,6 @@ def answered(tally: Tally, name: str, said: Message) -> Tally:
         response_id=name,
         response_at=said.timestamp or tally.response_at,
     )
-
-
-def counted(tally: Tally, name: str, used: Usage) -> Tally:
-    """A message used tokens; told again, it counts once, with what it was told last.
-
-    @param name: of the message, or of the conversation where its lines tell sums.
-    """
-    before = tally.share if tally.counted == name else Usage(model=used.model)
-    more = used.less(before)
-    return evolve(
-        tally,
-        input=tally.input + more.sent,
-        output=tally.output + more.output,
-        usage=_added(tally.usage, more),
-        model=used.model or tally.model,
-        counted=name,
-        share=used,
-    )
-
-
-def _added(usage: tuple[Usage, ...], more: Usage) -> tuple[Usage, ...]:
-    known = {each.model: each for each in usage}
-    name = more.model if more.model in known or len(known) < MODELS else ""
-    before = known.get(name, Usage(model=name))
-    known[name] = before.plus(more)
-    return tuple(known.values())
-
-
-def next_conversation(tally: Tally) -> Tally:
-    """What a new file begins with: the sums go on, all else is of the old one."""
-    return Tally(input=tally.input, output=tally.output, cost=tally.cost, usage=tally.usage)
 
 
 def title_of(prompt: str) -> str | None:

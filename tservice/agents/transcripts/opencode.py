@@ -8,7 +8,7 @@ Whoever the agent is may have written the database: a child reads it (L{rows}).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from tservice.agents.transcripts.model import (
     Message,
     ReadPosition,
     Tally,
-    Usage,
     answered,
     as_count,
     as_id,
@@ -32,12 +31,11 @@ from tservice.agents.transcripts.model import (
     as_name,
     as_number,
     as_string,
-    counted,
-    next_conversation,
     prompted,
 )
-from tservice.agents.transcripts.reader import MESSAGE_CHARS, MESSAGES
+from tservice.agents.transcripts.reader import LINES, MESSAGE_CHARS, MESSAGES, REPORTS
 from tservice.agents.transcripts.sqlite.rows import Row, Rows, opened
+from tservice.agents.transcripts.usage.record import MessageUsage, Usage
 from tservice.core.crowd import is_crowd
 
 NEWEST = 20
@@ -47,18 +45,33 @@ PARTS = 200
 LISTED = 1000
 """Conversations, newest first, that are listed."""
 
-_SESSION = """
-    SELECT directory, cost, tokens_input, tokens_output, tokens_reasoning, tokens_cache_read,
-           tokens_cache_write, model, time_created
-    FROM session WHERE id = ?
+LATE_MS = 60_000
+"""How long behind its time a message may come to be seen by others."""
+
+_SESSION = "SELECT directory, model FROM session WHERE id = ?"
+# Of the conversations that are named, and of what their subagents began: the messages that changed
+# since, the oldest change first.
+_CHANGED = """
+    WITH RECURSIVE family (id, child) AS (
+        SELECT id, parent_id IS NOT NULL FROM session
+        WHERE id IN (SELECT value FROM json_each(?))
+        UNION SELECT session.id, 1 FROM session JOIN family ON session.parent_id = family.id
+    )
+    SELECT message.id, family.child, message.time_updated, message.data
+    FROM message JOIN family ON message.session_id = family.id
+    WHERE (message.time_updated, message.id) > (?, ?)
+    ORDER BY message.time_updated, message.id LIMIT ?
 """
 _NEWEST = """
     SELECT id, time_created, data FROM message WHERE session_id = ?
     ORDER BY time_created DESC, id DESC LIMIT ?
 """
+# A fork begins with copies, which are older than it.
 _FIRST = """
-    SELECT id, time_created, data FROM message WHERE session_id = ?
-    ORDER BY time_created, id LIMIT 1
+    SELECT message.id, message.time_created, message.data
+    FROM message JOIN session ON session.id = message.session_id
+    WHERE session_id = ? AND message.time_created >= session.time_created
+    ORDER BY message.time_created, message.id LIMIT 1
 """
 _PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id LIMIT ?"
 _TODOS = """
@@ -80,19 +93,24 @@ def listed(database: Path) -> list[tuple[str, int]]:
     return [(row["id"], as_count(row["time_updated"])) for row in found if as_id(row["id"])]
 
 
-def read_on(place: ReadPosition, path: Path) -> ReadPosition:
-    """Read a conversation; its sums stand in its row, so nothing is read twice.
+def read_on(place: ReadPosition, path: Path, known: Sequence[str] = ()) -> ReadPosition:
+    """Read a conversation.
 
+    @param known: earlier conversations of the session, whose last messages may not be read yet.
     @raise OSError: it cannot be read.
     """
-    tally = place.tally if place.path == str(path) else next_conversation(place.tally)
+    if place.path != str(path):
+        place = ReadPosition(path=str(path))
+    tally = place.tally
     with opened(path.parent) as rows:
         tally = _begun(rows, path.name, tally)
         for message in reversed(_messages(rows, path.name, NEWEST)):
             tally = _advance(tally, message)
-        tally = _summed(rows, path.name, tally)
         tally = evolve(tally, todos=_todos(rows, path.name))
-    return ReadPosition(path=str(path), tally=tally)
+        changed = list(_changed(rows, [path.name, *known], place.position - LATE_MS))
+    last = max((as_count(row["time_updated"]) for row in changed), default=0)
+    used = {each.name: each for row in changed if (each := _used(row)) is not None}
+    return ReadPosition(path=str(path), tally=tally, position=max(last, place.position), used=used)
 
 
 def head(path: Path) -> Tally:
@@ -163,20 +181,39 @@ def _begun(rows: Rows, conversation: str, tally: Tally) -> Tally:
     return prompted(tally, said) if said is not None and said.role == "user" else tally
 
 
-def _summed(rows: Rows, conversation: str, tally: Tally) -> Tally:
-    row = _first(rows, _SESSION, conversation)
-    if row is None:
-        return tally
-    cost = as_number(row["cost"])
+def _changed(rows: Rows, conversations: Sequence[str], since: int) -> Iterator[Row]:
+    """The messages of conversations and their subagents that changed since, L{LINES} at most."""
+    after: tuple[int, str] = (since, "")
+    for _ in range(LINES // REPORTS):
+        found = rows.ask(_CHANGED, json.dumps(conversations), *after, REPORTS)
+        yield from found
+        if len(found) < REPORTS:
+            return
+        after = as_count(found[-1]["time_updated"]), str(found[-1]["id"])
+
+
+def _used(row: Row) -> MessageUsage | None:
+    """What a message used.
+
+    Its name is its id.  A fork of a conversation has new ids and the old times, so a message of
+    the agent itself is named by its time.  Those of subagents, which may have equal times, are
+    never copied.
+    """
+    data = _object(row["data"])
+    tokens, cost = as_map(data.get("tokens")), as_number(data.get("cost"))
+    cache = as_map(tokens.get("cache"))
     used = Usage(
-        model=tally.model or "",
-        input=as_count(row["tokens_input"]),
-        cache_read=as_count(row["tokens_cache_read"]),
-        cache_write=as_count(row["tokens_cache_write"]),
-        output=as_count(row["tokens_output"]) + as_count(row["tokens_reasoning"]),
+        model=as_name(data.get("modelID")) or "",
+        input=as_count(tokens.get("input")),
+        cache_read=as_count(cache.get("read")),
+        cache_write=as_count(cache.get("write")),
+        output=as_count(tokens.get("output")) + as_count(tokens.get("reasoning")),
     )
-    tally = evolve(tally, cost=tally.cost + cost - tally.share_cost, share_cost=cost)
-    return counted(tally, conversation, used)
+    if data.get("role") != "assistant" or not (used.sent or used.output or cost):
+        return None
+    began = as_count(as_map(data.get("time")).get("created"))
+    name = str(row["id"]) if row["child"] or not began else f"{began}/{data.get('agent')}"
+    return MessageUsage(name=name, used=used, cost=cost, at=as_count(row["time_updated"]))
 
 
 def _todos(rows: Rows, conversation: str) -> ListedTodos:

@@ -17,7 +17,6 @@ from tservice.agents.transcripts.model import (
     Failure,
     Message,
     Tally,
-    Usage,
     answered,
     as_count,
     as_id,
@@ -27,9 +26,9 @@ from tservice.agents.transcripts.model import (
     as_string,
     as_text,
     as_time,
-    counted,
     prompted,
 )
+from tservice.agents.transcripts.usage.record import MessageUsage, Usage
 
 
 def said(found: Mapping[str, Any]) -> Message | None:
@@ -50,30 +49,44 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
             tally,
             conversation=as_id(found.get("id")) or tally.conversation,
             cwd=as_name(found.get("cwd")) or tally.cwd,
+            began=as_time(found.get("timestamp")),
         )
     words, message = said(found), as_map(found.get("message"))
     if words is not None and words.role == "user":
-        return prompted(tally, words)
+        # A fork begins with copies, which are older than it.
+        copied = words.timestamp is not None and words.timestamp < (tally.began or 0)
+        return tally if copied else prompted(tally, words)
     if found.get("type") != "message" or message.get("role") != "assistant":
         return tally
     name = str(found.get("id") or "")[:NAME_CHARS]
-    tally = _used(tally, name, as_name(message.get("model")) or "", as_map(message.get("usage")))
+    more = used(tally, found)
+    if more is not None:
+        context = more.used.sent + more.used.output
+        tally = evolve(tally, context=context, model=more.used.model or tally.model)
     error = as_string(message.get("errorMessage"))
     if message.get("stopReason") == "error" and error is not None:
         tally = evolve(tally, failure=Failure(text=error, at=as_time(found.get("timestamp"))))
     return tally if words is None else answered(tally, name, words)
 
 
-def _used(tally: Tally, name: str, model: str, usage: Mapping[str, Any]) -> Tally:
-    used = Usage(
-        model=model,
+def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
+    """What a line tells that its message used."""
+    message = as_map(found.get("message"))
+    if found.get("type") != "message" or message.get("role") != "assistant":
+        return None
+    usage = as_map(message.get("usage"))
+    tokens = Usage(
+        model=as_name(message.get("model")) or "",
         input=as_count(usage.get("input")),
         cache_read=as_count(usage.get("cacheRead")),
         cache_write=as_count(usage.get("cacheWrite")),
         output=as_count(usage.get("output")),
     )
-    if not used.sent and not used.output:
-        return tally
-    tally = counted(tally, name, used)
-    cost = as_number(as_map(usage.get("cost")).get("total"))
-    return evolve(tally, cost=tally.cost + cost, context=used.sent + used.output)
+    if not tokens.sent and not tokens.output:
+        return None
+    return MessageUsage(
+        name=str(found.get("id") or found.get("timestamp") or ""),
+        used=tokens,
+        cost=as_number(as_map(usage.get("cost")).get("total")),
+        at=as_time(found.get("timestamp")),
+    )

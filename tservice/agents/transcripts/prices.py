@@ -10,7 +10,8 @@ from importlib.resources import files
 
 from attrs import frozen
 
-from tservice.agents.transcripts.model import Tally, Usage
+from tservice.agents.transcripts.model import Tally
+from tservice.agents.transcripts.usage.record import Totals, Usage
 from tservice.core.yamltext import parse_yaml
 from tservice.settings.interfaces import ModelPrice
 
@@ -37,11 +38,11 @@ class Prices:
         rows = (*self.chosen(), *self.packaged)
         return next((row for row in rows if name and fnmatchcase(name, row.model.lower())), None)
 
-    def cost(self, tally: Tally) -> float:
+    def cost(self, totals: Totals) -> float:
         """Dollars: what the transcript says, else what those tokens cost whose price is known."""
-        if tally.cost:
-            return tally.cost
-        return sum(self._cost(used) for used in tally.usage)
+        if totals.cost > 0:
+            return totals.cost
+        return sum(self._cost(used) for used in totals.usage)
 
     def context_percentage(self, tally: Tally, shown: str) -> float | None:
         """How full the model's window is; C{None} where its size is not known.

@@ -96,7 +96,7 @@ class Proofs:
             path = files.locate(session, told, (), shared=True)
             if path is None:
                 return None
-            found = _prompts(path, session.mode, since)
+            found = prompts(path, session.mode, since)
             return [at for at, text in found if mark_of(text) == mark]
 
         try:
@@ -161,13 +161,17 @@ class _ClaimInSession:
         return unwritten if late else written
 
 
-def _prompts(path: Path, mode: str, since: int) -> Iterator[tuple[int, str]]:
-    """What an agent was told since C{since}, and when (Unix milliseconds), newest first."""
+def prompts(path: Path, mode: str, since: int, tail: int = TAIL) -> Iterator[tuple[int, str]]:
+    """What an agent was told since C{since}, and when (Unix milliseconds), newest first.
+
+    @param tail: bytes from the transcript's end that are read.
+    @raise OSError: it cannot be read.
+    """
     if mode == OPENCODE:
         yield from opencode.prompts(path, since)
         return
     given, known = FORMATS[mode].given, set[str]()
-    for found in _entries(path, since):
+    for found in _entries(path, since, tail):
         at, text, name = _written_at(found), given(found), as_id(found.get("id"))
         if at is None or text is None or name in known:
             continue
@@ -177,12 +181,12 @@ def _prompts(path: Path, mode: str, since: int) -> Iterator[tuple[int, str]]:
         yield at, text
 
 
-def _entries(path: Path, since: int) -> Iterator[dict[str, Any]]:
+def _entries(path: Path, since: int, tail: int = TAIL) -> Iterator[dict[str, Any]]:
     """The entries of a transcript's end since C{since} (Unix milliseconds), newest first."""
     with open_regular(path) as file:
         size = file.seek(0, 2)
-        file.seek(max(0, size - TAIL))
-        lines = file.read(TAIL).split(b"\n")
+        file.seek(max(0, size - tail))
+        lines = file.read(tail).split(b"\n")
     for found in filter(None, map(entry, reversed(lines))):
         at = _written_at(found)
         if at is None or at >= since:

@@ -13,7 +13,8 @@ from typing import BinaryIO
 from attrs import evolve
 
 from tservice.agents.transcripts.formats import FORMATS
-from tservice.agents.transcripts.model import Message, ReadPosition, Tally, entry, next_conversation
+from tservice.agents.transcripts.model import Message, ReadPosition, Tally, entry
+from tservice.agents.transcripts.usage.record import MessageUsage
 from tservice.core.kernelfiles import open_plain
 
 PIECE = 256 * 1024
@@ -24,6 +25,8 @@ TURN = 16 * 1024 * 1024
 """Bytes read in one call, so that other work of the thread pool gets its turn."""
 LINES = 50_000
 """Lines read in one call, for the same reason: millions of short ones fit into so many bytes."""
+REPORTS = 2_000
+"""Messages of which one call tells what they used: so many are then stored at once."""
 SHORTEST = 16
 """Bytes below which a line says nothing, in any format."""
 UNREAD = 1024 * 1024 * 1024
@@ -51,30 +54,38 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
-    """Read what is new in C{path}, at most L{TURN} bytes and L{LINES} lines.
+    """Read what is new in C{path}, at most L{TURN} bytes, L{LINES} lines and L{REPORTS} messages.
 
     A file that was replaced or cut is read from its start again.
 
     @raise OSError: it cannot be read.
     """
-    advance = FORMATS[mode].advance
+    format_ = FORMATS[mode]
+    used: dict[str, MessageUsage] = {}
     with open_regular(path) as file:
         status = os.fstat(file.fileno())
         same = (str(path), status.st_ino) == (place.path, place.inode)
         if not same or status.st_size < place.position:
-            tally = next_conversation(place.tally) if str(path) != place.path else Tally()
-            place = ReadPosition(path=str(path), inode=status.st_ino, tally=tally)
+            place = ReadPosition(path=str(path), inode=status.st_ino)
         # Where that is in the middle of a line, its end is no JSON.
         start = max(place.position, status.st_size - UNREAD)
         tally, position, number = place.tally, start, 0
         for number, (line, end) in enumerate(lines(file, start, start + TURN), 1):
             position = end
             found = entry(line) if len(line) >= SHORTEST else None
-            tally = tally if found is None else advance(tally, found)
-            if number == LINES:
+            more = None if found is None else format_.used(tally, found)
+            if more is not None:
+                used[more.name] = _later(used.get(more.name), more)
+            tally = tally if found is None else format_.advance(tally, found)
+            if number == LINES or len(used) == REPORTS:
                 break
-        ended = number < LINES and position < start + TURN
-    return evolve(place, tally=tally, position=position, ended=ended)
+        full = number == LINES or len(used) == REPORTS
+        ended = not full and position < start + TURN
+    return evolve(place, tally=tally, position=position, ended=ended, used=used)
+
+
+def _later(before: MessageUsage | None, now: MessageUsage) -> MessageUsage:
+    return now if before is None or now.replaces(before) else before
 
 
 def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:

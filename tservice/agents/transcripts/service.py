@@ -3,31 +3,39 @@ protocol-conversations)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
+from attrs import evolve, frozen
 from twisted.internet.defer import Deferred, DeferredLock
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
 from tservice.agents.todos import current_of, told
-from tservice.agents.transcripts.files import MODES
+from tservice.agents.transcripts.claude import is_own, unpasted
+from tservice.agents.transcripts.files import MODES, Located
 from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.model import Message, ReadPosition, Tally, tally_of
+from tservice.agents.transcripts.model import Message, ReadPosition, Tally
 from tservice.agents.transcripts.prices import Prices
+from tservice.agents.transcripts.proofs import prompts
+from tservice.agents.transcripts.reader import TAIL
 from tservice.agents.transcripts.sources import GEMINI, OPENCODE, messages, read_on
-from tservice.agents.transcripts.stores import CODEX
+from tservice.agents.transcripts.stores import CODEX, PRIMARY, StoredConversation
 from tservice.agents.transcripts.turns import TurnLooks, Turns
+from tservice.agents.transcripts.usage.positions import TranscriptStore
+from tservice.agents.transcripts.usage.record import Totals
+from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.core.clock import now_ms, sleep
+from tservice.core.disk import NotKept
 from tservice.core.doors.inthread import InOwnThread
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn
+from tservice.core.timers import Timers
 from tservice.sessions.interfaces import (
     ISessions,
     ModelSource,
@@ -36,7 +44,6 @@ from tservice.sessions.interfaces import (
     Status,
     Tokens,
 )
-from tservice.store.database import Database
 
 CONVERSATIONS = 50
 """Conversation ids that a session keeps, the newest."""
@@ -44,6 +51,11 @@ CONVERSATIONS = 50
 MOMENT = 0.1
 """Seconds from an event to the reading: the agent writes the last lines of a turn after its hook,
 one turn makes several events, and whoever waits for them is to be answered first."""
+
+AGAIN = 0.5
+"""Seconds between two readings after a turn whose answer is not written yet."""
+LATE = 2.0
+"""Seconds from the rest of an agent to one more reading: no hook may tell of the turn's end."""
 
 _MOMENTS = {
     EventName.SESSION_STOP,
@@ -61,42 +73,15 @@ _LISTING = frozenset({CODEX, GEMINI, OPENCODE})
 _T = TypeVar("_T")
 
 
-class TranscriptStore:
-    """How far each transcript was read."""
+@frozen(kw_only=True)
+class _Read:
+    """A transcript that was read on.
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    @ivar kept: what its messages used is counted; false: the disk is full, so it is read again.
+    """
 
-    def load(self, session_id: str) -> ReadPosition:
-        """Where reading goes on; an empty place for a session that was never read."""
-        row = self._database.query_one(
-            "SELECT path, inode, position, tally FROM transcripts WHERE session_id = ?",
-            (session_id,),
-        )
-        if row is None:
-            return ReadPosition(path="")
-        tally = tally_of(json.loads(row["tally"]))
-        if tally is None:
-            return ReadPosition(path="")
-        return ReadPosition(
-            path=row["path"], inode=row["inode"], position=row["position"], tally=tally
-        )
-
-    def save(self, session_id: str, place: ReadPosition) -> None:
-        """Keep it; losing the last of it costs a second reading only."""
-        self._database.execute(
-            "INSERT INTO transcripts (session_id, path, inode, position, tally) "
-            "VALUES (?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET path = excluded.path, "
-            "inode = excluded.inode, position = excluded.position, tally = excluded.tally",
-            (
-                session_id,
-                place.path,
-                place.inode,
-                place.position,
-                json.dumps(attrs.asdict(place.tally)),
-            ),
-            durable=False,
-        )
+    place: ReadPosition
+    kept: bool
 
 
 class Transcripts:
@@ -114,6 +99,7 @@ class Transcripts:
         agents: IAgents,
         homes: Homes,
         store: TranscriptStore,
+        usage: UsageStore,
         in_thread: InOwnThread,
         prices: Prices,
     ) -> None:
@@ -123,20 +109,27 @@ class Transcripts:
         self._homes = homes
         self._prices = prices
         self._store = store
+        self._usage = usage
         self._in_thread = in_thread
         self._places: dict[str, ReadPosition] = {}
+        self._beside: dict[str, dict[str, ReadPosition]] = {}
+        self._found: dict[str, tuple[StoredConversation, ...]] = {}
         self._locks: dict[str, DeferredLock] = {}
         self._wanted: set[str] = set()
         self._turns = Turns(clock)
         self._looks = TurnLooks(clock, self._lists, self._want)
+        self._late = Timers(clock)
         self._begun: dict[str, int] = {}
         self._end: Callable[[], None] | None = None
         self._work: set[Deferred[Any]] = set()
         self.observers: list[Callable[[str, Tally], None]] = []
 
     def start(self, hub: EventHub) -> None:
-        """Begin to hear."""
+        """Begin to hear, and read what was written while no service was there."""
         self._end = hub.subscribe(self._heard)
+        for session in self._sessions.list():
+            if self._store.load(session.id).path:
+                self._want(session.id)
 
     def stop(self) -> None:
         """Hear nothing more; what is being read is dropped."""
@@ -144,6 +137,7 @@ class Transcripts:
             self._end()
             self._end = None
         self._looks.close()
+        self._late.clear()
         for work in tuple(self._work):
             work.cancel()
         self._wanted.clear()
@@ -160,13 +154,8 @@ class Transcripts:
 
         @raise ServiceError: 400: the session's mode keeps no transcript that is known.
         """
-        session = self._sessions.get(session_id)
-        if session.mode not in MODES:
-            raise invalid("id", f"only sessions of mode {', '.join(MODES)} have transcripts")
-        place = await self.refresh(session_id)
-        while pause := self._turns.lacking(session_id, place.tally):
-            await sleep(self._clock, pause)
-            place = await self.refresh(session_id)
+        session = self._with_transcript(session_id)
+        place = await self._whole(session_id)
         tally = place.tally
         answer: dict[str, Any] = {"text": tally.response, "timestamp": tally.response_at}
         if whole:
@@ -177,6 +166,21 @@ class Transcripts:
                 said = await self._attempt(session, read) or []
             answer["messages"] = [attrs.asdict(message) for message in said]
         return answer
+
+    async def prompts(self, session_id: str, since: int) -> list[tuple[int, str]]:
+        """Return what the session's agent was told from C{since} on, oldest first.
+
+        Each prompt has the time of its Enter, as far as the agent tells that, in Unix milliseconds.
+        Right after a turn's end it is held as L{last_response} is.
+
+        @raise ServiceError: as for L{last_response}.
+        """
+        session = self._with_transcript(session_id)
+        place = await self._whole(session_id)
+        if not place.path:
+            return []
+        read = partial(_prompts, Path(place.path), session.mode, since)
+        return await self._attempt(session, read) or []
 
     async def refresh(self, session_id: str) -> ReadPosition:
         """Read what is new."""
@@ -189,6 +193,20 @@ class Transcripts:
 
     # -- inside
 
+    async def _whole(self, session_id: str) -> ReadPosition:
+        """Read what is new; right after a turn's end, once that turn's answer is there."""
+        place = await self.refresh(session_id)
+        while pause := self._turns.lacking(session_id, place.tally):
+            await sleep(self._clock, pause)
+            place = await self.refresh(session_id)
+        return place
+
+    def _with_transcript(self, session_id: str) -> Session:
+        session = self._sessions.get(session_id)
+        if session.mode not in MODES:
+            raise invalid("id", f"only sessions of mode {', '.join(MODES)} have transcripts")
+        return session
+
     def _heard(self, event: Event) -> None:
         self._turns.heard(event)
         self._looks.heard(event)
@@ -196,13 +214,19 @@ class Transcripts:
         if session_id is None:
             return
         if event.name is EventName.SESSION_DELETED:
+            self._late.stop(session_id)
             self._places.pop(session_id, None)
+            self._beside.pop(session_id, None)
+            self._found.pop(session_id, None)
+            self._usage.forget(session_id)
             self._locks.pop(session_id, None)
             self._begun.pop(session_id, None)
         elif event.name is EventName.SESSION_INTERACTIVE:
             self._begun[session_id] = now_ms(self._clock)
         elif event.name in _MOMENTS:
             self._want(session_id)
+            if event.name is EventName.SESSION_IDLE:
+                self._late.set(session_id, LATE, self._want, session_id)
 
     def _lists(self, session_id: str) -> bool:
         return self._sessions.get(session_id).mode in _LISTING
@@ -217,46 +241,117 @@ class Transcripts:
                 work.addBoth(lambda _: self._work.discard(work))
 
     async def _follow(self, session_id: str) -> None:
-        try:
-            await sleep(self._clock, MOMENT)
-            session = self._sessions.get(session_id)
-        except ServiceError:
+        """Read on, and again until the answer of a turn that ended is written."""
+        pause = MOMENT
+        while pause:
+            await sleep(self._clock, pause)
+            try:
+                session = self._sessions.get(session_id)
+            except ServiceError:
+                self._wanted.discard(session_id)
+                return  # it was deleted meanwhile
+            lock = self._locks.setdefault(session_id, DeferredLock())
+            await lock.acquire()
             self._wanted.discard(session_id)
-            return  # it was deleted meanwhile
-        lock = self._locks.setdefault(session_id, DeferredLock())
-        await lock.acquire()
-        self._wanted.discard(session_id)
-        try:
-            if session.mode in MODES:
-                await self._read(session)
-        finally:
-            lock.release()
+            try:
+                place = await self._read(session) if session.mode in MODES else None
+            finally:
+                lock.release()
+            left = 0.0 if place is None else self._turns.lacking(session_id, place.tally)
+            pause = max(left, AGAIN) if left else 0.0
 
     async def _read(self, session: Session) -> ReadPosition:
         place = self._places.get(session.id) or self._store.load(session.id)
+        path = _at_hand(session, place)
+        if path is None:
+            found = await self._locate(session)
+            if found is None:
+                return place
+            path, self._found[session.id] = found.path, found.beside
+        begun = place if place.path == str(path) else ReadPosition(path=str(path))
+        read = await self._read_on(session, begun)
+        if read is None or not self._is_there(session.id):
+            return place
+        if not read.kept:
+            return read.place
+        if place.path != str(path):
+            self._leave(session.id, place)
+        self._places[session.id] = read.place
+        more = await self._read_beside(session)
+        if self._is_there(session.id) and (more or read.place != place):
+            self._keep(session.id, read.place)
+        return read.place
+
+    async def _locate(self, session: Session) -> Located | None:
         told = self._agents.transcript_of(session.id)
         taken = {each.path for name, each in self._places.items() if name != session.id}
         files = self._homes.files_of(session)
         shared = self._shares(session)
-        look = partial(files.locate, session, told, taken, shared=shared)
-        path = _at_hand(session, place) or await self._attempt(session, look)
-        if path is None:
-            return place
-        before = place
+        look = partial(files.located, session, told, taken, shared=shared)
+        return await self._attempt(session, look)
+
+    async def _read_on(self, session: Session, place: ReadPosition) -> _Read | None:
+        """Read a transcript to its end, and count what its messages used.
+
+        @return: how far it was read; C{None}: it cannot be read, or the session is gone.
+        """
+        found, kept = None, True
         while True:
-            turn = partial(read_on, place, path, session.mode)
+            known = session.conversation_ids
+            turn = partial(read_on, place, Path(place.path), session.mode, known)
             read = await self._attempt(session, turn)
-            if read is None:
-                return place
-            place = read
-            if not self._is_there(session.id):
-                return place
-            self._places[session.id] = place
+            if read is None or not self._is_there(session.id):
+                return found
+            try:
+                self._usage.merge(session.id, read.used)
+            except NotKept as error:
+                self._log.warn("usage is not counted yet: {error}", error=error)
+                kept = False
+            place = evolve(read, used={})
+            found = _Read(place=place, kept=kept)
             if place.ended:
-                break
-        if place != before:
-            self._keep(session.id, place)
-        return place
+                return found
+
+    async def _read_beside(self, session: Session) -> bool:
+        """Read what is new in the transcripts of subagents and of earlier conversations.
+
+        @return: whether there was anything.
+        """
+        places = self._places_beside(session.id)
+        here = self._places[session.id].path
+        if session.id not in self._found:
+            return False
+        found = [each for each in self._found[session.id] if str(each.path) != here]
+        known = {str(each.path) for each in found}
+        for path in places.keys() - known:
+            del places[path]
+            self._store.drop_beside(session.id, path)
+        more = False
+        for each in found:
+            place = places.get(str(each.path), ReadPosition(path=str(each.path)))
+            if (place.position, place.changed_at) == (each.size, each.at):
+                continue
+            read = await self._read_on(session, place)
+            if read is None or not read.kept:
+                continue
+            if not self._is_there(session.id):
+                return False
+            more = more or (read.place.inode, read.place.position) != (place.inode, place.position)
+            places[place.path] = _beside(evolve(read.place, changed_at=each.at))
+            self._store.save_beside(session.id, places[place.path])
+        return more
+
+    def _places_beside(self, session_id: str) -> dict[str, ReadPosition]:
+        if session_id not in self._beside:
+            self._beside[session_id] = self._store.load_beside(session_id)
+        return self._beside[session_id]
+
+    def _leave(self, session_id: str, place: ReadPosition) -> None:
+        """The session goes on with another conversation; what is left of this one is read later."""
+        if place.path:
+            places = self._places_beside(session_id)
+            places[place.path] = _beside(place)
+            self._store.save_beside(session_id, places[place.path])
 
     def _shares(self, session: Session) -> bool:
         """Whether other sessions of its mode are in its folder."""
@@ -277,7 +372,7 @@ class Transcripts:
     def _keep(self, session_id: str, place: ReadPosition) -> None:
         session = self._sessions.get(session_id)
         self._store.save(session_id, place)
-        fields = _fields(session, place.tally, self._prices)
+        fields = _fields(session, place.tally, self._usage.totals(session_id), self._prices)
         if session.mode in _LISTING:
             fields |= _listed(session, place.tally, self._begun.get(session_id, 0))
         if fields:
@@ -297,19 +392,35 @@ class Transcripts:
             return None
 
 
-def _fields(session: Session, tally: Tally, prices: Prices) -> dict[str, Any]:
+def _prompts(path: Path, mode: str, since: int) -> list[tuple[int, str]]:
+    said = list(prompts(path, mode, since, TAIL))[::-1]
+    if mode != PRIMARY:
+        return said
+    return [(at, unpasted(text)) for at, text in said if not is_own(text)]
+
+
+def _beside(place: ReadPosition) -> ReadPosition:
+    """What is remembered of a transcript that is not the session's conversation."""
+    tally = place.tally
+    needed = Tally(
+        model=tally.model, conversation=tally.conversation, turn=tally.turn, sum=tally.sum
+    )
+    return evolve(place, tally=needed)
+
+
+def _fields(session: Session, tally: Tally, totals: Totals, prices: Prices) -> dict[str, Any]:
     """What the transcript changes of the session's record.
 
     Where a status line tells the figures, its word holds: it knows what the transcript leaves out.
     """
     told = session.statusline_telemetry or ModelSource.STATUSLINE in session.models
-    tokens = Tokens.counted(tally.input, tally.output)
-    cost = tally.cost if told else prices.cost(tally)
+    tokens = Tokens.counted(totals.input, totals.output)
     fields: dict[str, Any] = {}
     if tokens.total and not told:
         fields["tokens"] = tokens
-    if cost > session.total_cost:
-        fields["total_cost"] = round(cost, 6)
+        fields["total_cost"] = round(prices.cost(totals), 6)
+    elif totals.cost > session.total_cost:
+        fields["total_cost"] = round(totals.cost, 6)
     full = prices.context_percentage(tally, session.models.get(ModelSource.SCREEN, ""))
     if full is not None and tally.context and not told:
         fields["context_used_percentage"] = full

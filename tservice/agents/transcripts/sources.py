@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from attrs import evolve
@@ -19,13 +19,14 @@ PROJECT = ".project_root"
 _PATH_CHARS = 4096
 
 
-def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
+def read_on(place: ReadPosition, path: Path, mode: str, known: Sequence[str] = ()) -> ReadPosition:
     """Read what is new.
 
+    @param known: earlier conversations of the session, of which a database tells as well.
     @raise OSError: it cannot be read.
     """
     if mode == OPENCODE:
-        return transcript_opencode.read_on(place, path)
+        return transcript_opencode.read_on(place, path, known)
     return transcript_reader.read_on(place, path, mode)
 
 

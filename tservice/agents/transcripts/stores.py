@@ -85,7 +85,7 @@ def scan(root: Path, mode: str) -> Iterator[StoredConversation]:
     if not depth:
         yield from _in_database(root, mode)
         return
-    for each in _in_folders(root, mode, depth):
+    for each in in_folders(root, mode, depth):
         if mode != GEMINI or each.path.parent.name == CHATS:
             yield each
 
@@ -96,7 +96,7 @@ def _in_database(root: Path, mode: str) -> Iterator[StoredConversation]:
             yield StoredConversation(path=root / name, mode=mode, at=at, size=0)
 
 
-def _in_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversation]:
+def in_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversation]:
     """The C{.jsonl} files up to C{depth} levels below C{root}."""
     left = SCAN_LIMIT
     folders = [(root, depth)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.agents.transcripts.sums import totals
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.reader import head, messages, read_on
 
@@ -15,12 +16,13 @@ ID = "01a1f992-16a6-75d3-ab87-b7929ca8a4b1"
 
 class RecordedTests(SynchronousTestCase):
     def test_what_it_tells(self) -> None:
-        tally = read_on(ReadPosition(path=""), RECORDED, "codex").tally
+        place = read_on(ReadPosition(path=""), RECORDED, "codex")
+        tally, sums = place.tally, totals(place)
         self.assertEqual((ID, "/home/me/work"), (tally.conversation, tally.cwd))
         self.assertEqual("HOLD: door", tally.title)
         self.assertEqual("Done with the tool.", tally.response)
         self.assertEqual(1_795_188_479_142, tally.response_at)
-        self.assertEqual((3600, 102), (tally.input, tally.output))
+        self.assertEqual((3600, 102), (sums.input, sums.output))
         self.assertEqual((1234, 258_400), (tally.context, tally.window))
 
     def test_what_was_said(self) -> None:

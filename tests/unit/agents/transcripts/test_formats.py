@@ -11,19 +11,18 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.samples import RECORDED, database
+from tests.unit.agents.transcripts.sums import totals
 from tservice.agents.transcripts.model import (
     LINE_VALUES,
-    MODELS,
     Failure,
     ReadPosition,
     Tally,
-    Usage,
-    counted,
     tally_of,
 )
 from tservice.agents.transcripts.sources import head, messages, read_on
 from tservice.agents.transcripts.sqlite import rows as transcript_rows
 from tservice.agents.transcripts.stores import STORES, scan
+from tservice.agents.transcripts.usage.record import MODELS, MessageUsage, Totals, Usage
 
 CLAUDE_LIMIT = "You've hit your session limit · resets 8:01am (UTC)"
 
@@ -37,13 +36,14 @@ class GeminiTests(SynchronousTestCase):
         (folder / ".project_root").write_text("/home/me/work")
 
     def test_what_it_tells(self) -> None:
-        tally = read_on(ReadPosition(path=""), self.path, "gemini").tally
+        place = read_on(ReadPosition(path=""), self.path, "gemini")
+        tally, sums = place.tally, totals(place)
         self.assertEqual("01109a00-754f-449f-ab59-1c8641cb47ba", tally.conversation)
         self.assertEqual(("SAY: hello there", 3), (tally.title, tally.prompts))
         self.assertEqual(1_795_329_919_691, tally.first_at)
         self.assertEqual("last words", tally.response)
         # Four requests, one of them told twice.
-        self.assertEqual((4800, 136, 1234), (tally.input, tally.output, tally.context))
+        self.assertEqual((4800, 136, 1234), (sums.input, sums.output, tally.context))
         self.assertEqual("gemini-3.8-flash", tally.model)
 
     def test_what_was_said(self) -> None:
@@ -67,9 +67,9 @@ class GeminiTests(SynchronousTestCase):
         )
         with self.path.open("a") as file:
             file.write(line % ("", 1) + line % (" and half", 2))
-        tally = read_on(ReadPosition(path=""), self.path, "gemini").tally
-        self.assertEqual("half and half", tally.response)
-        self.assertEqual((4810, 139), (tally.input, tally.output))
+        place = read_on(ReadPosition(path=""), self.path, "gemini")
+        self.assertEqual("half and half", place.tally.response)
+        self.assertEqual((4810, 139), (totals(place).input, totals(place).output))
         self.assertEqual(["half and half"], [m.text for m in messages(self.path, "gemini")][6:])
 
     def test_its_folder(self) -> None:
@@ -93,12 +93,13 @@ class PiTests(SynchronousTestCase):
     path = RECORDED / "pi-0.73.1.jsonl"
 
     def test_what_it_tells(self) -> None:
-        tally = read_on(ReadPosition(path=""), self.path, "pi").tally
+        place = read_on(ReadPosition(path=""), self.path, "pi")
+        tally, sums = place.tally, totals(place)
         self.assertEqual("01a20200-192b-70d8-9a51-c50e1d9f1882", tally.conversation)
         self.assertEqual(("/home/me/work", "SAY: hello there"), (tally.cwd, tally.title))
         self.assertEqual("last words", tally.response)
-        self.assertEqual((4800, 136, 1234), (tally.input, tally.output, tally.context))
-        self.assertEqual(("stub-model", 0.0), (tally.model, tally.cost))
+        self.assertEqual((4800, 136, 1234), (sums.input, sums.output, tally.context))
+        self.assertEqual(("stub-model", 0.0), (tally.model, sums.cost))
 
     def test_what_was_said(self) -> None:
         said = [(each.role, each.text) for each in messages(self.path, "pi")]
@@ -115,11 +116,10 @@ class PiTests(SynchronousTestCase):
                 '"assistant","content":[],"model":"m","usage":{"input":10,"output":1,"cacheRead":5,'
                 '"cacheWrite":2,"cost":{"total":0.25}},"stopReason":"error","errorMessage":"429"}}\n'
             )
-        tally = read_on(ReadPosition(path=""), path, "pi").tally
-        self.assertEqual(
-            (0.25, Failure(text="429", at=1_795_330_800_000)), (tally.cost, tally.failure)
-        )
-        known = {each.model: each for each in tally.usage}
+        place = read_on(ReadPosition(path=""), path, "pi")
+        sums, failure = totals(place), Failure(text="429", at=1_795_330_800_000)
+        self.assertEqual((0.25, failure), (sums.cost, place.tally.failure))
+        known = {each.model: each for each in sums.usage}
         self.assertEqual(
             Usage(model="m", input=10, cache_read=5, cache_write=2, output=1), known["m"]
         )
@@ -135,26 +135,15 @@ class OpencodeTests(SynchronousTestCase):
         return database(self.database, *more) / self.ID
 
     def test_what_it_tells(self) -> None:
-        tally = read_on(ReadPosition(path=""), self.path(), "opencode").tally
+        place = read_on(ReadPosition(path=""), self.path(), "opencode")
+        tally, sums = place.tally, totals(place)
         self.assertEqual((self.ID, "/home/me/work"), (tally.conversation, tally.cwd))
         self.assertEqual(("SAY: hello there", "last words"), (tally.title, tally.response))
-        self.assertEqual((3600, 102, 1234), (tally.input, tally.output, tally.context))
-        self.assertEqual(("stub-model", 0.0), (tally.model, tally.cost))
+        self.assertEqual((3600, 102, 1234), (sums.input, sums.output, tally.context))
+        self.assertEqual(("stub-model", 0.0), (tally.model, sums.cost))
         self.assertEqual(
             (1_795_329_948_472, 1_795_329_957_015), (tally.first_at, tally.prompted_at)
         )
-
-    def test_sums_count_once(self) -> None:
-        place = read_on(ReadPosition(path=""), self.path(), "opencode")
-        rows = sqlite3.connect(self.database)
-        rows.execute("UPDATE session SET cost = 0.5, tokens_input = 4000, tokens_cache_read = 100")
-        rows.commit()
-        rows.close()
-        for _ in range(2):
-            place = read_on(place, self.database / self.ID, "opencode")
-            self.assertEqual(
-                (4100, 102, 0.5), (place.tally.input, place.tally.output, place.tally.cost)
-            )
 
     def test_what_was_said(self) -> None:
         said = [(each.role, each.text) for each in messages(self.path(), "opencode")]
@@ -288,11 +277,12 @@ class CodexTests(SynchronousTestCase):
 
 class TallyTests(SynchronousTestCase):
     def test_models_have_a_bound(self) -> None:
-        tally = Tally()
+        sums = Totals()
         for number in range(MODELS + 30):
-            tally = counted(tally, str(number), Usage(model=f"m{number}", input=1))
-        self.assertLessEqual(len(tally.usage), MODELS + 1)
-        self.assertEqual(MODELS + 30, sum(each.input for each in tally.usage))
+            used = Usage(model=sums.known_model(f"m{number}"), input=1)
+            sums.add(MessageUsage(name=str(number), used=used))
+        self.assertLessEqual(len(sums.usage), MODELS + 1)
+        self.assertEqual(MODELS + 30, sum(each.input for each in sums.usage))
 
     def test_one_of_another_version_is_read_anew(self) -> None:
         self.assertIsNone(tally_of({"input": 5, "counted": ["m", 1, 2]}))

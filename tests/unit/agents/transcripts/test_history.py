@@ -13,6 +13,7 @@ from tests.ground import here, places_of
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.rig import at_once
 from tests.unit.agents.transcripts.samples import RECORDED, database
+from tests.unit.agents.transcripts.sums import totals
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents.transcripts import history as history_module
@@ -196,11 +197,12 @@ class HistoryTests(ApprovalCase):
             {**wrong, "message": {**wrong["message"], "id": long, "model": long, "usage": usage}},
         )
         path = self.claude(ID, *entries)
-        tally = read_on(ReadPosition(path=""), path, "primary").tally
+        place = read_on(ReadPosition(path=""), path, "primary")
+        tally = place.tally
         assert tally.failure is not None
         self.assertLessEqual(len(tally.failure.text), NAME_CHARS)
         self.assertIsNone(tally.cwd)
-        self.assertEqual({"opus", ""}, {each.model for each in tally.usage})
+        self.assertEqual({"opus", ""}, {each.model for each in totals(place).usage})
 
     def test_what_cannot_be_read(self) -> None:
         unknown = self.history.transcript(ADMIN, "primary", "../../etc/passwd")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.agents.transcripts.model import Tally, Usage
+from tservice.agents.transcripts.model import Tally
 from tservice.agents.transcripts.prices import Prices, packaged_prices, shown_window
+from tservice.agents.transcripts.usage.record import Totals, Usage
 from tservice.settings.interfaces import ModelPrice
 
 ASKED = {"input": 1200, "cache_read": 5000, "output": 34}
@@ -17,7 +18,7 @@ class PriceTests(SynchronousTestCase):
         self.prices = Prices(packaged=packaged_prices())
 
     def cost(self, model: str) -> float:
-        return self.prices.cost(Tally(usage=(Usage(model=model, **ASKED),)))
+        return self.prices.cost(Totals(by_model={model: Usage(model=model, **ASKED)}))
 
     def test_as_claude_code_counts(self) -> None:
         for model, dollars in (
@@ -49,14 +50,14 @@ class PriceTests(SynchronousTestCase):
         self.assertIsNone(self.prices.context_percentage(Tally(context=5, model="stub"), ""))
 
     def test_what_the_transcript_says_holds(self) -> None:
-        tally = Tally(cost=3.0, usage=(Usage(model="claude-opus-4-8", **ASKED),))
-        self.assertEqual(3.0, self.prices.cost(tally))
+        used = {"claude-opus-4-8": Usage(model="claude-opus-4-8", **ASKED)}
+        self.assertEqual(3.0, self.prices.cost(Totals(by_model=used, cost=3.0)))
 
     def test_chosen_rows_come_first(self) -> None:
         row = ModelPrice(model="stub-*", input=1, output=0)
         prices = Prices(packaged=packaged_prices(), chosen=lambda: (row,))
         used = Usage(model="stub-model", input=500_000, cache_read=250_000, cache_write=250_000)
-        self.assertEqual(1.0, prices.cost(Tally(usage=(used,))))
+        self.assertEqual(1.0, prices.cost(Totals(by_model={used.model: used})))
 
     def test_the_window(self) -> None:
         tally = Tally(context=50_000, model="claude-opus-4-8")

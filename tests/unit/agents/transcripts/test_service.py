@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tracemalloc
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.ground import anywhere, here, places_of
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.rig import at_once
+from tests.unit.agents.transcripts.sums import totals
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
 from tests.unit.http.driver import Api
 from tests.unit.sessions.rig import ADMIN
@@ -30,8 +32,10 @@ from tservice.agents.transcripts.model import ReadPosition, title_of
 from tservice.agents.transcripts.prices import Prices, packaged_prices
 from tservice.agents.transcripts.reader import lines, read_on
 from tservice.agents.transcripts.routes import TranscriptRoutes
-from tservice.agents.transcripts.service import MOMENT, Transcripts, TranscriptStore
+from tservice.agents.transcripts.service import MOMENT, Transcripts
 from tservice.agents.transcripts.turns import LOOK, PATIENCE, SETTLED
+from tservice.agents.transcripts.usage.positions import TranscriptStore
+from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.registry import merge_registry
@@ -58,8 +62,9 @@ class ReaderTests(SynchronousTestCase):
     def test_usage_of_one_message_counts_once(self) -> None:
         write(self.path, prompt("hi"), said("one", made=3), said("two", made=7))
         write(self.path, said("three", "m2", sent=200))
-        tally = self.read().tally
-        self.assertEqual((2300, 14, 1207), (tally.input, tally.output, tally.context))
+        place = self.read()
+        tally, sums = place.tally, totals(place)
+        self.assertEqual((2300, 14, 1207), (sums.input, sums.output, tally.context))
         self.assertEqual(("three", AT_MS), (tally.response, tally.response_at))
 
     def test_the_parts_of_one_answer_are_joined(self) -> None:
@@ -79,19 +84,15 @@ class ReaderTests(SynchronousTestCase):
         place = self.read()
         self.path.write_bytes(b"")
         write(self.path, said("new"))
-        self.assertEqual(
-            (1100, "new"), (self.read(place).tally.input, self.read(place).tally.response)
-        )
+        anew = self.read(place)
+        self.assertEqual((1100, "new"), (totals(anew).input, anew.tally.response))
 
-    def test_the_next_conversation_adds_to_the_sums(self) -> None:
-        write(self.path, said("one"))
+    def test_a_message_that_is_told_again_counts_once(self) -> None:
+        """Also behind others, and with what it was told last."""
+        write(self.path, said("one", "m1", sent=0, made=5), said("two", "m2", sent=0, made=1))
+        write(self.path, said("one", "m1", sent=0, made=10))
         place = self.read()
-        self.path = self.path.with_name("u.jsonl")
-        write(self.path, said("two"))
-        tally = self.read(place).tally
-        self.assertEqual(
-            (2200, 14, 1107, "two"), (tally.input, tally.output, tally.context, tally.response)
-        )
+        self.assertEqual((2000, 11), (totals(place).input, totals(place).output))
 
     def test_rubbish_is_passed_over(self) -> None:
         rubbish = (
@@ -123,8 +124,9 @@ class ReaderTests(SynchronousTestCase):
             {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}},
             {"type": "event_msg", "payload": count},
         )
-        tally = self.read(mode="codex").tally
-        self.assertEqual((50, 5, 55, 100), (tally.input, tally.output, tally.context, tally.window))
+        place = self.read(mode="codex")
+        tally, sums = place.tally, totals(place)
+        self.assertEqual((50, 5, 55, 100), (sums.input, sums.output, tally.context, tally.window))
         self.assertEqual(("done", "do it", ID), (tally.response, tally.title, tally.conversation))
 
     def test_a_line_without_end(self) -> None:
@@ -136,11 +138,15 @@ class ReaderTests(SynchronousTestCase):
     def test_one_call_reads_so_much_and_no_more(self) -> None:
         self.patch(transcript_reader, "TURN", 1000)
         write(self.path, *(said(str(n), f"m{n}") for n in range(50)))
-        place, calls = self.read(), 1
+        place = self.read()
+        made = [totals(place).output]
         while not place.ended:
-            place, calls = self.read(place), calls + 1
-        self.assertEqual(("49", 50 * 7), (place.tally.response, place.tally.output))
-        self.assertGreater(calls, 5)
+            place = self.read(place)
+            made.append(totals(place).output)
+        self.assertEqual(("49", 50 * 7), (place.tally.response, sum(made)))
+        self.assertGreater(len(made), 5)
+        self.patch(transcript_reader, "REPORTS", 2)
+        self.assertEqual((2, False), (len(self.read().used), self.read().ended))
 
     def test_memory_does_not_grow_with_the_file(self) -> None:
         with self.subTest("a sparse gigabyte"):
@@ -206,9 +212,16 @@ class ServiceTests(ApprovalCase):
         )
 
     def open_transcripts(self) -> None:
-        store = TranscriptStore(self.machine.database)
+        store, usage = TranscriptStore(self.machine.database), UsageStore(self.machine.database)
         self.transcripts = Transcripts(
-            self.clock, self.sessions, self.agents.agents, self.homes, store, at_once, self.prices
+            self.clock,
+            self.sessions,
+            self.agents.agents,
+            self.homes,
+            store,
+            usage,
+            at_once,
+            self.prices,
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)
@@ -298,7 +311,9 @@ class ServiceTests(ApprovalCase):
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
         calls: list[ReadPosition] = []
 
-        def endless(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
+        def endless(
+            place: ReadPosition, path: Path, mode: str, known: Sequence[str]
+        ) -> ReadPosition:
             calls.append(place)
             if len(calls) == 2:
                 self.run_now(self.sessions.delete(session.id))

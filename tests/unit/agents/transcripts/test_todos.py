@@ -26,10 +26,12 @@ from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import ListedTodos, ReadPosition, Tally, tally_of
 from tservice.agents.transcripts.prices import Prices, packaged_prices
-from tservice.agents.transcripts.service import MOMENT, Transcripts, TranscriptStore
+from tservice.agents.transcripts.service import MOMENT, Transcripts
 from tservice.agents.transcripts.sources import read_on
 from tservice.agents.transcripts.stores import StoredConversation, scan
 from tservice.agents.transcripts.turns import IN_TURN, TurnLooks
+from tservice.agents.transcripts.usage.positions import TranscriptStore
+from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.core.events import Event, EventName
 from tservice.core.payloads import ExitTold, Happened
 from tservice.sessions.record.model import Status
@@ -227,10 +229,10 @@ class ServiceTests(AgentCase):
         self.spend(START_IDLE)
 
     def open(self) -> None:
-        store = TranscriptStore(self.machine.database)
+        store, usage = TranscriptStore(self.machine.database), UsageStore(self.machine.database)
         prices = Prices(packaged=packaged_prices(), chosen=tuple)
         self.transcripts = Transcripts(
-            self.clock, self.sessions, self.agents.agents, self.homes, store, at_once, prices
+            self.clock, self.sessions, self.agents.agents, self.homes, store, usage, at_once, prices
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)

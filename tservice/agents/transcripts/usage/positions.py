@@ -1,0 +1,93 @@
+"""Where it is kept how far transcripts were read."""
+
+from __future__ import annotations
+
+import json
+
+import attrs
+
+from tservice.agents.transcripts.model import ReadPosition, tally_of
+from tservice.store.database import Database
+
+
+class TranscriptStore:
+    """How far each transcript was read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def load(self, session_id: str) -> ReadPosition:
+        """Where reading goes on; an empty place for a session that was never read."""
+        row = self._database.query_one(
+            "SELECT path, inode, position, tally FROM transcripts WHERE session_id = ?",
+            (session_id,),
+        )
+        if row is None:
+            return ReadPosition(path="")
+        tally = tally_of(json.loads(row["tally"]))
+        if tally is None:
+            return ReadPosition(path="")
+        return ReadPosition(
+            path=row["path"], inode=row["inode"], position=row["position"], tally=tally
+        )
+
+    def save(self, session_id: str, place: ReadPosition) -> None:
+        """Keep it; losing the last of it costs a second reading only."""
+        self._database.execute(
+            "INSERT INTO transcripts (session_id, path, inode, position, tally) "
+            "VALUES (?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET path = excluded.path, "
+            "inode = excluded.inode, position = excluded.position, tally = excluded.tally",
+            (
+                session_id,
+                place.path,
+                place.inode,
+                place.position,
+                json.dumps(attrs.asdict(place.tally)),
+            ),
+            durable=False,
+        )
+
+    def load_beside(self, session_id: str) -> dict[str, ReadPosition]:
+        """Return how far further transcripts of a session were read, by their paths."""
+        rows = self._database.query(
+            "SELECT path, inode, position, changed_at, tally FROM transcript_files "
+            "WHERE session_id = ?",
+            (session_id,),
+        )
+        return {
+            row["path"]: ReadPosition(
+                path=row["path"],
+                inode=row["inode"],
+                position=row["position"],
+                changed_at=row["changed_at"],
+                tally=tally,
+            )
+            for row in rows
+            if (tally := tally_of(json.loads(row["tally"]))) is not None
+        }
+
+    def save_beside(self, session_id: str, place: ReadPosition) -> None:
+        """Keep how far a further transcript was read; as for L{save}."""
+        self._database.execute(
+            "INSERT INTO transcript_files (session_id, path, inode, position, changed_at, tally) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id, path) DO UPDATE SET "
+            "inode = excluded.inode, position = excluded.position, "
+            "changed_at = excluded.changed_at, tally = excluded.tally",
+            (
+                session_id,
+                place.path,
+                place.inode,
+                place.position,
+                place.changed_at,
+                json.dumps(attrs.asdict(place.tally)),
+            ),
+            durable=False,
+        )
+
+    def drop_beside(self, session_id: str, path: str) -> None:
+        """Forget a further transcript that is gone."""
+        self._database.execute(
+            "DELETE FROM transcript_files WHERE session_id = ? AND path = ?",
+            (session_id, path),
+            durable=False,
+        )

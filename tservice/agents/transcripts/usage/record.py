@@ -1,0 +1,124 @@
+"""Tokens and dollars of messages, and their sums.  Pure."""
+
+from __future__ import annotations
+
+from attrs import define, field, frozen
+
+MODELS = 20
+"""Models whose tokens are told apart; the tokens of further ones have no price."""
+MODEL_CHARS = 200
+"""Characters of a model's name; a longer one has no price."""
+
+
+def is_unicode(text: str) -> bool:
+    """Return whether a text can be stored: JSON may hold halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@frozen(kw_only=True)
+class Usage:
+    """Tokens of one model, by what they cost.
+
+    @ivar input: sent, those from and into the cache aside.
+    """
+
+    model: str
+    input: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+
+    @property
+    def sent(self) -> int:
+        """Tokens sent, cached ones included."""
+        return self.input + self.cache_read + self.cache_write
+
+    def less(self, other: Usage) -> Usage:
+        """Return the tokens of this one without those of C{other}."""
+        return self._with(other, -1)
+
+    def plus(self, other: Usage) -> Usage:
+        """Return the tokens of both."""
+        return self._with(other, 1)
+
+    def _with(self, other: Usage, sign: int) -> Usage:
+        return Usage(
+            model=self.model,
+            input=self.input + sign * other.input,
+            cache_read=self.cache_read + sign * other.cache_read,
+            cache_write=self.cache_write + sign * other.cache_write,
+            output=self.output + sign * other.output,
+        )
+
+
+@frozen(kw_only=True)
+class MessageUsage:
+    """What one message used, as its agent reported it last.
+
+    @ivar name: identifies the message in all files of a session.
+    @ivar cost: dollars, where the agent tells them.
+    @ivar at: Unix milliseconds of the report; C{None} where it has no time.
+    """
+
+    name: str
+    used: Usage
+    cost: float = 0.0
+    at: int | None = None
+
+    def replaces(self, before: MessageUsage) -> bool:
+        """Return whether this report is the later one; of two with equal times the second is."""
+        return self.at is None or before.at is None or self.at >= before.at
+
+
+@define(kw_only=True)
+class Totals:
+    """Sums of a session's messages.
+
+    @ivar by_model: at most L{MODELS} models, and C{""} for all others.
+    @ivar messages: rows that the sums are made of.
+    """
+
+    by_model: dict[str, Usage] = field(factory=dict)
+    cost: float = 0.0
+    messages: int = 0
+
+    @property
+    def usage(self) -> tuple[Usage, ...]:
+        """Tokens by model, so that they can be priced."""
+        return tuple(self.by_model.values())
+
+    @property
+    def input(self) -> int:
+        """Tokens sent, cached ones included."""
+        return sum(each.sent for each in self.by_model.values())
+
+    @property
+    def output(self) -> int:
+        """Tokens that the models made."""
+        return sum(each.output for each in self.by_model.values())
+
+    def known_model(self, model: str) -> str:
+        """Return the name under which tokens of C{model} are summed."""
+        if len(model) > MODEL_CHARS or not is_unicode(model):
+            return ""
+        told_apart = model in self.by_model or len(self.by_model) < MODELS
+        return model if told_apart else ""
+
+    def add(self, more: MessageUsage) -> None:
+        """Add a message, whose model is a L{known_model}."""
+        used = more.used
+        before = self.by_model.get(used.model, Usage(model=used.model))
+        self.by_model[used.model] = before.plus(used)
+        self.cost += more.cost
+        self.messages += 1
+
+    def remove(self, before: MessageUsage) -> None:
+        """Take away a message that was added."""
+        model = before.used.model
+        self.by_model[model] = self.by_model[model].less(before.used)
+        self.cost -= before.cost
+        self.messages -= 1

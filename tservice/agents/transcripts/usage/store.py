@@ -1,0 +1,165 @@
+"""Where the usage of messages is kept: a row a message, so that each counts once for good."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+
+from attrs import evolve
+
+from tservice.agents.transcripts.usage.record import MessageUsage, Totals, Usage, is_unicode
+from tservice.store.database import Database
+
+KEPT = 100_000
+"""Messages of a session that are told apart.  Beyond, the oldest tenth is summed up: one of these
+that is told again counts again."""
+NAME_CHARS = 100
+"""Characters of a message's name that are kept; of a longer one, its hash."""
+
+_SUMMED = "="
+"""Begins the name of a row that sums up messages of a model."""
+_ASKED = 500
+"""Names that one statement asks for."""
+_LAST = 2**62
+"""When a summed row was reported, so that it is never the oldest."""
+
+_SAVE = """
+    INSERT INTO message_usage
+        (session_id, message, model, input, cache_read, cache_write, output, cost, at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (session_id, message) DO UPDATE SET model = excluded.model,
+        input = excluded.input, cache_read = excluded.cache_read,
+        cache_write = excluded.cache_write, output = excluded.output, cost = excluded.cost,
+        at = excluded.at
+"""
+# TOTAL instead of SUM, which fails where numbers of strangers overflow.
+_TOTALS = """
+    SELECT model, CAST(TOTAL(input) AS INTEGER) AS input,
+        CAST(TOTAL(cache_read) AS INTEGER) AS cache_read,
+        CAST(TOTAL(cache_write) AS INTEGER) AS cache_write,
+        CAST(TOTAL(output) AS INTEGER) AS output, TOTAL(cost) AS cost, COUNT(*) AS messages
+    FROM message_usage WHERE session_id = ? GROUP BY model
+"""
+_NAMED = """
+    SELECT * FROM message_usage
+    WHERE session_id = ? AND message IN (SELECT value FROM json_each(?))
+"""
+_OLDEST = """
+    SELECT * FROM message_usage WHERE session_id = ? AND message NOT LIKE '=%'
+    ORDER BY at, message LIMIT ?
+"""
+
+
+class UsageStore:
+    """The table C{message_usage}, and the sums of each session."""
+
+    def __init__(self, database: Database, most: int = KEPT) -> None:
+        """@param most: messages of a session that are told apart."""
+        self._database = database
+        self._most = most
+        self._totals: dict[str, Totals] = {}
+
+    def totals(self, session_id: str) -> Totals:
+        """Return the sums of a session."""
+        known = self._totals.get(session_id)
+        if known is None:
+            known = self._totals[session_id] = self._summed(session_id)
+        return known
+
+    def forget(self, session_id: str) -> None:
+        """Forget the sums of a session that was deleted."""
+        self._totals.pop(session_id, None)
+
+    def merge(self, session_id: str, found: Mapping[str, MessageUsage]) -> bool:
+        """Take in what messages used, each once; return whether anything is new.
+
+        @param found: what each message was reported with last, by its name.
+        @raise NotKept: the disk is full; nothing was taken in.
+        """
+        named = {_kept_name(name): each for name, each in found.items()}
+        known = {row["message"]: _usage(row) for row in self._rows(session_id, named)}
+        totals = self.totals(session_id)
+        changes = []
+        for name, each in named.items():
+            before = known.get(name)
+            used = evolve(each.used, model=totals.known_model(each.used.model))
+            now = evolve(each, name=name, used=used)
+            if before is None or (now != before and now.replaces(before)):
+                changes.append((before, now))
+        if not changes:
+            return False
+        more = sum(before is None for before, _ in changes)
+        full = totals.messages + more > self._most
+        with self._database.transaction(durable=False):
+            rows = (_row(session_id, now) for _, now in changes)
+            self._database.execute_many(_SAVE, rows)
+            if full:
+                self._sum_up(session_id)
+        if full:
+            self.forget(session_id)
+            return True
+        for before, now in changes:
+            if before is not None:
+                totals.remove(before)
+            totals.add(now)
+        return True
+
+    # -- inside
+
+    def _rows(self, session_id: str, names: Iterable[str]) -> Iterator[sqlite3.Row]:
+        left = iter(names)
+        while asked := tuple(islice(left, _ASKED)):
+            yield from self._database.query(_NAMED, (session_id, json.dumps(asked)))
+
+    def _summed(self, session_id: str) -> Totals:
+        totals = Totals()
+        for row in self._database.query(_TOTALS, (session_id,)):
+            totals.by_model[row["model"]] = _tokens(row)
+            totals.cost += row["cost"]
+            totals.messages += row["messages"]
+        return totals
+
+    def _sum_up(self, session_id: str) -> None:
+        """Make one row a model of the oldest messages, in a transaction."""
+        oldest = self._database.query(_OLDEST, (session_id, max(1, self._most // 10)))
+        sums: dict[str, MessageUsage] = {}
+        names = [f"{_SUMMED}{model}" for model in {row["model"] for row in oldest}]
+        for row in (*self._rows(session_id, names), *oldest):
+            each = _usage(row)
+            model = each.used.model
+            before = sums.get(model, MessageUsage(name="", used=Usage(model=model)))
+            sums[model] = MessageUsage(
+                name=f"{_SUMMED}{model}",
+                used=before.used.plus(each.used),
+                cost=before.cost + each.cost,
+                at=_LAST,
+            )
+        sql = "DELETE FROM message_usage WHERE session_id = ? AND message = ?"
+        gone = ((session_id, row["message"]) for row in oldest)
+        self._database.execute_many(sql, gone)
+        self._database.execute_many(_SAVE, (_row(session_id, each) for each in sums.values()))
+
+
+def _kept_name(name: str) -> str:
+    """Return the name of a message's row."""
+    if len(name) <= NAME_CHARS and not name.startswith(_SUMMED) and is_unicode(name):
+        return name
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _row(session_id: str, each: MessageUsage) -> tuple[object, ...]:
+    used = each.used
+    tokens = (used.input, used.cache_read, used.cache_write, used.output)
+    return (session_id, each.name, used.model, *tokens, each.cost, each.at)
+
+
+def _usage(row: sqlite3.Row) -> MessageUsage:
+    return MessageUsage(name=row["message"], used=_tokens(row), cost=row["cost"], at=row["at"])
+
+
+def _tokens(row: sqlite3.Row) -> Usage:
+    names = ("model", "input", "cache_read", "cache_write", "output")
+    return Usage(**{name: row[name] for name in names})
