@@ -84,6 +84,28 @@ class MindTests(RealClaude, SynchronousTestCase):
         said = [each["text"] for each in intent["recentPrompts"]]
         self.assertEqual(["SAY: the parser is written"], said)
 
+    def test_what_was_typed_while_it_was_off_is_not_collected(self) -> None:
+        """Nor what was typed then into a turn that goes on."""
+        self.until("the first prompt", self.collected)
+        self.call("PUT", "/api/settings", readMyMindEnabled=False)
+        self.prompt("SAY: off the record")
+        self.type("HOLD: door")
+        self.until("the turn", lambda: len(self.turns()) == 3)
+        self.type("SAY: queued off the record")
+        self.until("the queue", lambda: "queued off the record" in self.screen())
+        self.call("PUT", "/api/settings", readMyMindEnabled=True)
+        self.release("door")
+        self.until("the queued turn", lambda: len(self.turns()) == 4)
+        self.until_idle()
+        self.prompt("SAY: on the record")
+        self.until("the last prompt", lambda: "SAY: on the record" in self.collected())
+        said = ["SAY: the parser is written", "SAY: on the record"]
+        self.assertEqual(said, self.collected())
+
+    def collected(self) -> list[str]:
+        intent = self.call("GET", f"/api/sessions/{self.session}/intent")["intent"]
+        return [each["text"] for each in (intent or {}).get("recentPrompts", ())]
+
     def test_what_cannot_be_used(self) -> None:
         self.assertIn("JSON", self.unusable("SAY: I cannot help with that."))
         self.assertIn("JSON", self.unusable('SAY: Sure! {"suggestions": []}'))

@@ -43,7 +43,7 @@ def build_mind(
         sessions=sessions,
         threads=ground.doors.files,
         places=ground.places,
-        conversation=conversation_of(transcripts),
+        prompts=transcripts.prompts,
     )
     mind = Mind(
         clock=ground.reactor,

@@ -19,11 +19,11 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Known
 from tservice.core.places.places import Places
 from tservice.core.tasks import spawn
-from tservice.mind.interfaces import Conversation
+from tservice.mind.interfaces import Prompts
 from tservice.mind.model import Intent, PastPrompt, key_of, with_prompts
 from tservice.mind.store import IntentStore
 from tservice.sessions.interfaces import ISessions, Session
-from tservice.settings.interfaces import ISettings
+from tservice.settings.interfaces import ISettings, Settings
 
 _TURNS = frozenset({EventName.HOOK_STOP, EventName.SESSION_IDLE})
 """What tells that a prompt may have been said."""
@@ -44,23 +44,29 @@ class Intents:
         sessions: ISessions,
         threads: IThreads,
         places: Places,
-        conversation: Conversation,
+        prompts: Prompts,
     ) -> None:
         self._clock, self._hub, self._store = clock, hub, store
         self._settings, self._sessions = settings, sessions
         self._threads, self._places = threads, places
-        self._conversation = conversation
+        self._prompts = prompts
+        self._since: dict[str, int] = {}
         self._reading: dict[str, Deferred[Any]] = {}
         self._known: Known = lambda owner: True
         self._unsubscribe: Callable[[], None] = lambda: None
+        self._unobserve: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Begin to hear."""
+        """Begin to collect prompts, of the modes for which that is switched on."""
+        self._since = self._store.collected_modes()
+        self._switch(self._settings.get())
+        self._unobserve = self._settings.observe(lambda before, after: self._switch(after))
         self._unsubscribe = self._hub.subscribe(self._heard)
 
     def stop(self) -> None:
-        """Hear nothing more; what is being read is dropped."""
+        """Collect nothing more; what is being read is dropped."""
         self._unsubscribe()
+        self._unobserve()
         for reading in tuple(self._reading.values()):
             reading.cancel()
 
@@ -86,7 +92,7 @@ class Intents:
         """
         intent = evolve(await self._fresh(session_id), goals=goals)
         again()
-        self._store.save(intent)
+        self._store.replace(intent)
         return intent
 
     async def delete(self, session_id: str, again: Callable[[], object] = lambda: None) -> bool:
@@ -97,7 +103,7 @@ class Intents:
         """
         key, _ = await self._workspace(session_id)
         again()
-        return self._store.delete(key)
+        return self._store.delete(key, now_ms(self._clock))
 
     # -- inside
 
@@ -115,12 +121,21 @@ class Intents:
         key, folder = await self._workspace(session_id)
         return Intent(key=key, owner=owner, working_dir=folder, updated_at=now_ms(self._clock))
 
+    def _switch(self, settings: Settings) -> None:
+        """Begin and end to collect, so that nothing from before is ever looked at."""
+        wanted = set(settings.read_my_mind_modes) if settings.read_my_mind_enabled else set()
+        for mode in wanted - self._since.keys():
+            self._since[mode] = now_ms(self._clock)
+            self._store.begin_mode(mode, self._since[mode])
+        for mode in self._since.keys() - wanted:
+            del self._since[mode]
+            self._store.end_mode(mode)
+
     def _heard(self, event: Event) -> None:
         session_id = event.session_id
         if event.name in _TURNS and session_id is not None and session_id not in self._reading:
             session = self._sessions.get(session_id)
-            settings = self._settings.get()
-            if settings.read_my_mind_enabled and session.mode in settings.read_my_mind_modes:
+            if session.mode in self._since:
                 self._collect_soon(session)
 
     def _collect_soon(self, session: Session) -> None:
@@ -142,20 +157,19 @@ class Intents:
 
     async def _collect(self, session: Session) -> None:
         try:
-            said = await self._conversation(session.id)
+            said = await self._prompts(session.id, self._since.get(session.mode, 0))
             fresh = await self._fresh(session.id)
         except ServiceError as error:
             self._log.debug("{id}: no prompts: {error}", id=session.id, error=error)
             return
-        if not self._settings.get().read_my_mind_enabled:
+        # It may have been switched off and on again while the transcript was read.
+        begun = self._since.get(session.mode)
+        if begun is None or not self._is_kept(session, fresh):
             return
+        since = max(begun, self._store.replaced_at(fresh.key))
         found = [
-            PastPrompt(ts=each["timestamp"] or 0, session_id=session.id, text=each["text"])
-            for each in said.get("messages") or ()
-            if each["role"] == "user"
+            PastPrompt(ts=at, session_id=session.id, text=text) for at, text in said if at >= since
         ]
-        if not self._is_kept(session, fresh):
-            return
         before = self._store.load(fresh.key) or fresh
         after = with_prompts(before, found)
         if after is not before:

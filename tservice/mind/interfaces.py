@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Protocol
 
 
@@ -12,6 +12,15 @@ class Conversation(Protocol):
     def __call__(self, session_id: str) -> Awaitable[Mapping[str, Any]]:
         """C{{text, messages: [{role, text, timestamp}]}}; raises L{ServiceError} where no
         transcript is known."""
+
+
+class Prompts(Protocol):
+    """The prompts that a session's agent was given."""
+
+    def __call__(self, session_id: str, since: int) -> Awaitable[Sequence[tuple[int, str]]]:
+        """Return those from C{since} on, oldest first, each with the time of its Enter.
+
+        Times are Unix milliseconds.  Raises L{ServiceError} where no transcript is known."""
 
 
 class GitState(Protocol):

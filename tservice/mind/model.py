@@ -22,6 +22,9 @@ PROMPTS = 50
 PROMPT_TEXT = 500
 """Characters of each of them."""
 
+KEY_CHARS = 32
+"""Characters of an intent's key; longer than the id of any mode."""
+
 SUGGESTIONS = 3
 SUGGESTED_TEXT = 1000
 """Characters of a suggested prompt."""
@@ -81,7 +84,7 @@ def key_of(owner: str | None, folder: str) -> str:
 
     @param folder: its real path.
     """
-    return hashlib.sha256(json.dumps([owner, folder]).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps([owner, folder]).encode()).hexdigest()[:KEY_CHARS]
 
 
 def is_prompt(text: str) -> bool:

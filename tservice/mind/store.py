@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from attrs import asdict
 
-from tservice.mind.model import Intent, PastPrompt
+from tservice.mind.model import KEY_CHARS, Intent, PastPrompt
 from tservice.store.database import Database
 
 KEPT = 1000
@@ -26,10 +26,21 @@ _TRIM = """
     )
 """
 _FORGET = "DELETE FROM intents WHERE owner = ?"
+_BEGIN = """
+    INSERT INTO collected_since (subject, at) VALUES (?, ?)
+    ON CONFLICT (subject) DO UPDATE SET at = excluded.at
+"""
+_END = "DELETE FROM collected_since WHERE subject = ?"
+_TRIM_SINCE = """
+    DELETE FROM collected_since WHERE subject IN (
+        SELECT subject FROM collected_since WHERE length(subject) = ?
+        ORDER BY at DESC, subject LIMIT -1 OFFSET ?
+    )
+"""
 
 
 class IntentStore:
-    """The table C{intents}."""
+    """The tables C{intents} and C{collected_since}."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -39,25 +50,52 @@ class IntentStore:
         row = self._database.query_one("SELECT * FROM intents WHERE key = ?", (key,))
         return None if row is None else _intent(row)
 
-    def save(self, intent: Intent) -> None:
-        """Insert or replace.
-
-        @raise NotKept: the disk does not take it.
-        """
-        with self._database.transaction():
-            self._database.execute(_SAVE, _row(intent))
-            self._database.execute(_TRIM, (KEPT,))
-
     def note(self, intent: Intent) -> None:
         """Insert or replace, for what has happened: a full disk gets it later."""
         self._database.later(("intent", intent.key), _SAVE, _row(intent))
 
-    def delete(self, key: str) -> bool:
-        """Whether there was one.
+    def replace(self, intent: Intent) -> None:
+        """Save an intent that nothing is collected for but what is said from now on.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
-        return self._database.execute("DELETE FROM intents WHERE key = ?", (key,)) > 0
+        with self._database.transaction():
+            self._database.execute(_SAVE, _row(intent))
+            self._database.execute(_TRIM, (KEPT,))
+            self._forget_before(intent.key, intent.updated_at)
+
+    def delete(self, key: str, at: int) -> bool:
+        """Delete an intent, and return whether there was one.
+
+        @param at: Unix milliseconds; prompts from before are not collected again.
+        @raise NotKept: the disk is full.
+        """
+        with self._database.transaction():
+            found = self._database.execute("DELETE FROM intents WHERE key = ?", (key,)) > 0
+            self._forget_before(key, at)
+        return found
+
+    def replaced_at(self, key: str) -> int:
+        """Return when an intent was last replaced or deleted, in Unix milliseconds; 0 if never."""
+        row = self._database.query_one("SELECT at FROM collected_since WHERE subject = ?", (key,))
+        return 0 if row is None else int(row["at"])
+
+    def collected_modes(self) -> dict[str, int]:
+        """Return the modes whose prompts are collected, each with its beginning."""
+        sql = "SELECT subject, at FROM collected_since WHERE length(subject) < ?"
+        return {row["subject"]: row["at"] for row in self._database.query(sql, (KEY_CHARS,))}
+
+    def begin_mode(self, mode: str, at: int) -> None:
+        """Note that prompts of a mode are collected from C{at} on; a full disk gets it later."""
+        self._database.later(("collected", mode), _BEGIN, (mode, at))
+
+    def end_mode(self, mode: str) -> None:
+        """Note that prompts of a mode are no longer collected; a full disk gets it later."""
+        self._database.later(("collected", mode), _END, (mode,))
+
+    def _forget_before(self, key: str, at: int) -> None:
+        self._database.execute(_BEGIN, (key, at))
+        self._database.execute(_TRIM_SINCE, (KEY_CHARS, KEPT))
 
     def forget_strangers(self, known: Callable[[str], bool]) -> None:
         """Forget what belongs to nobody any more: the next one of that name must not have it.
