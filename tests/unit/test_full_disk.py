@@ -301,7 +301,7 @@ class StrangersTests(DiskCase):
         """It goes at a start, which must not need room."""
         views, intents = WebViewStore(self.database), IntentStore(self.database)
         views.save(WebView(id="1", owner="ann", name="a", url="http://a/", icon=None, created_at=1))
-        intents.save(Intent(key="a", owner="ann", working_dir="/a", updated_at=1))
+        intents.replace(Intent(key="a", owner="ann", working_dir="/a", updated_at=1))
         self.fill()
         views.forget_strangers(lambda name: False)
         intents.forget_strangers(lambda name: False)

@@ -7,6 +7,7 @@ from functools import partial
 
 from attrs import evolve
 
+from tests.unit.store.doubtstory import tell_doubts
 from tests.unit.store.story import Step, Story, World, session
 from tservice.access.account import Account, Role
 from tservice.access.accountstore import AccountStore
@@ -51,7 +52,6 @@ from tservice.push.model import Subscription
 from tservice.push.store import PushStore
 from tservice.restore.store import RestoreStore
 from tservice.sessions.input.buffer import InputBuffer
-from tservice.sessions.input.doubtstore import DoubtStore, KeptDoubt
 from tservice.sessions.input.journal import InputJournal, InputKind
 from tservice.sessions.input.journal import JournalEntry as Typed
 from tservice.sessions.record.repository import SessionRepository
@@ -453,27 +453,8 @@ def _kept_input(world: World) -> Sequence[Step]:
     ]
 
 
-def _doubts(world: World) -> Sequence[Step]:
-    store = DoubtStore(world.database)
-
-    def keep(name: str) -> Step:
-        entry = Typed(session_id="s", id=name, kind=InputKind.PROMPT, data=b"go")
-        doubt = KeptDoubt(entry=entry, submitted_at=1, message="not sure")
-        return Step(name=name, do=lambda: store.keep(doubt), owed=True)
-
-    settled = Typed(session_id="s", id="one", kind=InputKind.PROMPT, data=b"go")
-    return [
-        keep("one"),
-        keep("two"),
-        Step(name="passed", do=lambda: store.pass_by("s"), owed=True),
-        Step(name="settled", do=lambda: store.forget(settled), owed=True),
-        keep("three"),
-        Step(name="over", do=lambda: store.clear("s"), owed=True),
-    ]
-
-
 STORIES = [
-    Story(["input_doubts"], _doubts),
+    Story(["input_doubts"], tell_doubts),
     Story(["input_buffer"], _kept_input),
     Story(["webviews"], _webviews),
     Story(["timed_runs"], _timed_runs),
