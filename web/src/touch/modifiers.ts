@@ -33,6 +33,7 @@ const CONTROL_OF: Record<string, string> = {
   "5": "\x1d",
   "^": "\x1e",
   "6": "\x1e",
+  "~": "\x1e",
   _: "\x1f",
   "/": "\x1f",
   "7": "\x1f",
