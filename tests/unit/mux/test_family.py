@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -46,14 +47,24 @@ class FamilyTests(TestCase):
             pipe.close()
 
     def started(self, read: Callable[[], list[int]]) -> list[int]:
-        pids = until("what it starts", read)
-        for pid in pids:
-            self.addCleanup(os.kill, pid, signal.SIGKILL)
-        return pids
+        return until("what it starts", read)
+
+    def end_started(self, session: int) -> None:
+        """End what a program started, also what that has started since."""
+
+        def is_over() -> bool:
+            pids = _of_terminal(session)
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            return not pids
+
+        until("the end of what was started", is_over)
 
     async def left(self, script: str, count: int) -> tuple[list[int], tuple[Leftover, ...]]:
         """What runs behind a shell's script that has ended, and what is said to be left."""
         child = self.program(script, "sh", "-c")
+        self.addCleanup(self.end_started, child.pid)
         family = await LocalFamily.of(reactor, child.pid, ID)
         pids = self.started(lambda: ours if len(ours := _of_terminal(child.pid)) >= count else [])
         self.end(child)
