@@ -57,7 +57,8 @@ class KnowingGate(OpenGate):
         return "picker" if b"1. Yes" in screen or b"Esc to close" in screen else None
 
     def rests(self, session: Session, capture: Capture) -> bool:
-        return b"shortcuts" in b"".join(capture.lines)
+        screen = b"".join(capture.lines)
+        return b"shortcuts" in screen or "╹".encode() in screen
 
 
 class SubmissionCase(SessionCase):
