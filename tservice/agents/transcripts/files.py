@@ -234,8 +234,11 @@ class TranscriptFiles:
 
 
 def _units(sign: str) -> int:
-    """How many UTF-16 units a character takes."""
-    return len(sign.encode("utf-16-le", "surrogatepass")) // 2
+    """Return how many UTF-16 units a character takes.
+
+    No codec: a thread that acts as another user may not be able to read that part of Python.
+    """
+    return 2 if ord(sign) > 0xFFFF else 1
 
 
 def _family(candidates: Iterable[Candidate], known: set[str]) -> Iterable[Candidate]:
