@@ -463,10 +463,9 @@ class InputQueue:
     async def _press(self, key: str, sender: Identity | None) -> None:
         self._target.judge(sender)
         pane = self._target.living_pane()
-        if key == "S-Enter":
+        if key == "S-Enter" and self._target.composer() is None:
             # A new line in a composer; a shell has none, and would print what comes of it.
-            composer = self._target.composer()
-            key = "Enter" if composer is None else composer.submission.newline
+            key = "Enter"
         if key == "Enter":
             self._target.submitting(None)
         try:

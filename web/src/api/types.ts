@@ -192,7 +192,6 @@ export interface CliItem {
   installCommand?: string;
   customModel?: boolean;
   params?: Record<string, string[]>;
-  newline?: string;
   binaries?: string[];
   argv?: string[];
   lookedIn?: string[];
@@ -711,7 +710,6 @@ export interface InstalledItem {
   installCommand?: string;
   customModel?: boolean;
   params?: Record<string, string[]>;
-  newline?: string;
   binaries?: string[];
   argv?: string[];
   lookedIn?: string[];

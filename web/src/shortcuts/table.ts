@@ -31,15 +31,12 @@ export type Action =
   | "zoom-reset"
   | "paste"
   | "copy"
-  | "quote"
   | "goto";
 
 export interface Shortcut {
   action: Action;
   /** KeyboardEvent.code values: where the key is, whatever the layout and Alt make of it. */
   codes: readonly string[];
-  /** Instead: what the layout writes for it, since Control with another sign is a program's key. */
-  signs?: string;
   ctrl?: boolean;
   shift?: boolean;
   alt?: boolean;
@@ -215,18 +212,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
     group: "Terminal",
   },
   {
-    action: "quote",
-    codes: ["KeyQ"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+Q",
-    text: "The next key goes to the program, with Ctrl if it is pressed alone: W for Ctrl+W",
-    group: "Terminal",
-  },
-  {
     action: "zoom-in",
-    codes: [],
-    signs: "+=",
+    codes: ["Equal", "NumpadAdd"],
     ctrl: true,
     keys: "Ctrl++",
     text: "Larger text",
@@ -234,8 +221,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   },
   {
     action: "zoom-out",
-    codes: [],
-    signs: "-",
+    codes: ["Minus", "NumpadSubtract"],
     ctrl: true,
     keys: "Ctrl+-",
     text: "Smaller text",
@@ -243,8 +229,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   },
   {
     action: "zoom-reset",
-    codes: [],
-    signs: "0",
+    codes: ["Digit0", "Numpad0"],
     ctrl: true,
     keys: "Ctrl+0",
     text: "Normal text size",
@@ -306,8 +291,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   },
   {
     action: "help",
-    codes: [],
-    signs: "?",
+    codes: ["Slash"],
     ctrl: true,
     shift: true,
     keys: "Ctrl+Shift+/",
@@ -336,9 +320,6 @@ function isPressed(shortcut: Shortcut, event: Pressed, mac: boolean): boolean {
   );
 }
 
-const isKeyOf = ({ codes, signs }: Shortcut, { code, key }: Pressed): boolean =>
-  signs ? key.length === 1 && signs.includes(key) : codes.includes(code);
-
 /** Where no program wants it, the key that people know from elsewhere opens the palette too. */
 function isPaletteKey(event: Pressed, mac: boolean, inTerminal: boolean): boolean {
   if (event.code !== "KeyK" || event.shiftKey || event.altKey) return false;
@@ -358,7 +339,7 @@ export function actionFor(
   if (isPaletteKey(event, mac, inTerminal)) {
     return SHORTCUTS.find((shortcut) => shortcut.action === "palette");
   }
-  return SHORTCUTS.find((shortcut) => isKeyOf(shortcut, event) && isPressed(shortcut, event, mac));
+  return SHORTCUTS.find((shortcut) => shortcut.codes.includes(event.code) && isPressed(shortcut, event, mac));
 }
 
 /** The place 0-8 that a digit key names. */

@@ -21,15 +21,30 @@ export function release(sticky: Sticky): Sticky {
   return { ctrl: kept(sticky.ctrl), alt: kept(sticky.alt) };
 }
 
-/** Each code with the signs that write it. */
-const CONTROLS = ["\0 @2", "\x1b[3", "\x1c\\4", "\x1d]5", "\x1e^6~", "\x1f_/7", "\x7f?8"];
-const CONTROL_OF = new Map(CONTROLS.flatMap(([code = "", ...signs]) => signs.map((sign) => [sign, code])));
+const CONTROL_OF: Record<string, string> = {
+  " ": "\0",
+  "@": "\0",
+  "2": "\0",
+  "[": "\x1b",
+  "3": "\x1b",
+  "\\": "\x1c",
+  "4": "\x1c",
+  "]": "\x1d",
+  "5": "\x1d",
+  "^": "\x1e",
+  "6": "\x1e",
+  _: "\x1f",
+  "/": "\x1f",
+  "7": "\x1f",
+  "?": "\x7f",
+  "8": "\x7f",
+};
 
 export function controlOf(char: string): string {
   const lower = char.toLowerCase();
   if (lower >= "a" && lower <= "z" && lower.length === 1)
     return String.fromCharCode(lower.charCodeAt(0) - 96);
-  return CONTROL_OF.get(char) ?? char;
+  return CONTROL_OF[char] ?? char;
 }
 
 /** Typed text under the sticky modifiers; they hold for its first character. */
@@ -41,23 +56,48 @@ export function modified(data: string, sticky: Sticky): string {
   return (sticky.alt === "off" ? "" : "\x1b") + controlled + rest;
 }
 
-const PLAIN = { Interrupt: "\x03", Escape: "\x1b", Tab: "\t", BackTab: "\x1b[Z", Enter: "\r" };
-const CURSOR = { Up: "A", Down: "B", Right: "C", Left: "D", Home: "H", End: "F" };
-const PAGE = { PageUp: "5", PageDown: "6" };
+export type BarKey =
+  | "Interrupt"
+  | "Escape"
+  | "Tab"
+  | "BackTab"
+  | "Enter"
+  | "Up"
+  | "Down"
+  | "Left"
+  | "Right"
+  | "Home"
+  | "End"
+  | "PageUp"
+  | "PageDown";
 
-export type BarKey = keyof typeof PLAIN | keyof typeof CURSOR | keyof typeof PAGE;
+const PLAIN: Partial<Record<BarKey, string>> = {
+  Interrupt: "\x03",
+  Escape: "\x1b",
+  Tab: "\t",
+  BackTab: "\x1b[Z",
+  Enter: "\r",
+};
 
-type Codes = Partial<Record<BarKey, string>>;
+const CURSOR: Partial<Record<BarKey, string>> = {
+  Up: "A",
+  Down: "B",
+  Right: "C",
+  Left: "D",
+  Home: "H",
+  End: "F",
+};
+const PAGE: Partial<Record<BarKey, string>> = { PageUp: "5", PageDown: "6" };
 
 /** @param applicationCursor the program asked for `ESC O` cursor keys (DECCKM). */
 export function bytesOf(key: BarKey, applicationCursor: boolean, sticky: Sticky): string {
   const modifier = 1 + (sticky.alt === "off" ? 0 : 2) + (sticky.ctrl === "off" ? 0 : 4);
-  const cursor = (CURSOR as Codes)[key];
+  const cursor = CURSOR[key];
   if (cursor !== undefined) {
     if (modifier > 1) return `\x1b[1;${modifier}${cursor}`;
     return (applicationCursor ? "\x1bO" : "\x1b[") + cursor;
   }
-  const page = (PAGE as Codes)[key];
+  const page = PAGE[key];
   if (page !== undefined) return modifier > 1 ? `\x1b[${page};${modifier}~` : `\x1b[${page}~`;
-  return (sticky.alt === "off" ? "" : "\x1b") + ((PLAIN as Codes)[key] ?? "");
+  return (sticky.alt === "off" ? "" : "\x1b") + (PLAIN[key] ?? "");
 }

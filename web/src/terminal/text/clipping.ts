@@ -19,6 +19,7 @@ export class Clipping {
   constructor(terminal: Terminal, element: HTMLElement, onFiles: (files: readonly File[]) => void) {
     this.terminal = terminal;
     this.onFiles = onFiles;
+    terminal.attachCustomKeyEventHandler((event) => this.key(event));
     // Capture: xterm's own handler would put the text through unasked.
     element.addEventListener("paste", (event) => this.pasted(event), { capture: true });
     terminal.onSelectionChange(() => this.selected());
@@ -68,8 +69,7 @@ export class Clipping {
     this.terminal.paste(text);
   }
 
-  /** @returns whether the key is the program's. */
-  key(event: KeyboardEvent): boolean {
+  private key(event: KeyboardEvent): boolean {
     const meaning = clipboardKey(event, this.terminal.hasSelection(), platform);
     if (meaning === "program") return true;
     if (meaning === "copy") {
