@@ -38,6 +38,7 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError, remove_leftovers
 from tservice.core.payloads import CliTold
 from tservice.core.places.place import OWN
+from tservice.mux.keys import KEYS
 from tservice.settings.interfaces import ISettings
 
 TAIL = 4000
@@ -154,6 +155,9 @@ class CliService:
             install_command=None if install is None else " ".join(install.command),
             custom_model=entry.capabilities.custom_model.style is not CustomModelStyle.NONE or None,
             params=offered(entry.params) or None,
+            newline=None
+            if entry.kind is CliKind.SHELL
+            else KEYS[entry.capabilities.submission.newline].plain.decode(),
             binaries=None if entry.stock else list(entry.binaries),
             argv=None if entry.stock else list(entry.argv),
             looked_in=None if path is not None else self._looked_in(entry),

@@ -26,6 +26,7 @@ class CliItem(Payload):
     params: dict[str, list[str]] | None = absent(
         description="What C{params} of a new session may choose, with the words; none: any"
     )
+    newline: str | None = absent(description="What an agent reads as a line end in its composer")
     binaries: list[str] | None = absent(description="Of a custom entry, as C{argv}: what it runs")
     argv: list[str] | None = absent()
     looked_in: list[str] | None = absent(

@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints
 from tservice.clis.words import Record
 
 _Key = Annotated[str, StringConstraints(pattern=r"^(?:Home|End|C-[a-z])$")]
+_Newline = Annotated[str, StringConstraints(pattern=r"^(?:S-Enter|C-[a-z])$")]
 _SHELL = "!"
 _Sign = Annotated[str, StringConstraints(pattern=r"^[!-/:-@\[-`{-~]$")]
 
@@ -42,6 +43,7 @@ class Submission(Record):
         that, the end of the row above.
     @ivar join: a key that takes away the end of the row above, where C{wipe} does not.
     @ivar cut: a key that takes away the row from the caret on.
+    @ivar newline: the key of a line end, which Shift+Enter presses in the page's terminal.
     """
 
     continues: _Sign | None = None
@@ -52,6 +54,7 @@ class Submission(Record):
     wipe: _Key | None = None
     join: Literal["BSpace"] | None = None
     cut: _Key | None = None
+    newline: _Newline = "S-Enter"
     park: Park | None = None
 
     def spaced(self, text: str) -> str:

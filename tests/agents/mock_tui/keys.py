@@ -24,6 +24,7 @@ _NAMED = {
     "\x1bOD": "left",
     "\x1b[Z": "backtab",
     "\x1b\r": "newline",
+    "\x1b[13;2u": "newline",
     "\x1b": "escape",
     "\r": "enter",
     "\n": "newline",

@@ -72,6 +72,7 @@ class ListTests(ServiceCase):
                 "approvalPolicy": ["on-request", "never"],
                 "effort": ["minimal", "low", "medium", "high", "xhigh"],
             },
+            "newline": "\x1b[13;2u",
         }
         found = self.item("codex")
         looked = found.pop("lookedIn")

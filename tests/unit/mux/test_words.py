@@ -68,6 +68,49 @@ class ModeWatchTests(SynchronousTestCase):
         self.assertEqual(b"1004;2004", ModeWatch(b"2004;1004;9").value)
         self.assertEqual(b"", ModeWatch(b"").value)
 
+    def test_what_a_program_asked_of_the_keyboard(self) -> None:
+        watch = ModeWatch()
+        for data, sequences in (
+            (b"\x1b[>4;2m", b"\x1b[>4;2m"),
+            (b"\x1b[>5u", b"\x1b[>4;2m\x1b[>5u"),
+            (b"\x1b[?2004h", b"\x1b[?2004h\x1b[>4;2m\x1b[>5u"),
+            (b"\x1b[?2004l\x1b[>1u\x1b[>1u\x1b[<u\x1b[<1u\x1b[<u", b"\x1b[>4;2m"),
+            (b"\x1b[=5u\x1b[=8;2u", b"\x1b[>4;2m\x1b[=5u\x1b[=8;2u"),
+            (b"\x1b[>u\x1b[<2u", b"\x1b[>4;2m\x1b[=5u\x1b[=8;2u\x1b[>u\x1b[<2u"),
+            (b"\x1b[>4m", b"\x1b[=5u\x1b[=8;2u\x1b[>u\x1b[<2u"),
+            (b"\x1bc", b""),
+            (b"\x1b[>4;1m\x1b[>1u", b"\x1b[>4;1m\x1b[>1u"),
+            (b"\x1b[>4n", b"\x1b[>1u"),
+            (b"\x1bc", b""),
+        ):
+            self.assertTrue(watch.feed(data), data)
+            self.assertEqual(sequences, watch.sequences, data)
+
+    def test_pushes_are_bounded(self) -> None:
+        watch = ModeWatch()
+        watch.feed(b"\x1b[>1u" * 100)
+        self.assertEqual(b"\x1b[>1u" * 16, watch.sequences)
+        self.assertEqual(watch.sequences, ModeWatch(watch.value).sequences)
+
+    def test_what_was_asked_of_the_keyboard_comes_back(self) -> None:
+        watch = ModeWatch()
+        watch.feed(b"\x1b[>4;2m\x1b[>5u\x1b[?2004h")
+        kept = ModeWatch(watch.value)
+        self.assertEqual(b"\x1b[?2004h\x1b[>4;2m\x1b[>5u", kept.sequences)
+        kept.feed(b"\x1b[<u")
+        self.assertEqual(b"\x1b[?2004h\x1b[>4;2m", kept.sequences)
+        for broken in (b"keys", b"keys=", b"keys=,x", b"keys=,>99999u", b"keys=>4;2m,>1u,"):
+            self.assertEqual(b"", ModeWatch(broken).value, broken)
+
+    @settings(max_examples=examples(300), deadline=None)
+    @given(CUTS)
+    def test_keyboard_under_any_cut(self, cuts: list[int]) -> None:
+        watch = ModeWatch()
+        data = b"text\x1b[>1u\x1b[>4u more\x1b[<u\x1b[>4;1m\x1b[>9u\x1b[<1u\x1b[m"
+        for piece in pieces(data, cuts):
+            watch.feed(piece)
+        self.assertEqual(b"\x1b[>4;1m\x1b[>1u", watch.sequences)
+
     @settings(max_examples=examples(300), deadline=None)
     @given(CUTS)
     def test_any_cut(self, cuts: list[int]) -> None:

@@ -12,8 +12,14 @@ from attrs import frozen
 _LONGEST = 96
 """Bytes of the longest sequence that is looked for; what is kept between two pieces."""
 
-_PRIVATE_MODES = re.compile(rb"\x1b\[\?([0-9;]{1,64})([hl])|\x1bc")
+_MODES = re.compile(
+    rb"\x1b\[(?:\?([0-9;]{1,64})([hl])|(>4(?:;[0-9]?)?[mn])|([<>=][0-9]{0,4}(?:;[123])?u))|\x1bc"
+)
+_KEYS = re.compile(rb"keys=((?:>4;[123]m)?)((?:,[<>=][0-9]{0,4}(?:;[123])?u){0,16})\Z")
+_FLAGS = 16
+"""Changes of the kitty protocol's flags that are kept; of more the oldest go."""
 _WATCHED = {b"2004", b"1004"}
+_MARKS = (b"004", b"\x1bc", b"\x1b[>", b"\x1b[<", b"\x1b[=")
 _TITLE = re.compile(rb"\x1b\][02];")
 _TITLE_PREFIX = 4
 
@@ -75,16 +81,20 @@ class TitleWatch:
 
 
 class ModeWatch:
-    """Follows the modes that tmux 3.2 to 3.5 keep but do not tell: bracketed paste and focus."""
+    """Follows the modes that tmux 3.2 to 3.5 keep but do not tell: bracketed paste, focus, keys."""
 
     def __init__(self, kept: bytes = b"") -> None:
         self._set = _WATCHED & set(kept.split(b";"))
+        keys = _KEYS.search(kept)
+        self._others = keys[1] if keys else b""
+        self._flags = keys[2].split(b",")[1:] if keys else []
         self._open = b""
 
     @property
     def value(self) -> bytes:
         """The modes that are set, for L{__init__}; empty for none."""
-        return b";".join(sorted(self._set))
+        keys = b",".join([self._others, *self._flags])
+        return b";".join([*sorted(self._set), *([b"keys=" + keys] if keys else [])])
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -94,23 +104,36 @@ class ModeWatch:
     @property
     def sequences(self) -> bytes:
         """What sets them in a fresh terminal."""
-        return b"".join(b"\x1b[?%bh" % mode for mode in sorted(self._set))
+        modes = [b"?%bh" % mode for mode in sorted(self._set)]
+        return b"".join(b"\x1b[" + each for each in (*modes, self._others, *self._flags) if each)
 
     def feed(self, data: bytes) -> bool:
         """Take a piece of the stream; whether a mode changed."""
         text = self._open + data
-        before = frozenset(self._set)
-        if b"004" in text or b"\x1bc" in text:
-            for found in _PRIVATE_MODES.finditer(text):
+        before = self.value
+        if any(mark in text for mark in _MARKS):
+            for found in _MODES.finditer(text):
                 self._take(found)
         start = text.rfind(b"\x1b", max(0, len(text) - _LONGEST))
         last = text[start:] if start >= 0 else b""
-        self._open = b"" if _PRIVATE_MODES.match(last) else last
-        return before != self._set
+        self._open = b"" if _MODES.match(last) else last
+        return before != self.value
 
     def _take(self, found: re.Match[bytes]) -> None:
-        if found[1] is None:
+        if found[0] == b"\x1bc":
             self._set.clear()
-            return
-        modes = _WATCHED & set(found[1].split(b";"))
-        self._set = self._set | modes if found[2] == b"h" else self._set - modes
+            self._others, self._flags = b"", []
+        elif found[3]:
+            self._others = found[3] if found[3][3:] in (b"1m", b"2m", b"3m") else b""
+        elif found[4]:
+            self._take_flags(found[4])
+        else:
+            modes = _WATCHED & set(found[1].split(b";"))
+            self._set = self._set | modes if found[2] == b"h" else self._set - modes
+
+    def _take_flags(self, change: bytes) -> None:
+        """Keep a change of the kitty protocol's flags as it is: terminals know what it means."""
+        if change in (b"<u", b"<1u") and self._flags and self._flags[-1].startswith(b">"):
+            self._flags.pop()
+        elif self._flags or not change.startswith(b"<"):
+            self._flags = [*self._flags, change][-_FLAGS:]

@@ -463,9 +463,10 @@ class InputQueue:
     async def _press(self, key: str, sender: Identity | None) -> None:
         self._target.judge(sender)
         pane = self._target.living_pane()
-        if key == "S-Enter" and self._target.composer() is None:
+        if key == "S-Enter":
             # A new line in a composer; a shell has none, and would print what comes of it.
-            key = "Enter"
+            composer = self._target.composer()
+            key = "Enter" if composer is None else composer.submission.newline
         if key == "Enter":
             self._target.submitting(None)
         try:

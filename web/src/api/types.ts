@@ -192,6 +192,7 @@ export interface CliItem {
   installCommand?: string;
   customModel?: boolean;
   params?: Record<string, string[]>;
+  newline?: string;
   binaries?: string[];
   argv?: string[];
   lookedIn?: string[];
@@ -710,6 +711,7 @@ export interface InstalledItem {
   installCommand?: string;
   customModel?: boolean;
   params?: Record<string, string[]>;
+  newline?: string;
   binaries?: string[];
   argv?: string[];
   lookedIn?: string[];

@@ -58,18 +58,35 @@ describe("shortcuts", () => {
     altKey: held.includes("a"),
     metaKey: held.includes("m"),
   });
-  const find = (code: string, held: string, mac = false) =>
-    actionFor(key(code, held), mac, true, false)?.action;
+  const find = (code: string, held: string, mac = false, char = "") =>
+    actionFor(key(code, held, char), mac, true, false)?.action;
 
   test.each([
     ["KeyN", "as", "new"],
     ["Digit3", "a", "goto"],
     ["KeyF", "cs", "search"],
-    ["Equal", "c", "zoom-in"],
-    ["Equal", "cs", "zoom-in"],
-    ["Slash", "cs", "help"],
+    ["KeyQ", "as", "quote"],
   ])("%s with %s is %s", (code, held, action) => {
     expect(find(code, held)).toBe(action);
+  });
+
+  test.each([
+    ["US", "Equal", "=", "c", "zoom-in"],
+    ["US", "Equal", "+", "cs", "zoom-in"],
+    ["US", "Minus", "-", "c", "zoom-out"],
+    ["US", "NumpadSubtract", "-", "c", "zoom-out"],
+    ["US", "Minus", "_", "cs", undefined],
+    ["US", "Slash", "?", "cs", "help"],
+    ["German", "BracketRight", "+", "c", "zoom-in"],
+    ["German", "Equal", "´", "c", undefined],
+    ["German", "Minus", "ß", "c", undefined],
+    ["German", "Slash", "_", "cs", undefined],
+    ["French", "Digit8", "_", "c", undefined],
+    ["French", "Digit6", "-", "c", "zoom-out"],
+    ["Japanese", "Equal", "^", "c", undefined],
+    ["Japanese", "IntlRo", "_", "cs", undefined],
+  ])("%s: %s that writes %s with %s is %s", (_layout, code, char, held, action) => {
+    expect(find(code, held, false, char)).toBe(action);
   });
 
   test.each([
@@ -87,8 +104,8 @@ describe("shortcuts", () => {
   });
 
   test("a Mac zooms with Command and leaves Control alone", () => {
-    expect(find("Equal", "m", true)).toBe("zoom-in");
-    expect(find("Equal", "c", true)).toBeUndefined();
+    expect(find("Equal", "m", true, "=")).toBe("zoom-in");
+    expect(find("Equal", "c", true, "=")).toBeUndefined();
   });
 
   test("a question mark opens the help only where nobody types", () => {
@@ -100,7 +117,7 @@ describe("shortcuts", () => {
 
   test("no two shortcuts share a key", () => {
     const keys = SHORTCUTS.flatMap((each) =>
-      each.codes.map((code) => [code, each.ctrl, each.shift, each.alt].join()),
+      [...each.codes, ...(each.signs ?? "")].map((code) => [code, each.ctrl, each.shift, each.alt].join()),
     );
     expect(new Set(keys).size).toBe(keys.length);
   });

@@ -19,9 +19,11 @@ import { focusTabs } from "../sessions/Tabs.tsx";
 import { zoomFont } from "../settings/prefs.ts";
 import { toggleSidebar } from "../sidebar/state.ts";
 import { activeId, activeSession, sessions } from "../store/state.ts";
+import { currentView } from "../terminal/current.ts";
 import { historyOpen, searchOpen } from "../terminal/panels.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
 import { platformOf } from "../terminal/text/keys.ts";
+import { say } from "../ui/toasts.ts";
 import { type Action, actionFor, digitOf } from "./table.ts";
 
 type Deeds = Partial<Record<Action, (event: KeyboardEvent) => void>>;
@@ -47,6 +49,7 @@ const WAYS: Partial<Record<string, Way>> = {
 
 /** Without several cells these keys are the program's, and elsewhere they move tabs and select text. */
 function isFree(action: Action, inTerminal: boolean): boolean {
+  if (action === "quote") return inTerminal;
   if (action === "cell") return gridOn.peek() && (inTerminal || document.activeElement === document.body);
   return gridOn.peek() || !action.endsWith("-cell");
 }
@@ -82,6 +85,10 @@ const DEEDS: Deeds = {
   fleet: toggleFleet,
   sidebar: toggleSidebar,
   panel: () => togglePanel(FILES_PAGE),
+  quote: () => {
+    quoting = true;
+    say("info", "Press the key for the program");
+  },
   "zoom-in": () => zoomFont(1),
   "zoom-out": () => zoomFont(-1),
   "zoom-reset": () => zoomFont(0),
@@ -103,9 +110,16 @@ function isField(element: Element | null): boolean {
   );
 }
 
+/** The next key is sent to the program, whatever it is here. */
+let quoting = false;
+
 function pressed(event: KeyboardEvent): void {
   const focused = document.activeElement;
   const inTerminal = focused?.closest(".terminal-host") != null;
+  if (quoting && !/^(?:Alt|AltGraph|Control|Meta|Shift)$/.test(event.key)) {
+    quoting = false;
+    if (inTerminal && currentView.peek()?.keyboard.pressed(event, true) === false) return;
+  }
   const mac = platformOf(navigator.userAgent) === "mac";
   const shortcut = actionFor(event, mac, inTerminal, isField(focused) && !inTerminal);
   const deed = shortcut && isFree(shortcut.action, inTerminal) && DEEDS[shortcut.action];

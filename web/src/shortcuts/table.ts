@@ -31,12 +31,15 @@ export type Action =
   | "zoom-reset"
   | "paste"
   | "copy"
+  | "quote"
   | "goto";
 
 export interface Shortcut {
   action: Action;
   /** KeyboardEvent.code values: where the key is, whatever the layout and Alt make of it. */
   codes: readonly string[];
+  /** Instead: what the layout writes for it, since Control with another sign is a program's key. */
+  signs?: string;
   ctrl?: boolean;
   shift?: boolean;
   alt?: boolean;
@@ -212,8 +215,18 @@ export const SHORTCUTS: readonly Shortcut[] = [
     group: "Terminal",
   },
   {
+    action: "quote",
+    codes: ["KeyQ"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+Q",
+    text: "The next key goes to the program, with Ctrl if it is pressed alone: W for Ctrl+W",
+    group: "Terminal",
+  },
+  {
     action: "zoom-in",
-    codes: ["Equal", "NumpadAdd"],
+    codes: [],
+    signs: "+=",
     ctrl: true,
     keys: "Ctrl++",
     text: "Larger text",
@@ -221,7 +234,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
   },
   {
     action: "zoom-out",
-    codes: ["Minus", "NumpadSubtract"],
+    codes: [],
+    signs: "-",
     ctrl: true,
     keys: "Ctrl+-",
     text: "Smaller text",
@@ -229,7 +243,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
   },
   {
     action: "zoom-reset",
-    codes: ["Digit0", "Numpad0"],
+    codes: [],
+    signs: "0",
     ctrl: true,
     keys: "Ctrl+0",
     text: "Normal text size",
@@ -291,7 +306,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
   },
   {
     action: "help",
-    codes: ["Slash"],
+    codes: [],
+    signs: "?",
     ctrl: true,
     shift: true,
     keys: "Ctrl+Shift+/",
@@ -320,6 +336,9 @@ function isPressed(shortcut: Shortcut, event: Pressed, mac: boolean): boolean {
   );
 }
 
+const isKeyOf = ({ codes, signs }: Shortcut, { code, key }: Pressed): boolean =>
+  signs ? key.length === 1 && signs.includes(key) : codes.includes(code);
+
 /** Where no program wants it, the key that people know from elsewhere opens the palette too. */
 function isPaletteKey(event: Pressed, mac: boolean, inTerminal: boolean): boolean {
   if (event.code !== "KeyK" || event.shiftKey || event.altKey) return false;
@@ -339,7 +358,7 @@ export function actionFor(
   if (isPaletteKey(event, mac, inTerminal)) {
     return SHORTCUTS.find((shortcut) => shortcut.action === "palette");
   }
-  return SHORTCUTS.find((shortcut) => shortcut.codes.includes(event.code) && isPressed(shortcut, event, mac));
+  return SHORTCUTS.find((shortcut) => isKeyOf(shortcut, event) && isPressed(shortcut, event, mac));
 }
 
 /** The place 0-8 that a digit key names. */

@@ -10,6 +10,7 @@ import { isAway } from "../hosts/state.ts";
 import { hold, tellAway } from "../hosts/tell.ts";
 import { darkSystem, type Prefs, prefs } from "../settings/prefs.ts";
 import { selectNext } from "../sessions/actions.ts";
+import { cliOf, sessions } from "../store/state.ts";
 import type { Wake } from "../stream/connection.ts";
 import { TouchScroll } from "../touch/scroll.ts";
 import { throughModifiers } from "../touch/state.ts";
@@ -27,6 +28,7 @@ import { answerReads, linesOf } from "./readhook.ts";
 import { Sampler } from "./sampler.ts";
 import type { Grid } from "./sizing.ts";
 import { openSocket } from "./link/socket.ts";
+import { Keyboard } from "./text/keyboard.ts";
 import { Unshown } from "./text/unshown.ts";
 import { keepWidths, widthsSaid } from "./text/widths.ts";
 
@@ -34,7 +36,7 @@ import { keepWidths, widthsSaid } from "./text/widths.ts";
 const RESET = "\x1bc";
 
 /** What the emulator answers by itself: no sign that the person turned to this window. */
-const REPORT = /^\x1b(?:\[[IO]$|\[[?>=\d;]*(?:[cnu]|\$y)$|\[\??\d+;\d+R$|[\]P])/;
+const REPORT = /^\x1b(?:\[[IO]$|\[(?:[?>=\d;]*(?:[cn]|\$y)|\?\d+u)$|\[\??\d+;\d+R$|[\]P])/;
 
 export interface ViewListener {
   /** Enter was pressed where no program runs. */
@@ -64,6 +66,7 @@ export class TerminalView implements LinkListener {
   readonly link: TerminalLink;
   readonly screen: Screen;
   readonly clipping: Clipping;
+  readonly keyboard: Keyboard;
   private readonly fitter: Fitter;
   private readonly sampler: Sampler;
   private readonly listener: ViewListener;
@@ -95,6 +98,7 @@ export class TerminalView implements LinkListener {
       cidFor(sessionId),
     );
     this.clipping = new Clipping(this.screen.terminal, this.element, (files) => take(sessionId, files));
+    this.keyboard = new Keyboard(this.screen.terminal, () => newlineOf(sessionId));
     this.fitter = new Fitter(this.element, this.screen.terminal, {
       send: (frame) => this.link.send(frame),
       foreign: (grid) => (this.foreignSize.value = grid),
@@ -130,6 +134,7 @@ export class TerminalView implements LinkListener {
 
   private wire(): void {
     const { terminal } = this;
+    terminal.attachCustomKeyEventHandler((event) => this.clipping.key(event) && this.keyboard.pressed(event));
     this.ends.push(
       terminal.onData((data) => this.typed(data)),
       terminal.onBinary((data) => this.send(data)),
@@ -340,6 +345,14 @@ export class TerminalView implements LinkListener {
       say("bad", "Not typed", "The host is away, and no more is kept for it until it is back.");
     else failed("Not typed", new Error(inputErrorText(code)));
   }
+}
+
+/** What the agent of a session takes for a new line; undefined for shells. */
+function newlineOf(sessionId: string): string | undefined {
+  const mode = sessions.peek().find(({ id }) => id === sessionId)?.mode ?? "shell";
+  const entry = cliOf(mode);
+  // Only admins are told the entries.
+  return entry || mode === "shell" ? entry?.newline : "\x1b[13;2u";
 }
 
 /** Frames stop while the page is hidden; the size can then wait no longer than a moment. */

@@ -21,30 +21,15 @@ export function release(sticky: Sticky): Sticky {
   return { ctrl: kept(sticky.ctrl), alt: kept(sticky.alt) };
 }
 
-const CONTROL_OF: Record<string, string> = {
-  " ": "\0",
-  "@": "\0",
-  "2": "\0",
-  "[": "\x1b",
-  "3": "\x1b",
-  "\\": "\x1c",
-  "4": "\x1c",
-  "]": "\x1d",
-  "5": "\x1d",
-  "^": "\x1e",
-  "6": "\x1e",
-  _: "\x1f",
-  "/": "\x1f",
-  "7": "\x1f",
-  "?": "\x7f",
-  "8": "\x7f",
-};
+/** Each code with the signs that write it. */
+const CONTROLS = ["\0 @2", "\x1b[3", "\x1c\\4", "\x1d]5", "\x1e^6~", "\x1f_/7", "\x7f?8"];
+const CONTROL_OF = new Map(CONTROLS.flatMap(([code = "", ...signs]) => signs.map((sign) => [sign, code])));
 
 export function controlOf(char: string): string {
   const lower = char.toLowerCase();
   if (lower >= "a" && lower <= "z" && lower.length === 1)
     return String.fromCharCode(lower.charCodeAt(0) - 96);
-  return CONTROL_OF[char] ?? char;
+  return CONTROL_OF.get(char) ?? char;
 }
 
 /** Typed text under the sticky modifiers; they hold for its first character. */
@@ -56,48 +41,23 @@ export function modified(data: string, sticky: Sticky): string {
   return (sticky.alt === "off" ? "" : "\x1b") + controlled + rest;
 }
 
-export type BarKey =
-  | "Interrupt"
-  | "Escape"
-  | "Tab"
-  | "BackTab"
-  | "Enter"
-  | "Up"
-  | "Down"
-  | "Left"
-  | "Right"
-  | "Home"
-  | "End"
-  | "PageUp"
-  | "PageDown";
+const PLAIN = { Interrupt: "\x03", Escape: "\x1b", Tab: "\t", BackTab: "\x1b[Z", Enter: "\r" };
+const CURSOR = { Up: "A", Down: "B", Right: "C", Left: "D", Home: "H", End: "F" };
+const PAGE = { PageUp: "5", PageDown: "6" };
 
-const PLAIN: Partial<Record<BarKey, string>> = {
-  Interrupt: "\x03",
-  Escape: "\x1b",
-  Tab: "\t",
-  BackTab: "\x1b[Z",
-  Enter: "\r",
-};
+export type BarKey = keyof typeof PLAIN | keyof typeof CURSOR | keyof typeof PAGE;
 
-const CURSOR: Partial<Record<BarKey, string>> = {
-  Up: "A",
-  Down: "B",
-  Right: "C",
-  Left: "D",
-  Home: "H",
-  End: "F",
-};
-const PAGE: Partial<Record<BarKey, string>> = { PageUp: "5", PageDown: "6" };
+type Codes = Partial<Record<BarKey, string>>;
 
 /** @param applicationCursor the program asked for `ESC O` cursor keys (DECCKM). */
 export function bytesOf(key: BarKey, applicationCursor: boolean, sticky: Sticky): string {
   const modifier = 1 + (sticky.alt === "off" ? 0 : 2) + (sticky.ctrl === "off" ? 0 : 4);
-  const cursor = CURSOR[key];
+  const cursor = (CURSOR as Codes)[key];
   if (cursor !== undefined) {
     if (modifier > 1) return `\x1b[1;${modifier}${cursor}`;
     return (applicationCursor ? "\x1bO" : "\x1b[") + cursor;
   }
-  const page = PAGE[key];
+  const page = (PAGE as Codes)[key];
   if (page !== undefined) return modifier > 1 ? `\x1b[${page};${modifier}~` : `\x1b[${page}~`;
-  return (sticky.alt === "off" ? "" : "\x1b") + (PLAIN[key] ?? "");
+  return (sticky.alt === "off" ? "" : "\x1b") + ((PLAIN as Codes)[key] ?? "");
 }

@@ -19,7 +19,6 @@ export class Clipping {
   constructor(terminal: Terminal, element: HTMLElement, onFiles: (files: readonly File[]) => void) {
     this.terminal = terminal;
     this.onFiles = onFiles;
-    terminal.attachCustomKeyEventHandler((event) => this.key(event));
     // Capture: xterm's own handler would put the text through unasked.
     element.addEventListener("paste", (event) => this.pasted(event), { capture: true });
     terminal.onSelectionChange(() => this.selected());
@@ -69,7 +68,8 @@ export class Clipping {
     this.terminal.paste(text);
   }
 
-  private key(event: KeyboardEvent): boolean {
+  /** @returns whether the key is the program's. */
+  key(event: KeyboardEvent): boolean {
     const meaning = clipboardKey(event, this.terminal.hasSelection(), platform);
     if (meaning === "program") return true;
     if (meaning === "copy") {
