@@ -15,7 +15,7 @@ _LONGEST = 96
 _MODES = re.compile(
     rb"\x1b\[(?:\?([0-9;]{1,64})([hl])|(>4(?:;[0-9]?)?[mn])|([<>=][0-9]{0,4}(?:;[123])?u))|\x1bc"
 )
-_KEYS = re.compile(rb"keys=((?:>4;[123]m)?)((?:,[<>=][0-9]{0,4}(?:;[123])?u){0,16})\Z")
+_KEYS = re.compile(rb"keys=((?:>4;[123]m)?)((?:/[<>=][0-9]{0,4}(?:;[123])?u){0,16})\Z")
 _FLAGS = 16
 """Changes of the kitty protocol's flags that are kept; of more the oldest go."""
 _WATCHED = {b"2004", b"1004"}
@@ -87,13 +87,16 @@ class ModeWatch:
         self._set = _WATCHED & set(kept.split(b";"))
         keys = _KEYS.search(kept)
         self._others = keys[1] if keys else b""
-        self._flags = keys[2].split(b",")[1:] if keys else []
+        self._flags = keys[2].split(b"/")[1:] if keys else []
         self._open = b""
 
     @property
     def value(self) -> bytes:
-        """The modes that are set, for L{__init__}; empty for none."""
-        keys = b",".join([self._others, *self._flags])
+        """The modes that are set, for L{__init__}; empty for none.
+
+        No comma: tmux tells it in a list of values with commas between them.
+        """
+        keys = b"/".join([self._others, *self._flags])
         return b";".join([*sorted(self._set), *([b"keys=" + keys] if keys else [])])
 
     @property
