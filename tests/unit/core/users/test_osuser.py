@@ -89,20 +89,20 @@ class EnvironmentTests(SynchronousTestCase):
     def test_nothing_of_root(self) -> None:
         user = OsUserWorld(Path(self.mktemp()).absolute()).add("ann", 1001)
         environ = {
-            "PATH": "/root/bin:/usr/bin:bin:/rootless:/root",
-            "HOME": "/root",
+            "PATH": "/srv/daemon/bin:/usr/bin:bin:/srv/daemonic:/srv/daemon",
+            "HOME": "/srv/daemon",
             "USER": "root",
             "LANG": "de_DE.UTF-8",
             "LC_TIME": "C",
-            "XDG_CONFIG_HOME": "/root/c",
-            "SSH_AUTH_SOCK": "/root/agent",
+            "XDG_CONFIG_HOME": "/srv/daemon/c",
+            "SSH_AUTH_SOCK": "/srv/daemon/agent",
             "ANTHROPIC_API_KEY": "k",
-            "CLAUDE_CONFIG_DIR": "/root/claude",
+            "CLAUDE_CONFIG_DIR": "/srv/daemon/claude",
             "HTTPS_PROXY": "http://p",
         }
         self.assertEqual(
             {
-                "PATH": "/usr/bin:/rootless",
+                "PATH": "/usr/bin:/srv/daemonic",
                 "HOME": str(user.home),
                 "USER": "ann",
                 "LOGNAME": "ann",
