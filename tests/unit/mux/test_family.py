@@ -25,6 +25,11 @@ WAITS = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); print(flus
 class FamilyTests(TestCase):
     """A program in a session of its own, as the one of a pane."""
 
+    def setUp(self) -> None:
+        """Undo C{nohup}: a program inherits that hang-ups are ignored, and tmux resets that."""
+        inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        self.addCleanup(signal.signal, signal.SIGHUP, inherited)
+
     def program(self, script: str, *words: str) -> subprocess.Popen[bytes]:
         """It runs, and has said so by a line."""
         environ = {**os.environ, "SERVICE_SESSION_ID": ID}
