@@ -32,7 +32,7 @@ _CUT = re.compile(
 )
 """Marks of clients for text that they left out."""
 _SIDEBAR = re.compile(r"\S {3,}\S|^ {30,}\S")
-_ASIDE = re.compile(r" {30,}\S.*$")
+_COLUMN_BESIDE = re.compile(r" {30,}\S.*$")
 _RUN_ROW = "Would you like to run the following command?"
 _SHELL_TITLE = re.compile(r"\s*\? Shell\b")
 _PERMISSION = "△ Permission required"
@@ -146,7 +146,7 @@ def _opencode(frame: Frame, end: int) -> ShownCommand | None:
     start = next((at for at in filled if rows[at].startswith("  $ ")), None)
     if start is None or not any(_PERMISSION in row for row in rows):
         return None
-    text = [_ASIDE.sub("", row.removeprefix("  ")) for row in rows[start:]]
+    text = [_COLUMN_BESIDE.sub("", row.removeprefix("  ")) for row in rows[start:]]
     begins = bool(titled) and top > 0 and not rows[-1].strip() and filled[-1] - start < BODY_ROWS
     return _shown([text[0].removeprefix("$ "), *text[1:]], begins and not _beside(rows))
 

@@ -231,6 +231,16 @@ class QuestionTests(SynchronousTestCase):
         assert found is not None
         self.assertEqual(DialogKind.QUESTION, found.kind)
 
+    def test_hint_that_asks_is_not_the_question(self) -> None:
+        """A tip may hold a question mark, also below the question."""
+        for question in ("Is colour wanted?", "Do you want to proceed?"):
+            text = PERMISSION.replace(
+                "Do you want to proceed?", f"{question}\n\n Tip: unsure? Ask your team."
+            )
+            found = dialog(text)
+            assert found is not None
+            self.assertEqual(question, found.question)
+
     def test_preview_beside_the_options(self) -> None:
         """A box to the right of the options is no part of the labels."""
         text = (
