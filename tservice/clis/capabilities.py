@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from typing import Annotated
 
 from pydantic import Field, StringConstraints, field_validator
@@ -126,6 +128,50 @@ class McpConfig(Record):
     relocation: Relocation | None = None
 
 
+class FolderSource(Record):
+    """A file of a working folder that can make the agent run something (protocol-trust).
+
+    @ivar path: below the working folder; C{*} stands for anything within one name, and a path that
+        ends with C{/} for every file below that folder.
+    @ivar harmless: dotted keys that run nothing and permit nothing; all others count.  Of a JSON
+        file they are its own, of a Markdown file those of its front matter.  Without any, the whole
+        file counts.
+    """
+
+    path: Annotated[
+        str,
+        StringConstraints(pattern=r"^(?:[A-Za-z0-9_.*-]+/)*[A-Za-z0-9_.*-]+/?$", max_length=100),
+    ]
+    harmless: Annotated[
+        tuple[Annotated[str, StringConstraints(pattern=r"^[\w$@/.-]{1,64}$")], ...],
+        Field(max_length=32),
+    ] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the names of the path."""
+        return tuple(self.path.rstrip("/").split("/"))
+
+    def covers(self, names: tuple[str, ...]) -> bool:
+        """Return whether a path of these names, in lower case, is such a file, or leads to one."""
+        within = len(names) <= len(self.parts) or self.path.endswith("/")
+        return within and all(map(fnmatchcase, names, map(str.casefold, self.parts)))
+
+
+def is_agent_configuration(path: str, sources: Iterable[FolderSource]) -> bool:
+    """Return whether writing, moving or linking something to C{path} can configure an agent.
+
+    A session may work in any folder on the way, so the names count wherever they stand.  Upper and
+    lower case are alike, as they are on some file systems.
+
+    @param path: relative or absolute, without C{..}.
+    """
+    names = tuple(name for name in path.casefold().split("/") if name not in ("", "."))
+    # The shorter tails cover folders on the way, the longer ones files below a folder.
+    tails = [names[at:] for at in range(len(names))]
+    return any(source.covers(tail) for source in sources for tail in tails)
+
+
 class CustomModel(Record):
     """How a custom model endpoint reaches the agent."""
 
@@ -146,6 +192,8 @@ class Capabilities(Record):
         with a conversation; a hit means that it has not read that yet, and drops what is typed.
     @ivar prompt_glyph: what the composer's row begins with, leading blanks aside.
     @ivar composer_shape: C{None}: C{framed} where there is a glyph, else C{mark}.
+    @ivar folder_config: the files of a working folder that can make it run something; C{None}: not
+        known, so those of every entry count.
     @ivar attachment: how it takes a file in a prompt.
     @ivar submission: what it makes of a prompt's end and of its Enter.
     @ivar screen_signals: its screen tells of its dialogs and of the ends of its turns surely enough
@@ -171,6 +219,7 @@ class Capabilities(Record):
     model_detect: ModelDetect | None = None
     mcp_config: McpConfig | None = None
     custom_model: CustomModel = CustomModel()
+    folder_config: Annotated[tuple[FolderSource, ...], Field(max_length=32)] | None = None
     attachment: Attachment = Attachment.PATH
     submission: Submission = Submission()
     screen_signals: bool = False

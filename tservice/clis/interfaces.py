@@ -29,11 +29,13 @@ from tservice.clis.answering import AnswerKeys
 from tservice.clis.capabilities import (
     Capabilities,
     CustomModelStyle,
+    FolderSource,
     Hooks,
     McpConfig,
     McpFormat,
     Transcript,
     Trust,
+    is_agent_configuration,
 )
 from tservice.clis.controls import Command, Control, Cycle
 from tservice.clis.model import CliEntry, CliKind
@@ -51,6 +53,7 @@ __all__ = [
     "Control",
     "CustomModelStyle",
     "Cycle",
+    "FolderSource",
     "Hooks",
     "ICliRegistry",
     "Launch",
@@ -66,6 +69,7 @@ __all__ = [
     "Transcript",
     "Trust",
     "entries_on_disk",
+    "is_agent_configuration",
 ]
 
 
