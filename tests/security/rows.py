@@ -284,6 +284,7 @@ ROWS: dict[str, Row] = {
     "GET /api/cases": Row(access="user", scope=READ),
     "GET /api/cases/agent-created": Row(access="user", scope=READ),
     "GET /api/cases/browse": Row(access="user", scope=MANAGE, query="path={cases}"),
+    "GET /api/folder-trust": Row(access="user", scope=MANAGE, query="mode=primary"),
     "GET /api/cases/{name}": _case(scope=READ),
     "GET /api/cases/{name}/git-status": _case(scope="git"),
     "POST /api/cases": Row(access="user", scope=MANAGE, body={"name": "pwned"}),

@@ -8,6 +8,10 @@ from attrs import frozen
 
 from tservice.agents.activity.gate import AgentGate
 from tservice.agents.activity.sources import Agents, AgentsDependencies
+from tservice.agents.foldertrust.preview import FolderPreview
+from tservice.agents.foldertrust.routes import folder_operations
+from tservice.agents.foldertrust.service import FolderTrust, TrustDependencies
+from tservice.agents.foldertrust.store import TrustStore
 from tservice.agents.hooks.install import HookPreparation
 from tservice.agents.hooks.intake import HookIntake
 from tservice.agents.hooks.routes import agent_operations
@@ -17,7 +21,7 @@ from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.conversations import StoredConversations
 from tservice.agents.transcripts.homes import Homes, own_files
 from tservice.agents.transcripts.proofs import Proofs
-from tservice.cases.interfaces import WorkspaceHooks
+from tservice.cases.interfaces import ICases, WorkspaceHooks
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.doors.inthread import in_own_thread
 from tservice.core.identity import Identity
@@ -36,6 +40,7 @@ class AgentServices:
     @ivar agents: for other features.
     @ivar support: for the sessions.
     @ivar workspace_hooks: for new folders.
+    @ivar trust: judges folders before agents start in them.
     """
 
     agents: Agents
@@ -43,6 +48,7 @@ class AgentServices:
     hooks: HookIntake
     telemetry: TelemetryIntake
     workspace_hooks: WorkspaceHooks
+    trust: FolderTrust
 
 
 def build_agents(
@@ -72,9 +78,7 @@ def build_agents(
             files=ground.doors.files,
         )
     )
-    preparation = HookPreparation(
-        ground.settings, clis, sessions, ground.places, ground.doors.files, ground.bounds.inside
-    )
+    preparation, trust = _preparing(ground, clis, sessions)
     hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
     telemetry = TelemetryIntake(clock, hub, sessions, store)
 
@@ -93,14 +97,40 @@ def build_agents(
             support=Support(
                 activity=agents,
                 gate=AgentGate(agents.readiness_of, agents.rules_of, proofs),
-                preparation=preparation,
+                preparation=trust,
                 conversations=StoredConversations(lambda: homes, look),
             ),
             hooks=hooks,
             telemetry=telemetry,
             workspace_hooks=preparation,
+            trust=trust,
         ),
         operations=agent_operations(hooks, telemetry),
         tells={"planUsage": plan_usage},
+        forget=trust.forget_strangers,
         close=close,
     )
+
+
+def build_folder_preview(trust: FolderTrust, cases: ICases) -> Feature[FolderPreview]:
+    """The route that looks at folders; it keeps nothing."""
+    preview = FolderPreview(trust, cases)
+    return Feature(name="folders", service=preview, operations=folder_operations(preview))
+
+
+def _preparing(
+    ground: Ground, clis: ICliRegistry, sessions: Callable[[], ISessions]
+) -> tuple[HookPreparation, FolderTrust]:
+    """What goes into a folder before an agent starts there, and who judges the folder then."""
+    inside, files = ground.bounds.inside, ground.doors.files
+    hooks = HookPreparation(ground.settings, clis, sessions, ground.places, files, inside)
+    deps = TrustDependencies(
+        settings=ground.settings,
+        clis=clis,
+        places=ground.places,
+        files=files,
+        inside=inside,
+        store=TrustStore(ground.reactor, ground.database),
+        own=hooks.own_commands,
+    )
+    return hooks, FolderTrust(deps, hooks)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from typing import Annotated
 
 from pydantic import Field, StringConstraints, field_validator
@@ -131,45 +130,37 @@ class McpConfig(Record):
 class FolderSource(Record):
     """A file of a working folder that can make the agent run something (protocol-trust).
 
-    @ivar path: below the working folder; C{*} stands for anything within one name, and a path that
-        ends with C{/} for every file below that folder.
-    @ivar harmless: dotted keys that run nothing and permit nothing; all others count.  Of a JSON
-        file they are its own, of a Markdown file those of its front matter.  Without any, the whole
-        file counts.
+    @ivar path: below the working folder; one that ends with C{/} is every file below that folder.
+    @ivar harmless: dotted keys that run and permit nothing; all others count.  Of a JSON file they
+        are its own, of a Markdown file those of its front matter.  Without any, the whole file
+        counts.
     """
 
     path: Annotated[
-        str,
-        StringConstraints(pattern=r"^(?:[A-Za-z0-9_.*-]+/)*[A-Za-z0-9_.*-]+/?$", max_length=100),
+        str, StringConstraints(pattern=r"^(?:[A-Za-z0-9_.-]+/)*[A-Za-z0-9_.-]+/?$", max_length=100)
     ]
     harmless: Annotated[
         tuple[Annotated[str, StringConstraints(pattern=r"^[\w$@/.-]{1,64}$")], ...],
         Field(max_length=32),
     ] = ()
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Return the names of the path."""
-        return tuple(self.path.rstrip("/").split("/"))
-
-    def covers(self, names: tuple[str, ...]) -> bool:
-        """Return whether a path of these names, in lower case, is such a file, or leads to one."""
-        within = len(names) <= len(self.parts) or self.path.endswith("/")
-        return within and all(map(fnmatchcase, names, map(str.casefold, self.parts)))
-
 
 def is_agent_configuration(path: str, sources: Iterable[FolderSource]) -> bool:
     """Return whether writing, moving or linking something to C{path} can configure an agent.
 
-    A session may work in any folder on the way, so the names count wherever they stand.  Upper and
-    lower case are alike, as they are on some file systems.
+    A session may work in any folder on the way, so the names count wherever they stand, and so does
+    a folder that leads to such a file.  Upper and lower case are alike, as on some file systems.
 
     @param path: relative or absolute, without C{..}.
     """
-    names = tuple(name for name in path.casefold().split("/") if name not in ("", "."))
-    # The shorter tails cover folders on the way, the longer ones files below a folder.
-    tails = [names[at:] for at in range(len(names))]
-    return any(source.covers(tail) for source in sources for tail in tails)
+    names = [name for name in path.casefold().split("/") if name not in ("", ".")]
+    tails = ["/".join(names[at:]) + "/" for at in range(len(names))]
+    known = [source.path.casefold() for source in sources]
+    return any(
+        f"{one}/".startswith(tail) or (one.endswith("/") and tail.startswith(one))
+        for one in known
+        for tail in tails
+    )
 
 
 class CustomModel(Record):

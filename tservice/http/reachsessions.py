@@ -176,6 +176,7 @@ SESSIONS: dict[str, TokenReach] = {
         "Makes, names and removes folders that sessions may be started in, and looks for them.",
         """
         GET /api/cases/browse
+        GET /api/folder-trust
         POST /api/cases
         POST /api/cases/link
         POST /api/cases/remote-link

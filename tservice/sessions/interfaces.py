@@ -11,6 +11,7 @@ from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.clis.interfaces import Launch
+from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.mux.interface import Capture, Colours, IPane, Leftover
 from tservice.sessions.record.model import (
@@ -44,6 +45,7 @@ __all__ = [
     "CustomModel",
     "Delivery",
     "Exit",
+    "FolderHeld",
     "IActivitySource",
     "IActivitySources",
     "IConversations",
@@ -262,7 +264,17 @@ class ILaunchPreparation(Interface):
     """Puts in place what an agent reads when it starts."""
 
     async def prepare(session: Session, env: Mapping[str, str]) -> None:
-        """Its process is about to start, with this environment; never keeps it from starting."""
+        """Its process is about to start, with this environment.
+
+        @raise FolderHeld: it may not start before somebody has answered.
+        """
+
+
+class FolderHeld(ServiceError):
+    """A session is not started: its folder brings what runs, and somebody is asked (409)."""
+
+    def __init__(self, what_to_do: str) -> None:
+        super().__init__(ErrorCode.CONFLICT, f"the folder is not trusted yet: {what_to_do}")
 
 
 class ModelQuestion(Exception):

@@ -29,6 +29,7 @@ from tservice.sessions.interfaces import (
     Again,
     Claim,
     Delivery,
+    FolderHeld,
     IActivitySources,
     IAgentTokens,
     IConversations,
@@ -408,11 +409,16 @@ class SessionService:
         return live
 
     async def _first_start(self, live: Live, caller: Identity, again: Again) -> None:
-        """Start a session that was just made; one that cannot be started is not kept."""
+        """Start a session that was just made; one that cannot be started is not kept.
+
+        One whose folder is asked about is there, and starts with the answer.
+        """
         try:
             granted = caller.can_bypass_permissions
             resume = await self._first_resume(live)
             await self._processes.start(live, granted=granted, resume=resume, again=again)
+        except FolderHeld:
+            pass
         except Exception:
             self._roster.remove(live, asked=False)
             raise

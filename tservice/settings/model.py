@@ -150,6 +150,7 @@ class Settings(Record):
         C{blocked}, and their dialogs make items of the inbox.
     @ivar terminal_ground: what programs are told of a terminal that nobody looks at.
     @ivar primary_mode: the permission mode that primary sessions start in.
+    @ivar trust_folders: for which folders the service says that they are trusted.
     @ivar model_prices: rows that come before those of the program.
     """
 
@@ -170,6 +171,7 @@ class Settings(Record):
     external_signals: bool = True
     terminal_ground: Literal["dark", "light"] = "dark"
     primary_mode: Literal["bypass", "auto", "normal"] = "bypass"
+    trust_folders: Literal["ask", "own", "always"] = "own"
     history_limit: Annotated[int, Field(ge=1000, le=1_000_000)] = 100_000
     display_name: Annotated[str, StringConstraints(pattern=_TEXT, max_length=60)] = ""
     default_mode: Mode = "primary"

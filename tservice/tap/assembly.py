@@ -14,7 +14,7 @@ from twisted.internet.task import deferLater
 
 from tservice.access.build import build_access, build_departures
 from tservice.agents.approvals.build import build_approvals
-from tservice.agents.build import build_agents
+from tservice.agents.build import build_agents, build_folder_preview
 from tservice.agents.controls.build import build_controls
 from tservice.agents.transcripts.build import build_transcripts
 from tservice.agents.upkeep.build import build_upkeep
@@ -95,13 +95,16 @@ class Trunk:
         cases = add(build_cases(
             ground, git=work, hooks=inside.workspace_hooks, sessions=late, containers=boxes.service
         ))  # fmt: skip
+        add(build_folder_preview(inside.trust, cases))
         before = build_recollection(ground, clis=clis)
         sessions = late.set(add(build_sessions(
             ground, mux=mux, clis=clis, api_url=api_url_of(ground, listener), cases=cases,
             models=models, support=evolve(inside.support, recollection=before),
         )))  # fmt: skip
         models.set(add(build_models(ground, clis=clis, sessions=sessions)))
-        inbox = add(build_approvals(ground, sessions=sessions, agents=agents, clis=clis))
+        inbox = add(build_approvals(
+            ground, sessions=sessions, agents=agents, clis=clis, trust=inside.trust
+        ))  # fmt: skip
         add(build_controls(ground, sessions=sessions, agents=agents, clis=clis))
         said = add(build_transcripts(ground, sessions=sessions, agents=agents, clis=clis))
         add(build_upkeep(ground, sessions=sessions, agents=agents, transcripts=said))

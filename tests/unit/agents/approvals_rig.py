@@ -11,6 +11,7 @@ from tests.unit.agents.client import Client
 from tests.unit.agents.rig import COMPOSER, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.agents.approvals.answers import Action, check_form
+from tservice.agents.approvals.folders import FolderAnswers
 from tservice.agents.approvals.inbox import Inbox
 from tservice.agents.approvals.model import Item
 from tservice.agents.approvals.service import Approvals
@@ -30,6 +31,8 @@ class ApprovalCase(AgentCase):
 
     def open_inbox(self) -> None:
         self.inbox = Inbox(self.clock, ApprovalStore(self.machine.database), self.machine.hub)
+        folders = FolderAnswers(self.inbox, self.sessions, self.agents.trust)
+        self.agents.trust.questions = folders.questions
         self.approvals = Approvals(
             self.clock,
             self.inbox,
@@ -37,6 +40,7 @@ class ApprovalCase(AgentCase):
             self.agents.agents,
             self.machine.clis,
             self.machine.settings,
+            folders,
         )
         self.approvals.start(self.machine.hub)
         self.addCleanup(self.approvals.stop)

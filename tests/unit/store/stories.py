@@ -9,6 +9,7 @@ from attrs import evolve
 
 from tests.unit.store.doubtstory import tell_doubts
 from tests.unit.store.story import Step, Story, World, session
+from tests.unit.store.truststory import tell_trusted_folders
 from tservice.access.account import Account, Role
 from tservice.access.accountstore import AccountStore
 from tservice.access.cookiestore import DatabaseCookieStore
@@ -455,6 +456,7 @@ def _kept_input(world: World) -> Sequence[Step]:
 
 STORIES = [
     Story(["input_doubts"], tell_doubts),
+    Story(["trusted_folders"], tell_trusted_folders),
     Story(["input_buffer"], _kept_input),
     Story(["webviews"], _webviews),
     Story(["timed_runs"], _timed_runs),

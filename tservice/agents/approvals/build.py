@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from tservice.agents.approvals.folders import FolderAnswers
 from tservice.agents.approvals.inbox import Inbox
 from tservice.agents.approvals.routes import ApprovalRoutes
 from tservice.agents.approvals.service import Approvals
 from tservice.agents.approvals.store import ApprovalStore
+from tservice.agents.foldertrust.service import FolderTrust
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import ICliRegistry
 from tservice.ground.feature import Feature
@@ -14,11 +16,21 @@ from tservice.sessions.interfaces import ISessions
 
 
 def build_approvals(
-    ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
+    ground: Ground,
+    *,
+    sessions: ISessions,
+    agents: IAgents,
+    clis: ICliRegistry,
+    trust: FolderTrust,
 ) -> Feature[Approvals]:
-    """What the agents ask; what was kept is read at the start, and stays on disk at a stop."""
+    """What the agents ask; what was kept is read at the start, and stays on disk at a stop.
+
+    @param trust: asks here from now on.
+    """
     inbox = Inbox(ground.reactor, ApprovalStore(ground.database), ground.hub)
-    approvals = Approvals(ground.reactor, inbox, sessions, agents, clis, ground.settings)
+    folders = FolderAnswers(inbox, sessions, trust)
+    trust.questions = folders.questions
+    approvals = Approvals(ground.reactor, inbox, sessions, agents, clis, ground.settings, folders)
     return Feature(
         name="approvals",
         service=approvals,

@@ -18,11 +18,13 @@ from tservice.agents.approvals.model import (
     clipped,
     item_kind,
     with_dialog,
+    with_folder,
     with_hook,
 )
 from tservice.agents.approvals.same import as_seen, is_about, is_view, named
 from tservice.agents.approvals.shown import item_answer
 from tservice.agents.approvals.store import ApprovalStore
+from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.core.clock import now_ms
 from tservice.core.errors import conflict, not_found
 from tservice.core.events import Event, EventHub, EventName
@@ -156,6 +158,11 @@ class Inbox:
             self._put(shown)
         else:
             self._change(item, shown)
+
+    def ask_folder(self, about: ItemSession, working_dir: str, found: FolderFinding) -> None:
+        """The session does not start before somebody has answered for its folder."""
+        fresh = self._fresh(about, ItemKind.PERMISSION, found.digest[:32])
+        self._put(with_folder(fresh, working_dir, found))
 
     def refresh(self, item: Item, dialog: Dialog) -> None:
         """The item's dialog looks like this now."""

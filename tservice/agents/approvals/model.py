@@ -11,8 +11,9 @@ from typing import Any
 from attrs import evolve, frozen
 
 from tservice.agents.approvals.risk import risk_of, risk_of_screen
+from tservice.agents.foldertrust.counted import SHOWN_CHARS, FolderFinding
 from tservice.agents.model import MESSAGE_CHARS, summary_key
-from tservice.core.text import cut_marked
+from tservice.core.text import cut_between, cut_marked
 from tservice.terminal.dialogs import Dialog
 from tservice.terminal.kinds import DialogKind as DialogKind
 from tservice.terminal.kinds import says_trust
@@ -21,6 +22,9 @@ LIFETIME_MS = 12 * 3600 * 1000
 """How long an item waits (protocol-approvals)."""
 MEMORY_MS = 60 * 1000
 """How long a resolution that was no answer is remembered for late answers (protocol-approvals)."""
+FOLDER_TOOL = "commands of its folder"
+"""C{toolName} of a question about a folder."""
+FOLDER_HINT = "Runs or permits something unasked, as soon as the session starts"
 TOO_LONG = "Is longer than what can be shown of it"
 CONTEXT_LINES = 30
 CONTEXT_CHARS = 4000
@@ -92,6 +96,8 @@ class Item:
     @ivar seen_command: what the dialog itself shows; C{seen_whole}: all of it.
     @ivar context_above: rows of the dialog above C{context}.
     @ivar risk_hint: what may be grave about it, in words.
+    @ivar folder_digest: of what the session's folder brings, which is asked about before a start;
+        C{None}: a dialog is; C{folder_lasting}: the answer may be remembered.
     @ivar acknowledged_at: Unix milliseconds when somebody looked at the idle session.
     """
 
@@ -116,6 +122,8 @@ class Item:
     seen_whole: bool = False
     context_above: int = 0
     risk_hint: str | None = None
+    folder_digest: str | None = None
+    folder_lasting: bool = False
 
     @property
     def tool(self) -> tuple[str | None, str | None, str | None]:
@@ -198,6 +206,28 @@ def with_dialog(item: Item, dialog: Dialog) -> Item:
         seen_command=text,
         seen_whole=command is not None and command.whole,
         risk_hint=hint if item.tool_digest is None else item.risk_hint,
+    )
+
+
+def with_folder(item: Item, working_dir: str, found: FolderFinding) -> Item:
+    """The item as a question about what the session's folder brings."""
+    summary = found.summary()
+    kept = cut_between(summary, SHOWN_CHARS)
+    return evolve(
+        item,
+        tool_name=FOLDER_TOOL,
+        tool_summary=kept,
+        tool_missing=len(summary) - len(kept) or None,
+        tool_digest=found.digest,
+        cwd=working_dir,
+        message="The session has not started: its folder is asked about first",
+        options=(
+            ItemOption(n=1, label="Yes, trust this folder and start", selected=False),
+            ItemOption(n=2, label="No, do not start", selected=False),
+        ),
+        risk_hint=FOLDER_HINT if found.brings else None,
+        folder_digest=found.digest,
+        folder_lasting=found.lasting,
     )
 
 

@@ -12,6 +12,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.approvals.answers import Action, Answer
+from tservice.agents.approvals.folders import FolderAnswers
 from tservice.agents.approvals.inbox import Inbox
 from tservice.agents.approvals.keys import GONE, Answerer, AnswerOutcome, DialogChanged, Untaken
 from tservice.agents.approvals.model import (
@@ -56,8 +57,10 @@ class Approvals:
         agents: IAgents,
         clis: ICliRegistry,
         settings: ISettings,
+        folders: FolderAnswers,
     ) -> None:
         self._clock = clock
+        self._folders = folders
         self._inbox = inbox
         self._sessions = sessions
         self._agents = agents
@@ -129,7 +132,9 @@ class Approvals:
             answer = evolve(answer, expect_frame=item.frame)
         self._busy.add(item.session_id)
         try:
-            if item.kind is ItemKind.IDLE:
+            if item.folder_digest is not None:
+                await self._folders.answer(item, answer, caller, again)
+            elif item.kind is ItemKind.IDLE:
                 await self._prompt(item, answer, caller)
             else:
                 await self._press(item, answer, caller, again)

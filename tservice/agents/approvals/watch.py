@@ -304,7 +304,9 @@ class ApprovalWatch:
         """What was switched off leaves nothing behind that nobody would look after."""
         for session in self._sessions.list():
             item = self._inbox.of_session(session.id)
-            if item is not None and not self._tells_items_of(session):
+            if item is None or (item.folder_digest and after.approvals_inbox_enabled):
+                continue
+            if not self._tells_items_of(session):
                 self._inbox.resolve(item, Resolution.DISMISSED)
 
     def _tells_items_of(self, session: Session) -> bool:

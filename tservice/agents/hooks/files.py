@@ -75,17 +75,22 @@ class HookConfig:
 
         @param folder: of L{_opened}; a link in there may lead to what is not the account's.
         """
+        return self._line_in(folder, os.O_NOFOLLOW) or self.user_line(environ)
+
+    def user_line(self, environ: Mapping[str, str]) -> str | None:
+        """Return the status line of the user's own settings.
+
+        @param environ: as for L{write}.
+        """
         moved = environ.get("CLAUDE_CONFIG_DIR", "")
-        home = Path(moved) if moved.startswith("/") else self.home / FOLDER
-        for at, flags in ((folder, os.O_NOFOLLOW), (home, 0)):
-            try:
-                found = own_status_line(_settings(at, flags))
-            except (OSError, FileError) as error:
-                self._log.debug("no status line from {path}: {error}", path=at, error=error)
-                continue
-            if found is not None:
-                return found
-        return None
+        return self._line_in(Path(moved) if moved.startswith("/") else self.home / FOLDER, 0)
+
+    def _line_in(self, folder: Path, flags: int) -> str | None:
+        try:
+            return own_status_line(_settings(folder, flags))
+        except (OSError, FileError) as error:
+            self._log.debug("no status line from {path}: {error}", path=folder, error=error)
+            return None
 
 
 def _settings(folder: Path, flags: int) -> Any:

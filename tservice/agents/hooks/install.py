@@ -10,8 +10,11 @@ from pathlib import Path
 from twisted.logger import Logger
 from zope.interface import implementer
 
+from tservice.agents.hooks.command import hook_command
 from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.hooks.firstrun import NotSeeded, seed
+from tservice.agents.hooks.statusline import status_command
+from tservice.agents.model import HookEvent
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.doors.threads import IThreads
 from tservice.core.places.bounds import Inside
@@ -82,6 +85,15 @@ class HookPreparation:
                 raise why if isinstance(why, OSError) else OSError(str(error)) from error
 
         return write
+
+    def own_commands(self, home: Path, env: Mapping[str, str]) -> frozenset[str]:
+        """Return the commands that are put into a folder which has no status line itself.
+
+        @param home: of the user there; may wait for a disk.
+        """
+        line = HookConfig(home).user_line(env)
+        hooks = {hook_command(event) for event in HookEvent}
+        return frozenset({*hooks, status_command(None), status_command(line)})
 
     async def _seed(self, session: Session, place: Place, env: Mapping[str, str]) -> None:
         try:

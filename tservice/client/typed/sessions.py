@@ -111,6 +111,16 @@ class FlickerBody(TypedDict):
     flickerFilter: bool
 
 
+class FolderTrustAnswer(TypedDict):
+    """What a folder brings for the agent of one mode."""
+
+    state: Literal["nothing", "trusted", "asks"]
+    workingDir: str
+    paths: list[str]
+    summary: str
+    missing: int
+
+
 class Killed(TypedDict):
     """How many sessions were removed, and what is left of them."""
 
@@ -262,6 +272,17 @@ class StartBody(TypedDict):
 
 class Sessions(Calling):
     """Sessions."""
+
+    async def get_folder_trust(
+        self, *, mode: str, caseName: str | None = None, workingDir: str | None = None
+    ) -> FolderTrustAnswer:
+        """What a new session's folder brings that runs."""
+        found: FolderTrustAnswer = await self.call(
+            "GET",
+            "/folder-trust",
+            query={"mode": mode, "caseName": caseName, "workingDir": workingDir},
+        )
+        return found
 
     async def put_sessions_id_model(self, id: str, body: ModelBody) -> ModelAnswer:
         """Another model for a running agent."""

@@ -90,6 +90,7 @@ class SettingsAnswer(TypedDict):
     externalSignals: bool
     terminalGround: Literal["dark", "light"]
     primaryMode: Literal["bypass", "auto", "normal"]
+    trustFolders: Literal["ask", "own", "always"]
     historyLimit: int
     displayName: str
     defaultMode: str
@@ -125,6 +126,7 @@ class SettingsPatch(TypedDict):
     externalSignals: NotRequired[bool | None]
     terminalGround: NotRequired[Literal["dark", "light"] | None]
     primaryMode: NotRequired[Literal["bypass", "auto", "normal"] | None]
+    trustFolders: NotRequired[Literal["ask", "own", "always"] | None]
     historyLimit: NotRequired[int | None]
     displayName: NotRequired[str | None]
     defaultMode: NotRequired[str | None]

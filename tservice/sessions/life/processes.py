@@ -13,7 +13,13 @@ from tservice.core.errors import ServiceError, failed
 from tservice.core.events import EventName
 from tservice.core.payloads import ExitTold
 from tservice.mux.interface import IPane, Leftover, PaneExit
-from tservice.sessions.interfaces import Again, IActivitySources, IAgentTokens, lasting
+from tservice.sessions.interfaces import (
+    Again,
+    FolderHeld,
+    IActivitySources,
+    IAgentTokens,
+    lasting,
+)
 from tservice.sessions.life.breaker import add_failure, tripped
 from tservice.sessions.life.conversation import check_free
 from tservice.sessions.life.launcher import Launcher, end
@@ -125,9 +131,12 @@ class Processes:
         live.stage.move.begin()
         try:
             pane = parked or await self._launch(live, granted, resume, again)
-        except Exception:
+        except Exception as error:
             live.stage.move.begin_failed()
-            self._roster.happened(live, phase=live.stage.phase, status=Status.IDLE, pid=None)
+            held = {"status_reason": error.message} if isinstance(error, FolderHeld) else {}
+            self._roster.happened(
+                live, phase=live.stage.phase, status=Status.IDLE, pid=None, **held
+            )
             raise
         resumed = parked is None and resume is not None
         self._hold(live, pane, fresh=parked is None, resumed=resumed)

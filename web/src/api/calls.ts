@@ -8,6 +8,7 @@ import type {
   Colour,
   Deleted,
   CreateBody,
+  FolderTrust,
   Name,
   OneSession,
   Order,
@@ -33,6 +34,10 @@ export const writeSettings = (changes: SettingsPatch) =>
   request<Settings>("PUT", "api/settings", { body: changes });
 
 export const readSession = (id: string) => request<Session>("GET", sessionPath(id));
+
+/** @param place the query: fields of the session (protocol-folders). */
+export const readFolderTrust = (place: string, signal: AbortSignal) =>
+  request<FolderTrust>("GET", `api/folder-trust?${place}`, { signal });
 
 /** With a custom model the service may have a question first, and makes nothing. */
 export const createSession = (body: CreateBody) =>

@@ -620,6 +620,15 @@ export interface Folder {
   isRepository: boolean;
 }
 
+/** What a folder brings for the agent of one mode. */
+export interface FolderTrust {
+  state: "nothing" | "trusted" | "asks";
+  workingDir: string;
+  paths: string[];
+  summary: string;
+  missing: number;
+}
+
 /** Whether there was one. */
 export interface Forgotten {
   deleted: boolean;
@@ -1580,6 +1589,7 @@ export interface Settings {
   externalSignals: boolean;
   terminalGround: "dark" | "light";
   primaryMode: "bypass" | "auto" | "normal";
+  trustFolders: "ask" | "own" | "always";
   historyLimit: number;
   displayName: string;
   defaultMode: string;
@@ -1613,6 +1623,7 @@ export interface SettingsPatch {
   externalSignals?: boolean | null;
   terminalGround?: "dark" | "light" | null;
   primaryMode?: "bypass" | "auto" | "normal" | null;
+  trustFolders?: "ask" | "own" | "always" | null;
   historyLimit?: number | null;
   displayName?: string | null;
   defaultMode?: string | null;

@@ -17,6 +17,7 @@ import { plural } from "../lib/format.ts";
 import { send, write } from "../prompt/state.ts";
 import { create } from "./actions.ts";
 import { FirstPrompt, Params } from "./FirstPrompt.tsx";
+import { FolderNote } from "./FolderNote.tsx";
 import {
   bodyOf,
   canLaunch,
@@ -247,6 +248,7 @@ function Form() {
           }}
           onChoose={set}
         />
+        {agent && <FolderNote draft={draft} />}
         <Model
           mode={draft.mode}
           chosen={draft.customModel}

@@ -1,6 +1,6 @@
 /** Rules of the new-session dialog: what it offers, what it remembers, what it sends. */
 import { signal } from "@preact/signals";
-import type { CliItem, CreateBody, Session, Settings } from "../api/types.ts";
+import type { CliItem, CreateBody, FolderTrust, Session, Settings } from "../api/types.ts";
 
 export const newSessionOpen = signal(false);
 
@@ -116,4 +116,22 @@ export function bodyOf(draft: Draft, grid?: { cols: number; rows: number }): Cre
     body.params = Object.fromEntries(params.map(([name, value]) => [name, value.trim()]));
   if (draft.customModel) body.customModel = draft.customModel;
   return body;
+}
+
+/** The fields of the session that say which folder an agent of which mode reads. */
+export function placeOf(draft: Draft): Record<string, string> {
+  const { mode, caseName } = draft;
+  const workingDir = draft.workingDir.trim();
+  if (caseName) return { mode, caseName };
+  return workingDir === "" ? { mode } : { mode, workingDir };
+}
+
+/** One line on what a folder brings; undefined: there is nothing to be said. */
+export function folderWords({ state, paths, missing }: FolderTrust): string | undefined {
+  if (state === "nothing") return undefined;
+  const named = paths.length > 0 ? ` (${paths.slice(0, 3).join(", ")}${paths.length > 3 ? ", …" : ""})` : "";
+  const left = missing > 0 ? `; ${missing.toLocaleString("en")} characters are not shown` : "";
+  return state === "trusted"
+    ? `You trust what runs in this folder${named}${left}`
+    : `This folder is asked about in the inbox before the session starts${named}${left}`;
 }

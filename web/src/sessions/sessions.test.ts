@@ -6,7 +6,9 @@ import {
   firstDraft,
   firstMode,
   FOLDERS_MAX,
+  folderWords,
   parseRemembered,
+  placeOf,
   recentFolders,
   remember,
 } from "./newsession.ts";
@@ -159,5 +161,25 @@ describe("status", () => {
       "Its container was killed.",
     );
     expect(endingText({ ...dead, ...told })).toContain("status 137");
+  });
+});
+
+describe("what a folder brings", () => {
+  const draft = { mode: "primary", workingDir: " /srv/a ", name: "" };
+  const found = { workingDir: "/srv/a", summary: "", missing: 0 };
+
+  test("is asked with the fields of the session", () => {
+    expect(placeOf(draft)).toEqual({ mode: "primary", workingDir: "/srv/a" });
+    expect(placeOf({ ...draft, caseName: "a" })).toEqual({ mode: "primary", caseName: "a" });
+    expect(placeOf({ ...draft, workingDir: "" })).toEqual({ mode: "primary" });
+  });
+
+  test("is said where there is something", () => {
+    expect(folderWords({ ...found, state: "nothing", paths: [] })).toBeUndefined();
+    const four = folderWords({ ...found, state: "asks", paths: ["a", "b", "c", "d"], missing: 2000 });
+    expect(four).toContain("inbox before the session starts (a, b, c, …); 2,000 characters");
+    expect(folderWords({ ...found, state: "trusted", paths: ["a"] })).toBe(
+      "You trust what runs in this folder (a)",
+    );
   });
 });

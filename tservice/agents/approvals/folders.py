@@ -1,0 +1,63 @@
+"""Questions about folders in the inbox, and their answers (protocol-trust)."""
+
+from __future__ import annotations
+
+from tservice.agents.approvals.answers import Action, Answer
+from tservice.agents.approvals.inbox import Inbox, ItemSession
+from tservice.agents.approvals.model import Item, Resolution
+from tservice.agents.foldertrust.counted import FolderFinding
+from tservice.agents.foldertrust.service import FolderQuestions, FolderTrust
+from tservice.core.errors import ErrorCode, ServiceError, conflict, invalid
+from tservice.core.identity import Identity
+from tservice.sessions.interfaces import Again, FolderHeld, ISessions, Session
+
+_CHOICES = {
+    (Action.APPROVE, ()): True,
+    (Action.OPTION, (1,)): True,
+    (Action.DENY, ()): False,
+    (Action.OPTION, (2,)): False,
+}
+
+
+class FolderAnswers:
+    """Asks people about the folders of sessions, and starts those whose folders are trusted."""
+
+    def __init__(self, inbox: Inbox, sessions: ISessions, trust: FolderTrust) -> None:
+        self._inbox, self._sessions, self._trust = inbox, sessions, trust
+        self.questions = FolderQuestions(ask=self._ask, withdraw=self._withdraw)
+
+    async def answer(self, item: Item, answer: Answer, caller: Identity, again: Again) -> None:
+        """Start the session, or leave it.
+
+        @raise ServiceError: 400: no such answer; 403: an agent answers for itself; 409: the folder
+            brings something else by now; others: the session cannot be started.
+        """
+        if caller.parent is not None:
+            raise ServiceError(ErrorCode.FORBIDDEN, "a person has to answer for a folder")
+        trusted = _CHOICES.get((answer.action, answer.options))
+        if trusted is None:
+            raise invalid("action", "must be approve, deny, or option 1 or 2")
+        session = self._sessions.get(item.session_id)
+        again()
+        if trusted:
+            self._trust.accept(session, item.folder_digest or "", lasting=item.folder_lasting)
+        self._inbox.resolve(item, Resolution.ANSWERED)
+        if not trusted:
+            self._sessions.update(session.id, status_reason="its folder is not trusted")
+            return
+        try:
+            granted = caller.can_bypass_permissions
+            await self._sessions.start(session.id, granted=granted, again=again)
+        except FolderHeld as held:
+            raise conflict("the folder changed: look at the new question") from held
+
+    def _ask(self, session: Session, found: FolderFinding) -> None:
+        before = self._inbox.of_session(session.id)
+        if before is None or before.folder_digest != found.digest:
+            about = ItemSession(id=session.id, name=session.name, owner=session.owner)
+            self._inbox.ask_folder(about, session.working_dir, found)
+
+    def _withdraw(self, session_id: str) -> None:
+        item = self._inbox.of_session(session_id)
+        if item is not None and item.folder_digest is not None:
+            self._inbox.resolve(item, Resolution.DISMISSED)

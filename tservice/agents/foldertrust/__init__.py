@@ -1,0 +1,1 @@
+"""What a working folder brings that runs, and whether somebody trusts it (protocol-trust)."""

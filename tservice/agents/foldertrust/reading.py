@@ -1,0 +1,221 @@
+"""Reads what a working folder brings.  For a thread, with the rights of the folder's user.
+
+No link is followed, so nothing leads out of the folder, and everything is bounded.  A link, what is
+beyond a bound, and what cannot be read count as bringing something.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence, Set
+from itertools import islice
+from pathlib import Path
+
+from tservice.agents.foldertrust.counted import (
+    FolderFinding,
+    counted,
+    digest_of,
+    is_read,
+    named_files,
+)
+from tservice.clis.interfaces import FolderSource
+from tservice.core.kernelfiles import open_plain
+from tservice.core.places.bounds import Inside
+
+FILE_BYTES = 1024 * 1024
+"""Bytes of one file."""
+ALL_BYTES = 8 * FILE_BYTES
+"""Bytes of all that counts."""
+FILES = 400
+"""Files that are looked at, and files that these name."""
+NAMES = 20_000
+"""Words of these files that are looked up: they may be files that run."""
+DEPTH = 12
+"""Folders below one another."""
+LEVELS = 24
+"""Folders above the working folder."""
+
+_NOTHING = (errno.ENOENT, errno.ENOTDIR)
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def read_folder(
+    folder: str, sources: Sequence[FolderSource], *, inside: Inside, home: Path, own: Set[str]
+) -> FolderFinding:
+    """Return what C{folder} brings, and the folders above it up to the top of its repository.
+
+    The home folder is the user's own: what stands there was not brought by anybody.
+
+    @param own: commands of the service's own.
+    @raise OSError: the folder itself cannot be opened.
+    @raise ServiceError: it leads out of what it must be in.
+    """
+    opened = open_plain(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        real = os.readlink(f"/proc/self/fd/{opened}")
+    finally:
+        os.close(opened)
+    inside.check_real(real)
+    search = _Search(own)
+    for level, each in enumerate(_folders(Path(real), inside, Path(os.path.realpath(home)))):
+        top = os.open(each, _FOLDER)
+        try:
+            for source in sources:
+                search.look(top, "../" * level, source)
+        finally:
+            os.close(top)
+    return search.finding()
+
+
+def _folders(real: Path, inside: Inside, home: Path) -> list[Path]:
+    """Return the folder and those above it that an agent reads."""
+    found: list[Path] = []
+    top = inside.real_top()
+    for folder in (real, *real.parents)[:LEVELS]:
+        if folder == home or (top is not None and not folder.is_relative_to(os.fsdecode(top))):
+            break
+        found.append(folder)
+        if os.path.lexists(folder / ".git"):
+            return found
+    # Without a repository no agent looks further up.
+    return found[:1]
+
+
+class _Search:
+    """What was found so far, and how much may still be looked at."""
+
+    def __init__(self, own: Set[str]) -> None:
+        self._own = own
+        self._left, self._bytes, self._names = FILES, ALL_BYTES, NAMES
+        self._files: dict[str, str | None] = {}
+        self._named: dict[str, str | None] = {}
+
+    def finding(self) -> FolderFinding:
+        """Return all of it."""
+        files, named = sorted(self._files.items()), sorted(self._named.items())
+        every = [text for _, text in (*files, *named)]
+        return FolderFinding(
+            files=tuple(files),
+            digest=digest_of([files, named]) if files else "",
+            lasting=None not in every and self._names >= 0 and len(named) <= FILES,
+        )
+
+    def look(self, top: int, prefix: str, source: FolderSource) -> None:
+        """Look for one source in an open folder."""
+        paths = [source.path]
+        if source.path.endswith("/"):
+            paths = list(self._below(top, prefix, source.path))
+        for path in paths:
+            try:
+                content = _content(top, path) if is_read(source, path) else None
+            except OSError as error:
+                if error.errno not in _NOTHING:
+                    self._files[prefix + path] = None
+                continue
+            if content is not None:
+                self._count(top, prefix, path, content, source)
+
+    def _below(self, top: int, prefix: str, folder: str, depth: int = DEPTH) -> Iterator[str]:
+        try:
+            opened = _open(top, folder, _FOLDER)
+        except OSError as error:
+            if error.errno not in _NOTHING:
+                self._files[prefix + folder] = None
+            return
+        try:
+            with os.scandir(opened) as entries:
+                found = list(islice(entries, max(0, self._left) + 1))
+        finally:
+            os.close(opened)
+        for entry in found:
+            path = folder + entry.name
+            self._left -= 1
+            if entry.is_symlink() or self._left < 0 or depth == 0:
+                self._files[prefix + path] = None
+            elif entry.is_dir(follow_symlinks=False):
+                yield from self._below(top, prefix, path + "/", depth - 1)
+            else:
+                yield path
+
+    def _count(
+        self, top: int, prefix: str, path: str, content: bytes, source: FolderSource
+    ) -> None:
+        self._bytes -= len(content)
+        if len(content) > FILE_BYTES or self._bytes < 0:
+            self._files[prefix + path] = None
+            return
+        try:
+            text = counted(source, path, content.decode(), self._own)
+        except UnicodeDecodeError:
+            # No text, but whole: programs are among these.
+            text = f"({len(content)} bytes, sha256 {hashlib.sha256(content).hexdigest()})"
+        if text is None:
+            return
+        self._files[prefix + path] = text
+        # The files that it names are what runs.
+        for name in named_files(text):
+            self._names -= 1
+            if self._names < 0 or len(self._named) > FILES:
+                return
+            try:
+                named = _content(top, name)
+            except OSError as error:
+                # Most words are no path at all.
+                if error.errno not in (*_NOTHING, errno.EXDEV, errno.ENAMETOOLONG):
+                    self._named[prefix + name] = None
+                continue
+            if named is not None:
+                fits = len(named) <= FILE_BYTES
+                self._named[prefix + name] = hashlib.sha256(named).hexdigest() if fits else None
+
+
+def _open(top: int, path: str, flags: int) -> int:
+    """Open below a folder.
+
+    @raise OSError: ELOOP: a link is on the way; EXDEV: it leads out.
+    """
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise OSError(errno.EXDEV, "leads out of the folder", path)
+    at = os.dup(top)
+    try:
+        for number, part in enumerate(parts, 1):
+            below = _step(at, part, flags if number == len(parts) else _FOLDER)
+            os.close(at)
+            at = below
+        return os.dup(at)
+    finally:
+        os.close(at)
+
+
+def _step(folder: int, name: str, flags: int) -> int:
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except NotADirectoryError:
+        # With O_DIRECTORY the kernel says so of a link, too.
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISLNK(found.st_mode):
+            raise OSError(errno.ELOOP, "is a link", name) from None
+        raise
+
+
+def _content(top: int, path: str) -> bytes | None:
+    """Return one byte more than the limit at most; C{None}: it is a folder.
+
+    @raise OSError: it cannot be read, or is no plain file.
+    """
+    opened = _open(top, path, _FILE)
+    try:
+        mode = os.fstat(opened).st_mode
+        if stat.S_ISDIR(mode):
+            return None
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "no plain file", path)
+        with open(opened, "rb", closefd=False) as stream:
+            return stream.read(FILE_BYTES + 1)
+    finally:
+        os.close(opened)

@@ -1,0 +1,43 @@
+"""The route that tells what a new session would be asked about (protocol-trust)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tservice.agents.foldertrust.preview import FolderPreview, FolderTrustAnswer
+from tservice.core.errors import ErrorCode
+from tservice.http.models import Query
+from tservice.http.operations import Access, Call, Operation, Scope
+
+
+class FolderQuery(Query):
+    """The session, as C{POST /api/sessions} names it."""
+
+    mode: Annotated[str, Field(max_length=64)]
+    case_name: Annotated[str, Field(max_length=128)] | None = None
+    working_dir: Annotated[str, Field(max_length=4096)] | None = None
+
+
+def folder_operations(folders: FolderPreview) -> list[Operation]:
+    """C{/api/folder-trust}."""
+
+    async def tell(call: Call) -> FolderTrustAnswer:
+        query: FolderQuery = call.query
+        return await folders.tell(query.mode, query.case_name, query.working_dir, call.identity)
+
+    return [
+        Operation(
+            method="GET",
+            path="/api/folder-trust",
+            access=Access.USER,
+            scope=Scope.SESSIONS_MANAGE,
+            handler=tell,
+            summary="What a new session's folder brings that runs",
+            tag="Sessions",
+            query=FolderQuery,
+            answer=FolderTrustAnswer,
+            errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
+        )
+    ]

@@ -1,0 +1,143 @@
+"""Lets agents start only in folders that bring nothing that runs, or that somebody trusts
+(protocol-trust)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from attrs import frozen
+from zope.interface import implementer
+
+from tservice.agents.foldertrust.counted import FolderFinding, digest_of
+from tservice.agents.foldertrust.reading import read_folder
+from tservice.agents.foldertrust.store import TrustStore
+from tservice.clis.interfaces import FolderSource, ICliRegistry
+from tservice.core.doors.threads import IThreads
+from tservice.core.places.bounds import Inside
+from tservice.core.places.place import PlaceId
+from tservice.core.places.places import Places
+from tservice.sessions.interfaces import FolderHeld, ILaunchPreparation, Session
+from tservice.settings.interfaces import ISettings
+
+ONCE = 1000
+"""Answers that hold for one start, at most; beyond that the oldest is asked for again."""
+
+
+@frozen(kw_only=True)
+class FolderQuestions:
+    """Those who put a question to people.
+
+    @ivar ask: asks about a session's folder; a question about another content is replaced.
+    @ivar withdraw: takes a session's question away: its folder is no longer asked about.
+    """
+
+    ask: Callable[[Session, FolderFinding], None] = lambda session, found: None
+    withdraw: Callable[[str], None] = lambda session_id: None
+
+
+@frozen(kw_only=True)
+class TrustDependencies:
+    """What L{FolderTrust} lives on.
+
+    @ivar files: the thread pool for users' folders.
+    @ivar inside: what the folders of an account's sessions in a place must be in.
+    @ivar own: the commands that the service itself puts into a folder, by home and environment.
+    """
+
+    settings: ISettings
+    clis: ICliRegistry
+    places: Places
+    files: IThreads
+    inside: Callable[[str | None, PlaceId], Inside]
+    store: TrustStore
+    own: Callable[[Path, Mapping[str, str]], Set[str]]
+
+
+@implementer(ILaunchPreparation)
+class FolderTrust:
+    """Judges the folder of every session at every start.
+
+    @ivar questions: where people are asked.
+    """
+
+    def __init__(self, deps: TrustDependencies, preparation: ILaunchPreparation) -> None:
+        """@param preparation: puts things into the folder first."""
+        self._deps = deps
+        self._preparation = preparation
+        self._once: dict[str, str] = {}
+        self.questions = FolderQuestions()
+        self.forget_strangers = deps.store.forget_strangers
+
+    async def prepare(self, session: Session, env: Mapping[str, str]) -> None:
+        await self._preparation.prepare(session, env)
+        found = await self.find(
+            session.mode, session.place, session.working_dir, session.owner, env
+        )
+        once = self._once.pop(session.id, None)
+        if self.admits(session.owner, found) or once == found.digest:
+            self.questions.withdraw(session.id)
+            return
+        if not self._deps.settings.get().approvals_inbox_enabled:
+            raise FolderHeld("switch on approvalsInboxEnabled to be asked about it")
+        self.questions.ask(session, found)
+        raise FolderHeld("answer the question in the inbox, then the session starts")
+
+    def admits(self, owner: str | None, found: FolderFinding) -> bool:
+        """Return whether a session may start without a question."""
+        rule = self._deps.settings.get().trust_folders
+        if rule == "always" or not found.digest or (rule == "own" and not found.brings):
+            return True
+        return found.lasting and self._deps.store.knows(owner or "", found.digest)
+
+    def accept(self, session: Session, digest: str, *, lasting: bool) -> None:
+        """Somebody trusts what was found; the next start looks again.
+
+        @param lasting: as L{FolderFinding.lasting}.
+        @raise NotKept: the disk does not take the answer.
+        """
+        if lasting:
+            self._deps.store.save(session.owner or "", digest, session.working_dir)
+            return
+        while len(self._once) >= ONCE:
+            del self._once[next(iter(self._once))]
+        self._once[session.id] = digest
+
+    async def find(
+        self, mode: str, at: PlaceId, folder: str, owner: str | None, env: Mapping[str, str]
+    ) -> FolderFinding:
+        """Return what a session of that mode is asked about; nothing is written.
+
+        @param env: of its pane.
+        @raise ServiceError: 403, 422, 429: the folder cannot be looked at.
+        """
+        sources, place = self._sources(mode), self._deps.places.recall(at)
+        if not sources or self._deps.settings.get().trust_folders == "always":
+            return FolderFinding()
+        where = digest_of([at.kind, at.name, at.part, folder, mode])
+        if not place.near:
+            note = f"{folder} is on {place.title}, where the service cannot see what it brings."
+            return FolderFinding(digest=where, note=note)
+        inside = self._deps.inside(owner, at)
+
+        def look() -> FolderFinding:
+            own = self._deps.own(place.home, env)
+            return read_folder(folder, sources, inside=inside, home=place.home, own=own)
+
+        try:
+            found = await self._deps.files.run(partial(place.act, look), at=folder, owner=owner)
+        except OSError as error:
+            note = f"{folder} cannot be looked at: {error.strerror}. You are asked at every start."
+            return FolderFinding(digest=where, note=note, lasting=False)
+        return found if found.digest else FolderFinding(digest=where)
+
+    def _sources(self, mode: str) -> tuple[FolderSource, ...]:
+        """Return the files that configure a mode; of one that does not say, those of all modes."""
+        entry = self._deps.clis.get(mode)
+        declared = None if entry is None else entry.capabilities.folder_config
+        if declared is not None:
+            return declared
+        every = (each.capabilities.folder_config or () for each in self._deps.clis.entries())
+        return tuple(chain.from_iterable(every))

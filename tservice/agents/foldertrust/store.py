@@ -1,0 +1,56 @@
+"""The folders that somebody trusts, on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.store.database import Database
+
+KEPT = 500
+"""Answers that are kept for one owner; beyond, the oldest go, and are asked for again."""
+
+_SAVE = """
+    INSERT INTO trusted_folders (owner, digest, working_dir, at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (owner, digest) DO UPDATE SET working_dir = excluded.working_dir, at = excluded.at
+"""
+_TRIM = """
+    DELETE FROM trusted_folders WHERE owner = ?1 AND digest IN (
+        SELECT digest FROM trusted_folders WHERE owner = ?1
+        ORDER BY at DESC, digest LIMIT -1 OFFSET ?2
+    )
+"""
+_KNOWS = "SELECT 1 FROM trusted_folders WHERE owner = ? AND digest = ?"
+_FORGET = "DELETE FROM trusted_folders WHERE owner = ?"
+
+
+class TrustStore:
+    """The table C{trusted_folders}; where there are no accounts the owner is C{""}."""
+
+    def __init__(self, clock: IReactorTime, database: Database) -> None:
+        self._clock, self._database = clock, database
+
+    def knows(self, owner: str, digest: str) -> bool:
+        """Return whether that owner's sessions may start with what has this digest."""
+        return self._database.query_one(_KNOWS, (owner, digest)) is not None
+
+    def save(self, owner: str, digest: str, working_dir: str) -> None:
+        """Remember an answer.
+
+        @raise NotKept: the disk does not take it.
+        """
+        with self._database.transaction():
+            self._database.execute(_SAVE, (owner, digest, working_dir, now_ms(self._clock)))
+            self._database.execute(_TRIM, (owner, KEPT))
+
+    def forget_strangers(self, known: Callable[[str], bool]) -> None:
+        """Forget the answers of accounts that are gone.
+
+        A full disk does so later, and before it takes an account.
+        """
+        rows = self._database.query("SELECT DISTINCT owner FROM trusted_folders WHERE owner != ''")
+        for owner in [str(row["owner"]) for row in rows]:
+            if not known(owner):
+                self._database.later(("trusted folders", owner), _FORGET, (owner,))
