@@ -86,6 +86,31 @@ class NewSessionTests(BrowserCase):
         page.get_by_test_id("new-start").click()
         Terminal(page).ready().wait("say it again")
 
+    def test_a_folder_that_brings_commands_waits_for_an_answer(self) -> None:
+        daemon = self.daemon()
+        body = {"id": "echo", "label": "Echo", "shortBadge": "EC", "binaries": ["cat"]}
+        daemon.request("PUT", "/api/settings", {"cliManagementEnabled": True}).data()
+        daemon.request("POST", "/api/clis", {**body, "argv": ["cat"]}).data()
+        folder = daemon.home / "cloned"
+        folder.mkdir()
+        (folder / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "./evil"}}}')
+        page = self.open(daemon)
+        note = page.get_by_test_id("new-folder-trust")
+        page.get_by_test_id("mode-echo").locator("label").click()
+        page.get_by_test_id("new-folder").fill(str(folder))
+        expect(note).to_contain_text("asked about in the inbox")
+        expect(note).to_contain_text(".mcp.json")
+        note.locator("summary").click()
+        expect(note.locator("pre")).to_contain_text("./evil")
+        page.get_by_test_id("new-start").click()
+        page.get_by_test_id("approvals-bell").click()
+        card = page.get_by_test_id("approval")
+        expect(card).to_contain_text("./evil")
+        card.get_by_test_id("approval-option-1").click()
+        expect(card).to_have_count(0)
+        found = daemon.request("GET", "/api/sessions").data()
+        self.assertIsNotNone(found[0]["pid"])
+
     def test_a_wrong_folder_gives_the_service_s_words(self) -> None:
         daemon = self.daemon()
         page = self.open(daemon)

@@ -413,6 +413,7 @@ SETTINGS: Mapping[str, Scope | None] = {
     "modelPrices": None,
     "terminalGround": None,
     "primaryMode": None,
+    "trustFolders": Scope.ADMIN,
     "historyLimit": None,
     "displayName": None,
     "defaultMode": None,
