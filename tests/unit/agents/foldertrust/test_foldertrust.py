@@ -252,6 +252,8 @@ class FoundTests(FolderTrustCase):
     """What counts."""
 
     def test_each_cli_has_its_own_files(self) -> None:
+        self.install("pi")
+        self.install("agy")
         brought = {
             "primary": (".claude/settings.local.json", {"permissions": {"allow": ["Bash"]}}),
             "opencode": ("opencode.json", {"mcp": {"x": {"command": ["sh"]}}}),
@@ -267,6 +269,9 @@ class FoundTests(FolderTrustCase):
                 asks = other == mode or (mode, other) == ("gemini", "antigravity")
                 told = self.found(other)
                 self.assertEqual(asks, path in told, (mode, other, told))
+            session = self.waiting(mode)
+            self.answered(session, "approve")
+            self.assertTrue(self.is_running(session))
             file.unlink()
 
     def test_a_cli_that_does_not_say_brings_those_of_all(self) -> None:
