@@ -44,6 +44,7 @@ from tservice.sessions.interfaces import (
     ISessions,
     Session,
     Status,
+    check_started,
 )
 
 AT_ONCE = 8
@@ -224,6 +225,7 @@ class Runner:
                 await self._close_previous(run)
             request = _request(job, run, definition)
             session = await self._sessions.create(request, owner, still)
+            check_started(session)
         started = self._book.change(
             run,
             status=RunStatus.SESSION_STARTED,

@@ -18,7 +18,14 @@ from tservice.core.process.alarm import Alarm
 from tservice.legacy.driver import Driver
 from tservice.legacy.model import AT_A_TIME, OF_ONE, RunState, TimedRun, logged, too_many
 from tservice.legacy.store import TimedRunStore
-from tservice.sessions.interfaces import Again, CreateRequest, ISessions, Session, lasting
+from tservice.sessions.interfaces import (
+    Again,
+    CreateRequest,
+    ISessions,
+    Session,
+    check_started,
+    lasting,
+)
 
 PRIMARY = "primary"
 
@@ -159,6 +166,7 @@ class TimedRuns:
         )
         try:
             session = await self._parts.sessions.create(request, caller, again)
+            check_started(session)
         except Exception:
             # Nothing came of it, and the caller hears why.
             self._runs.pop(run.id, None)

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.clis.interfaces import Launch
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.identity import Identity
 from tservice.mux.interface import Capture, Colours, IPane, Leftover
 from tservice.sessions.record.model import (
@@ -71,6 +71,7 @@ __all__ = [
     "TodoStatus",
     "Tokens",
     "Told",
+    "check_started",
     "lasting",
 ]
 
@@ -377,6 +378,15 @@ class IActivitySource(Interface):
 
     def stop() -> None:
         """The process is over or let go; tell nothing any more.  May be called twice."""
+
+
+def check_started(session: Session) -> None:
+    """Refuse to go on with a session that was made but waits for an answer (L{FolderHeld}).
+
+    @raise ServiceError: 422.
+    """
+    if session.pid is None:
+        raise failed(session.status_reason or "the session has not started")
 
 
 class IActivitySources(Interface):

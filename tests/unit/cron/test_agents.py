@@ -40,6 +40,14 @@ class ReadinessTests(CronCase):
         self.spend(10)
         self.assertEqual("\rmake all\r", self.typed(run))
 
+    def test_a_folder_that_is_asked_about(self) -> None:
+        (self.work / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "x"}}}')
+        job = self.make(agent_type="primary")
+        self.run_by_hand(job)
+        (found,) = self.runs(job)
+        self.assertEqual(RunStatus.FAILED, found.status)
+        self.assertIn("inbox", found.error_message or "")
+
     def test_nothing_is_typed_blindly(self) -> None:
         for shown, part in (("starting up", "composer"), (PERMISSION, "dialog (permission)")):
             job, run = self.begin()

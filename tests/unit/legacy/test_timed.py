@@ -315,6 +315,12 @@ class TimedRunTests(AgentCase):
         self.assertEqual(ErrorCode.INVALID_INPUT, self.failureResultOf(began).value.code)
         self.assertEqual([], self.runs.runs(ADMIN))
 
+    def test_a_folder_that_is_asked_about(self) -> None:
+        (self.work / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "x"}}}')
+        began = begin(self.runs.begin("tidy up", str(self.work), 5, ADMIN))
+        self.assertIn("inbox", self.failureResultOf(began).value.message)
+        self.assertEqual([], self.runs.runs(ADMIN))
+
     def test_so_many_at_a_time(self) -> None:
         for _ in range(AT_A_TIME):
             made = self.make()
