@@ -46,9 +46,9 @@ _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 def read_folder(
     folder: str, sources: Sequence[FolderSource], *, inside: Inside, home: Path, own: Set[str]
 ) -> FolderFinding:
-    """Return what C{folder} brings, and the folders above it up to the top of its repository.
+    """Return what C{folder} brings, and the folders above it.
 
-    The home folder is the user's own: what stands there was not brought by anybody.
+    The home folder is the user's own: what stands there, or above, was not brought by anybody.
 
     @param own: commands of the service's own.
     @raise OSError: the folder itself cannot be opened.
@@ -62,7 +62,7 @@ def read_folder(
     inside.check_real(real)
     search = _Search(own)
     for level, each in enumerate(_folders(Path(real), inside, Path(os.path.realpath(home)))):
-        top = os.open(each, _FOLDER)
+        top = os.open(each, _FOLDER | os.O_PATH)
         try:
             for source in sources:
                 search.look(top, "../" * level, source)
@@ -71,18 +71,13 @@ def read_folder(
     return search.finding()
 
 
-def _folders(real: Path, inside: Inside, home: Path) -> list[Path]:
-    """Return the folder and those above it that an agent reads."""
-    found: list[Path] = []
+def _folders(real: Path, inside: Inside, home: Path) -> Iterator[Path]:
+    """Yield the folder and those above it: some agents read as far up as they get."""
     top = inside.real_top()
     for folder in (real, *real.parents)[:LEVELS]:
         if folder == home or (top is not None and not folder.is_relative_to(os.fsdecode(top))):
-            break
-        found.append(folder)
-        if os.path.lexists(folder / ".git"):
-            return found
-    # Without a repository no agent looks further up.
-    return found[:1]
+            return
+        yield folder
 
 
 class _Search:

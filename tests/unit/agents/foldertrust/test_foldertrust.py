@@ -325,20 +325,18 @@ class FoundTests(FolderTrustCase):
         self.bring(".claude/settings.json", {"hooks": {"SessionStart": [group]}})
         self.assertIn(forged, self.item(self.waiting()).tool_summary or "")
 
-    def test_folders_above_count_up_to_the_top_of_the_repository(self) -> None:
+    def test_folders_above_count(self) -> None:
         inner = self.work / "packages/web"
         inner.mkdir(parents=True)
-        self.bring(".mcp.json", {"mcpServers": {"x": {"command": "sh"}}})
-        top, self.work = self.work, inner
         self.assertEqual("Nothing that runs was found.", self.found())
-        (top / ".git").mkdir()
+        self.bring(".mcp.json", {"mcpServers": {"x": {"command": "sh"}}})
+        self.work = inner
         self.assertIn("../../.mcp.json", self.found())
 
     def test_the_home_folder_is_the_users_own(self) -> None:
         home = self.machine.home
         home.mkdir(exist_ok=True)
         self.bring(".claude/settings.json", HOOK, below=home)
-        (home / ".git").mkdir()
         self.work = home
         self.assertEqual("Nothing that runs was found.", self.found())
         self.work = home / "project"
