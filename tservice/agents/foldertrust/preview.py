@@ -44,7 +44,8 @@ class FolderPreview:
         @raise ServiceError: 400, 403, 404, 422: as for the session.
         """
         case = None if case_name is None else await self.cases.case(case_name, caller)
-        place = caller.place if case is None or case.place is None else case.place
+        places, there = self.trust.places, None if case is None else case.place
+        place = places.of(caller) if there is None else places.judge(there, None)
         if working_dir is not None:
             folder = await self.cases.folder(working_dir, caller)
         elif case is not None:

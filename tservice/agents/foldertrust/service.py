@@ -17,7 +17,7 @@ from tservice.agents.foldertrust.store import TrustStore
 from tservice.clis.interfaces import FolderSource, ICliRegistry
 from tservice.core.doors.threads import IThreads
 from tservice.core.places.bounds import Inside
-from tservice.core.places.place import PlaceId
+from tservice.core.places.place import Place, PlaceId
 from tservice.core.places.places import Places
 from tservice.sessions.interfaces import FolderHeld, ILaunchPreparation, Session
 from tservice.settings.interfaces import ISettings
@@ -61,6 +61,7 @@ class FolderTrust:
     """Judges the folder of every session at every start.
 
     @ivar questions: where people are asked.
+    @ivar places: where folders are.
     """
 
     def __init__(self, deps: TrustDependencies, preparation: ILaunchPreparation) -> None:
@@ -69,13 +70,13 @@ class FolderTrust:
         self._preparation = preparation
         self._once: dict[str, str] = {}
         self.questions = FolderQuestions()
+        self.places = deps.places
         self.forget_strangers = deps.store.forget_strangers
 
     async def prepare(self, session: Session, env: Mapping[str, str]) -> None:
         await self._preparation.prepare(session, env)
-        found = await self.find(
-            session.mode, session.place, session.working_dir, session.owner, env
-        )
+        place = self.places.recall(session.place)
+        found = await self.find(session.mode, place, session.working_dir, session.owner, env)
         once = self._once.pop(session.id, None)
         if self.admits(session.owner, found) or once == found.digest:
             self.questions.withdraw(session.id)
@@ -106,14 +107,14 @@ class FolderTrust:
         self._once[session.id] = digest
 
     async def find(
-        self, mode: str, at: PlaceId, folder: str, owner: str | None, env: Mapping[str, str]
+        self, mode: str, place: Place, folder: str, owner: str | None, env: Mapping[str, str]
     ) -> FolderFinding:
         """Return what a session of that mode is asked about; nothing is written.
 
         @param env: of its pane.
         @raise ServiceError: 403, 422, 429: the folder cannot be looked at.
         """
-        sources, place = self._sources(mode), self._deps.places.recall(at)
+        sources, at = self._sources(mode), place.id
         if not sources or self._deps.settings.get().trust_folders == "always":
             return FolderFinding()
         where = digest_of([at.kind, at.name, at.part, folder, mode])

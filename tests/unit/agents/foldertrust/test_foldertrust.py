@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Awaitable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from attrs import evolve
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.agents.approvals.model import Item
+from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.agents.foldertrust.preview import FolderPreview
 from tservice.agents.foldertrust.store import KEPT, TrustStore
 from tservice.core.errors import ErrorCode, ServiceError
@@ -67,9 +69,13 @@ class FolderTrustCase(ApprovalCase):
         self.assertTrue(self.is_running(session))
         self.assertIsNone(self.inbox.of_session(session.id))
 
+    def find(self, mode: str = "primary") -> Awaitable[FolderFinding]:
+        trust = self.agents.trust
+        return trust.find(mode, trust.places.of(ADMIN), str(self.work), None, {})
+
     def found(self, mode: str = "primary") -> str:
         """What people are told that the folder brings."""
-        found = self.agents.trust.find(mode, ADMIN.place, str(self.work), None, {})
+        found = self.find(mode)
         return str(self.run_now(found).summary())
 
 
@@ -403,17 +409,16 @@ class UnreadableTests(FolderTrustCase):
         hook = {"type": "command", "command": command}
         self.bring(".claude/settings.json", {"hooks": {"Stop": [{"hooks": [hook]}]}})
         real = self.bring("real.sh", "echo two")
-        find = partial(self.agents.trust.find, "primary", ADMIN.place, str(self.work), None, {})
-        before = self.run_now(find())
+        before = self.run_now(self.find())
         outside.write_text("echo three")
-        self.assertEqual(before, self.run_now(find()))
+        self.assertEqual(before, self.run_now(self.find()))
         real.write_text("echo four")
-        after = self.run_now(find())
+        after = self.run_now(self.find())
         self.assertNotEqual(before.digest, after.digest)
         # Nobody sees a change behind the link, so the answer does not last.
         self.assertFalse(after.lasting)
         link.unlink()
-        self.assertTrue(self.run_now(find()).lasting)
+        self.assertTrue(self.run_now(self.find()).lasting)
 
     def test_a_pipe(self) -> None:
         os.mkfifo(self.work / ".mcp.json")
