@@ -1,4 +1,4 @@
-"""Real clients in folders that bring something that runs, through the real daemon."""
+"""Claude Code in a cloned repository that brings a hook, through the real daemon."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.driven import RealClaude
-from tests.agents.test_daemon_family import FamilyCase
 
 
 class FolderTrustTests(RealClaude, SynchronousTestCase):
@@ -77,40 +76,3 @@ class FolderTrustTests(RealClaude, SynchronousTestCase):
         self.call("POST", f"/api/sessions/{self.session}/start")
         self.until("the hook", self.marker.exists)
         self.assertEqual([], self.pending())
-
-
-class BroughtTests(FamilyCase):
-    """Clients without a trust dialog of their own, which run at once what a folder brings."""
-
-    def waits(self, cli: str, path: str, content: str) -> None:
-        """C{content} touches the file, but not before somebody answered."""
-        self.brought, self.content = path, content
-        self.begin(cli)
-        self.assertIsNone(self.record()["pid"])
-        (item,) = self.call("GET", "/api/approvals")["approvals"]
-        self.assertIn(path, item["toolSummary"])
-        self.assertIn(str(self.marker), item["toolSummary"])
-        self.assertFalse(self.marker.exists())
-        answer = f"/api/approvals/{item['id']}/answer"
-        self.call("POST", answer, action="option", option=1, expectFrame=item["frame"])
-        # It does run, so the question was worth asking.
-        self.until("what it brings", self.marker.exists)
-
-    def start(self, cli: str, env: dict[str, str]) -> None:
-        work = self.world.place.work
-        self.marker = work.parent / "owned"
-        file = work / self.brought
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(self.content.replace("MARKER", str(self.marker)))
-        super().start(cli, env)
-
-    def test_opencode(self) -> None:
-        server = {"type": "local", "command": ["touch", "MARKER"], "enabled": True}
-        self.waits("opencode", "opencode.json", json.dumps({"mcp": {"mine": server}}))
-
-    def test_pi(self) -> None:
-        extension = """
-            import { writeFileSync } from "node:fs";
-            export default function () { writeFileSync("MARKER", ""); }
-        """
-        self.waits("pi", ".pi/extensions/mine.ts", extension)

@@ -198,7 +198,7 @@ class OperationTests(TunnelCase):
                 self.assertIn("admin", found.body)
                 refused.add(name)
         self.assertEqual({name for name, wants in SETTINGS.items() if wants}, refused)
-        self.assertEqual({"tunnelEnabled", "agentTokens"}, refused)
+        self.assertEqual({"tunnelEnabled", "agentTokens", "trustFolders"}, refused)
 
     def test_the_tunnel_follows_an_admin_s_token(self) -> None:
         for scopes, status in ((["settings"], 403), (["settings", "admin"], 200)):
