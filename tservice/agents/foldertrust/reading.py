@@ -35,8 +35,6 @@ NAMES = 20_000
 """Words of these files that are looked up: they may be files that run."""
 DEPTH = 12
 """Folders below one another."""
-LEVELS = 24
-"""Folders above the working folder."""
 
 _NOTHING = (errno.ENOENT, errno.ENOTDIR)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -74,7 +72,7 @@ def read_folder(
 def _folders(real: Path, inside: Inside, home: Path) -> Iterator[Path]:
     """Yield the folder and those above it: some agents read as far up as they get."""
     top = inside.real_top()
-    for folder in (real, *real.parents)[:LEVELS]:
+    for folder in (real, *real.parents):
         if folder == home or (top is not None and not folder.is_relative_to(os.fsdecode(top))):
             return
         yield folder

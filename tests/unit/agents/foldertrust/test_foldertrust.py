@@ -4,79 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from attrs import evolve
 
-from tests.unit.agents.approvals_rig import ApprovalCase
+from tests.unit.agents.foldertrust.rig import HOOK, FolderTrustCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.agents.approvals.model import Item
-from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.agents.foldertrust.preview import FolderPreview
-from tservice.agents.foldertrust.store import KEPT, TrustStore
+from tservice.agents.foldertrust.reading import NAMES
+from tservice.agents.foldertrust.service import ONCE
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.sessions.record.model import Session
-
-HOOK = {
-    "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "sh scripts/run.sh"}]}]}
-}
-
-
-class FolderTrustCase(ApprovalCase):
-    """Tests with a folder and what it brings."""
-
-    def bring(self, path: str, content: Any, below: Path | None = None) -> Path:
-        """Put a file into the folder."""
-        file = (below or self.work) / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content if isinstance(content, str) else json.dumps(content))
-        return file
-
-    def install(self, program: str) -> None:
-        """Have a CLI on the machine."""
-        self.bring(program, "#!/bin/sh", below=self.machine.folder / "bin").chmod(0o755)
-
-    def is_running(self, session: Session) -> bool:
-        return self.sessions.get(session.id).pid is not None
-
-    def restart(self, session: Session) -> None:
-        """Stop it and start it again, as somebody who asks for it."""
-        self.run_now(self.sessions.stop(session.id, "asked"))
-        self.run_now(self.sessions.start(session.id, granted=True))
-
-    def refused_restart(self, session: Session) -> ServiceError:
-        self.run_now(self.sessions.stop(session.id, "asked"))
-        started = begin(self.sessions.start(session.id, granted=True))
-        error: ServiceError = self.failureResultOf(started, ServiceError).value
-        return error
-
-    def answered(self, session: Session, action: str, **fields: Any) -> None:
-        given = self.start_answer(self.item(session), action, **fields)
-        self.successResultOf(given)
-
-    def waiting(self, mode: str = "primary") -> Session:
-        """A session that was made and has not started, for its folder is asked about."""
-        session = self.agent(mode=mode)
-        self.assertFalse(self.is_running(session))
-        self.assertIsNotNone(self.inbox.of_session(session.id))
-        return session
-
-    def assert_starts(self, mode: str = "primary") -> None:
-        session = self.agent(mode=mode)
-        self.assertTrue(self.is_running(session))
-        self.assertIsNone(self.inbox.of_session(session.id))
-
-    def find(self, mode: str = "primary") -> Awaitable[FolderFinding]:
-        trust = self.agents.trust
-        return trust.find(mode, trust.places.of(ADMIN), str(self.work), None, {})
-
-    def found(self, mode: str = "primary") -> str:
-        """What people are told that the folder brings."""
-        found = self.find(mode)
-        return str(self.run_now(found).summary())
 
 
 class AskedTests(FolderTrustCase):
@@ -435,38 +375,33 @@ class UnreadableTests(FolderTrustCase):
             bring()
             self.assert_always_asks()
 
+    def test_all_that_counts_is_bounded(self) -> None:
+        for number in range(9):
+            self.bring(f".claude/hooks/{number}", "x" * 1000 * 1000)
+        files = self.run_now(self.find()).files
+        self.assertEqual(1, len([path for path, text in files if text is None]))
+
+    def test_names_of_files_are_bounded(self) -> None:
+        self.bring(".pi/extensions/a.ts", " ".join(f"w{number}" for number in range(NAMES)))
+        self.assertTrue(self.run_now(self.find("pi")).lasting)
+        self.bring(".pi/extensions/b.ts", "one more")
+        self.assertFalse(self.run_now(self.find("pi")).lasting)
+
+    def test_answers_for_one_start_are_bounded(self) -> None:
+        os.mkfifo(self.work / ".mcp.json")
+        first, trust = self.waiting(), self.agents.trust
+        digest = self.item(first).folder_digest or ""
+        for count, starts in ((ONCE - 1, True), (ONCE, False)):
+            trust.accept(first, digest, lasting=False)
+            for number in range(count):
+                trust.accept(evolve(first, id=str(number)), digest, lasting=False)
+            started = begin(self.sessions.start(first.id, granted=True))
+            if starts:
+                self.assertIsNotNone(self.successResultOf(started).pid)
+                self.run_now(self.sessions.stop(first.id, "asked"))
+            else:
+                self.failureResultOf(started, ServiceError)
+
     def test_a_folder_where_a_file_is_expected_brings_nothing(self) -> None:
         (self.work / ".env").mkdir()
         self.assertEqual("Nothing that runs was found.", self.found("gemini"))
-
-
-class OwnersTests(FolderTrustCase):
-    """Answers are an account's own."""
-
-    multiuser = True
-
-    def test_answers_are_kept_for_the_owner_of_the_session(self) -> None:
-        self.bring(".claude/settings.json", HOOK)
-        session = self.waiting()
-        self.answered(session, "approve")
-        digest = self.machine.database.query_one("SELECT * FROM trusted_folders")
-        assert digest is not None
-        self.assertEqual((ADMIN.username, str(self.work)), (digest["owner"], digest["working_dir"]))
-
-    def test_the_oldest_of_too_many_is_asked_for_again(self) -> None:
-        store = TrustStore(self.clock, self.machine.database)
-        for number in range(KEPT + 1):
-            store.save("ann", str(number), "/work")
-            self.clock.advance(1)
-        store.save("bob", "0", "/work")
-        known = [store.knows("ann", str(number)) for number in (0, 1, KEPT)]
-        self.assertEqual([False, True, True], known)
-        self.assertTrue(store.knows("bob", "0"))
-
-    def test_answers_go_with_the_account(self) -> None:
-        store = TrustStore(self.clock, self.machine.database)
-        for owner in ("", "ann", "bob"):
-            store.save(owner, "0", "/work")
-        store.forget_strangers(lambda name: name == "bob")
-        known = [store.knows(owner, "0") for owner in ("", "ann", "bob")]
-        self.assertEqual([True, False, True], known)
