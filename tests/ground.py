@@ -118,6 +118,7 @@ def bounds_of(
         cases_dir=cases_dir,
         multiuser=account is not None,
         account=account or (lambda name: None),
+        account_id=lambda name: name,
     )
 
 
@@ -165,6 +166,7 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
         os_users=os_users,
     )
     ground.account.set(account)
+    ground.account_id.set(lambda name: name)
     return evolve(ground, **given)
 
 

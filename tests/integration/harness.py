@@ -15,6 +15,7 @@ import re
 import select
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.evidence import Files, announce, read_screens, withdraw
 from tests.integration.launchpad import HERE, Launched, launchpad
 from tests.waiting import PATIENCE as PATIENCE
+from tservice.core.places.bounds import ACCOUNTS
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = r"ready at ([^\s\",]+)"
@@ -184,6 +186,14 @@ class Daemon:
         for socket in sorted((self.data / "mux").glob("*.sock")):
             _end_tmux(socket)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def cases_of(self, account: str) -> Path:
+        """The folder of an account's cases, by what the database says."""
+        path = f"{(self.data / 'tservice.db').as_uri()}?mode=ro"
+        with contextlib.closing(sqlite3.connect(path, uri=True)) as database:
+            sql = "SELECT id FROM accounts WHERE username = ?"
+            (found,) = database.execute(sql, (account,)).fetchone()
+        return self.folder / "cases" / ACCOUNTS / str(found)
 
     def _evidence(self) -> Files:
         yield "daemon.log", self.log.encode()

@@ -347,10 +347,10 @@ class AccountsTests(DeadMountCase):
         for name in ("ann", "bob"):
             user = {"username": name, "password": PASSWORD, "canBypassPermissions": True}
             self.daemon.request("POST", "/api/admin/users", user, self.headers).data()
-        folders = [self.daemon.folder / "cases" / "ann" / str(n) for n in range(FILES.threads)]
+        folders = [self.daemon.cases_of("ann") / str(n) for n in range(FILES.threads)]
         asked = [f"{self.session('ann', folder)}/files" for folder in folders]
         asked += [f"{each.removesuffix('files')}git-status" for each in asked]
-        whole = self.session("bob", self.daemon.folder / "cases" / "bob")
+        whole = self.session("bob", self.daemon.cases_of("bob"))
         mounts = [DeadMount(folder) for folder in folders]
         for mount in mounts:
             self.addCleanup(mount.close)
@@ -377,7 +377,7 @@ class AccountsTests(DeadMountCase):
         for name in ("ann", "ben", "cid", "dan"):
             user = {"username": name, "password": PASSWORD, "canBypassPermissions": True}
             self.daemon.request("POST", "/api/admin/users", user, self.headers).data()
-            folder = self.daemon.folder / "cases" / name
+            folder = self.daemon.cases_of(name)
             session = self.session(name, folder)
             if name == "dan":
                 break

@@ -31,6 +31,7 @@ from tservice.access.hashing import Hasher
 from tservice.core.config.model import Config
 from tservice.core.doors.threads import Doors, NoThreads
 from tservice.core.logs.redact import Redactor
+from tservice.core.places.bounds import account_folder
 from tservice.core.stack import ServiceStack
 from tservice.ground.feature import Feature
 from tservice.ground.osusers import OsUserWiring
@@ -189,7 +190,9 @@ class World:
 
     def cases(self, name: str) -> Path:
         """Where that user's sessions work."""
-        folder = self.config.cases_dir / name
+        account = None if self.accounts is None else self.accounts.id_of(name)
+        assert account is not None, name
+        folder = account_folder(self.config.cases_dir, account)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 

@@ -192,7 +192,7 @@ def _leave(place: Place, name: str) -> None:
 def _conversation(place: Place, name: str) -> str:
     """What Claude Code leaves behind of one; accounts without an OS user share the home."""
     conversation = f"{NAMES.index(name)}1111111-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
-    folder = place.daemon.folder / "cases" / name / f"plain-{name}"
+    folder = place.daemon.cases_of(name) / f"plain-{name}"
     kept = place.daemon.home / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", str(folder))
     first = {**prompt(mark(name)), "sessionId": conversation, "cwd": str(folder)}
     write(kept / f"{conversation}.jsonl", first, said(mark(name)))
@@ -206,7 +206,7 @@ def _id(made: Mapping[str, Any]) -> str:
 
 
 def _session(place: Place, name: str, number: int) -> str:
-    folder = place.daemon.folder / "cases" / name / (mark(name) if number else f"plain-{name}")
+    folder = place.daemon.cases_of(name) / (mark(name) if number else f"plain-{name}")
     body = {
         "mode": "shell",
         "name": f"{mark(name, number)}session",
@@ -280,7 +280,7 @@ class Asker:
         if field.startswith("/api/cases") or "case" in field.lower():
             return f"plain-{owner}"
         if "dir" in field.lower():
-            return str(self.place.daemon.folder / "cases" / owner / f"plain-{owner}")
+            return str(self.place.daemon.cases_of(owner) / f"plain-{owner}")
         if field == "path":
             return "own.txt"
         if field in ("mode", "agentType"):

@@ -204,7 +204,7 @@ class AccountTests(DiskCase):
     def load(self, database: Database) -> Accounts:
         deps = AccountsDependencies(
             clock=self.clock,
-            random=lambda size: b"r" * size,
+            random=os.urandom,
             hasher=cheap(),
             hub=EventHub(),
             revoke=self.revoke,

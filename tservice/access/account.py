@@ -22,6 +22,7 @@ _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 """Letters and digits that are not taken for each other."""
 
 _ONE_TIME_LENGTH = 20
+_ID_BYTES = 8
 
 
 class Role(StrEnum):
@@ -35,6 +36,7 @@ class Role(StrEnum):
 class Account:
     """One user.
 
+    @ivar id: no other account has had it, and none will: its folder is called so.
     @ivar password_hash: argon2id, as a PHC string.
     @ivar can_bypass_permissions: may start shells and agents that ask for no permission.
     @ivar must_change_password: only the password's change is open to it.
@@ -43,6 +45,7 @@ class Account:
     """
 
     username: str
+    id: str
     role: Role
     password_hash: str
     created_at: int
@@ -105,6 +108,11 @@ def check_password(word: str, field: str = "password") -> str:
     if not SHORTEST_PASSWORD <= len(word) <= LONGEST_PASSWORD:
         raise invalid(field, f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
     return word
+
+
+def new_id(random: Callable[[int], bytes]) -> str:
+    """Return the id of a new account: random, so that none comes twice, whatever was restored."""
+    return random(_ID_BYTES).hex()
 
 
 def one_time_password(random: Callable[[int], bytes]) -> str:

@@ -18,6 +18,7 @@ from tservice.access.account import (
     Role,
     check_password,
     check_username,
+    new_id,
     one_time_password,
 )
 from tservice.access.accountstore import AccountStore
@@ -79,6 +80,7 @@ class Accounts:
     def __init__(self, store: AccountStore, deps: AccountsDependencies) -> None:
         self._store, self._deps = store, deps
         self._accounts = {account.username: account for account in store.load()}
+        self._ids = store.ids()
         self._seen: dict[str, bytes] = {}
 
     # -- who is there (IAccounts)
@@ -110,6 +112,10 @@ class Accounts:
         """What is known of an account, enabled or not."""
         found = self._accounts.get(username)
         return None if found is None else found.standing()
+
+    def id_of(self, username: str) -> str | None:
+        """Return the id of an account, or of the last one of that name that was removed."""
+        return self._ids.get(username)
 
     def seal(self, username: str) -> bytes | None:
         account = self._accounts.get(username)
@@ -167,6 +173,7 @@ class Accounts:
         self._judge_new(username)
         account = Account(
             username=username,
+            id=new_id(self._deps.random),
             role=role,
             password_hash=hashed,
             created_at=now_ms(self._deps.clock),
@@ -190,6 +197,7 @@ class Accounts:
         word = check_password(password) if password is not None else once
         account = Account(
             username=username,
+            id=new_id(self._deps.random),
             role=Role.ADMIN,
             password_hash=self._deps.hasher.hash_now(word or ""),
             created_at=now_ms(self._deps.clock),
@@ -198,6 +206,7 @@ class Accounts:
         )
         self._store.save(account)
         self._accounts[username] = account
+        self._ids[username] = account.id
         return once
 
     async def change(self, username: str, wanted: Change, again: Again = lambda: None) -> Account:
@@ -324,6 +333,7 @@ class Accounts:
             return self._take_away(account)
         self._store.save(account)
         self._accounts[account.username] = account
+        self._ids[account.username] = account.id
         self._changed(account.username)
         return account
 

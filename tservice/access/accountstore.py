@@ -13,17 +13,21 @@ from tservice.core.disk import NotKept
 from tservice.store.database import Database
 
 _SAVE = """
-    INSERT INTO accounts (username, role, password_hash, can_bypass_permissions, enabled,
+    INSERT INTO accounts (username, id, role, password_hash, can_bypass_permissions, enabled,
                           must_change_password, created_at, os_user)
-    VALUES (:username, :role, :password_hash, :can_bypass_permissions, :enabled,
+    VALUES (:username, :id, :role, :password_hash, :can_bypass_permissions, :enabled,
             :must_change_password, :created_at, :os_user)
     ON CONFLICT (username) DO UPDATE SET
-        role = excluded.role, password_hash = excluded.password_hash,
+        id = excluded.id, role = excluded.role, password_hash = excluded.password_hash,
         can_bypass_permissions = excluded.can_bypass_permissions, enabled = excluded.enabled,
         must_change_password = excluded.must_change_password, os_user = excluded.os_user
 """
 _TABLE = "accounts"
 _DELETE = "DELETE FROM accounts WHERE username = ?"
+_IDS = """
+    SELECT * FROM (SELECT username, id FROM former_accounts ORDER BY position)
+    UNION ALL SELECT username, id FROM accounts
+"""
 _TRUTHS = ("can_bypass_permissions", "enabled", "must_change_password")
 
 
@@ -37,6 +41,10 @@ class AccountStore:
         """Every account, the oldest first."""
         sql = "SELECT * FROM accounts ORDER BY created_at, username"
         return self._database.read(_account, sql, named="accounts.username")
+
+    def ids(self) -> dict[str, str]:
+        """Return the id of each name: of its account, or of the last one that was removed."""
+        return {row["username"]: row["id"] for row in self._database.query(_IDS)}
 
     def save(self, account: Account) -> None:
         """Add it, or keep its new state; on the disk when this returns.

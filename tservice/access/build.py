@@ -292,6 +292,7 @@ def _accounts(
     config = ground.config
     if not config.multiuser:
         ground.account.set(lambda name: None)
+        ground.account_id.set(lambda name: None)
         if config.password is None:
             return None, []
         salt = hmac.digest(secret.encode(), b"password seal", "sha256")
@@ -321,6 +322,7 @@ def _accounts(
     )
     accounts = Accounts(AccountStore(ground.database), deps)
     ground.account.set(accounts.standing)
+    ground.account_id.set(accounts.id_of)
     make_first_admin(accounts, config.username, config.password)
     passwords = known.check_passwords(ground, accounts)
     return accounts, AccountRoutes(accounts, known.cookies, passwords).operations()

@@ -79,6 +79,7 @@ def _desk(ground: Ground, store: CaseStore, hooks: WorkspaceHooks) -> Desk:
         cases_dir=ground.config.cases_dir,
         data_dir=ground.config.data_dir,
         home=ground.home,
+        folder_of=ground.bounds.folder_of,
         multiuser=ground.config.multiuser,
         places=ground.places,
     )

@@ -21,7 +21,7 @@ from tservice.cases.model import MARKER, MOST_CASES, FolderLook, Marker, is_case
 from tservice.cases.paths import FolderBounds, check_place, resolved
 from tservice.core.disk import trouble
 from tservice.core.errors import ServiceError, conflict, failed, invalid, not_found
-from tservice.core.files import FileError, read_json
+from tservice.core.files import FileError, read_json, read_small
 from tservice.core.text import LINE
 from tservice.core.users.osuser import can_enter
 
@@ -108,6 +108,12 @@ def read_marker(folder: Path) -> Marker | None:
     except (OSError, FileError):
         return None
     return None if not isinstance(found, dict) else _marker(found)
+
+
+def is_scaffolded(folder: Path) -> bool:
+    """Whether the folder was made as a case: by an agent, or with the scaffold's pointer."""
+    pointer = read_small(folder / "AGENTS.md")
+    return (folder / MARKER).is_file() or pointer == _POINTER.format(name=folder.name)
 
 
 def _marker(found: dict[str, Any]) -> Marker | None:

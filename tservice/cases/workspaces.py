@@ -36,13 +36,15 @@ class Workspaces:
     keeps them apart.  Its cases are in that user's home, and everything is looked at and made as
     that user, so that no link leads root anywhere.
 
-    @ivar cases_dir: where local cases are; in multi-user mode one folder below it per user.
+    @ivar cases_dir: where local cases are.
+    @ivar folder_of: in multi-user mode, where those of an account are.
     """
 
     cases_dir: Path
     data_dir: Path
     home: Path
     places: Places
+    folder_of: Callable[[str], Path]
     multiuser: bool = False
 
     def owner_of(self, caller: Identity) -> str | None:
@@ -132,7 +134,7 @@ class Workspaces:
     def _cases(self, caller: Identity, place: Place) -> Path:
         if place.apart:
             return place.home / CASES
-        return self.cases_dir / caller.username if self.multiuser else self.cases_dir
+        return self.folder_of(caller.username) if self.multiuser else self.cases_dir
 
     def _check_kernel(self, path: Path, caller: Identity, place: Place, named: str) -> None:
         """Of links outside of a user's own folder nothing is told: they are not followed."""

@@ -405,10 +405,8 @@ class Boxes:
 
     def _is_mine(self, seen: Seen, case: ContainerCase) -> bool:
         labels = seen.labels
-        return labels.get("service") == self._store.service_id() and (
-            labels.get("owner", ""),
-            labels.get("case"),
-        ) == (case.owner, case.name)
+        # Not by its owner: a removed account's containers belong to nobody.
+        return (labels.get("service"), labels.get("case")) == (self._store.service_id(), case.name)
 
 
 class _held:

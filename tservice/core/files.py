@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,6 +19,8 @@ READ_LIMIT = 1024 * 1024
 """Bytes that L{read_text} takes at most: a settings file is never near it."""
 VALUES_LIMIT = 50_000
 """Values and names of a JSON file that anybody may have made."""
+SMALL = 8192
+"""Bytes that L{read_small} reads at most."""
 
 
 SECRET_NAMES = {
@@ -125,6 +127,33 @@ def write_private(path: Path, data: str | bytes, *, follow: bool = False) -> Non
         descriptor = os.open(temporary, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
         with open(descriptor, "wb") as stream:
             stream.write(content)
+
+
+def rewrite_text(path: Path, change: Callable[[str], str], limit: int = SMALL) -> None:
+    """Change a file that may be somebody else's: its mode stays, and a link is left alone.
+
+    Nothing happens where it is missing, is no text of that size, or would stay as it is.
+
+    @raise OSError: it cannot be written; it is as before.
+    """
+    before = None if path.is_symlink() else read_small(path, limit)
+    if before is None or (after := change(before)) == before:
+        return
+    status = path.lstat()
+    remove_leftovers(path)
+    with replacement(path) as temporary:
+        temporary.write_text(after, "utf-8")
+        temporary.chmod(stat.S_IMODE(status.st_mode))
+        if os.geteuid() == 0:
+            os.chown(temporary, status.st_uid, status.st_gid)
+
+
+def read_small(path: Path, limit: int = SMALL) -> str | None:
+    """Return the text of a file that anybody may have made; C{None}: it is no small text."""
+    try:
+        return read_text(path, limit=limit)
+    except (OSError, FileError):
+        return None
 
 
 @contextmanager

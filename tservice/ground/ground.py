@@ -35,6 +35,7 @@ class Ground(Program):
     @ivar places: where sessions live.
     @ivar os_users: those that accounts name.
     @ivar account: what is known of an account, by its name; the accounts are made later.
+    @ivar account_id: the id of an account, also of one that was removed, by its name.
     @ivar random: so many unguessable bytes.
     """
 
@@ -48,6 +49,9 @@ class Ground(Program):
     os_users: OsUserWiring
     hub: EventHub = field(factory=EventHub)
     account: Late[Callable[[str], Standing | None]] = field(factory=lambda: Late("the accounts"))
+    account_id: Late[Callable[[str], str | None]] = field(
+        factory=lambda: Late("the ids of accounts")
+    )
     random: Callable[[int], bytes] = os.urandom
 
     @property
@@ -57,6 +61,7 @@ class Ground(Program):
             cases_dir=self.config.cases_dir,
             multiuser=self.config.multiuser,
             account=lambda name: self.account()(name),
+            account_id=lambda name: self.account_id()(name),
         )
 
     @property

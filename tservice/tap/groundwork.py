@@ -25,6 +25,7 @@ from tservice.ground.program import Program
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
+from tservice.tap.accountfolders import move_account_folders
 
 READ_SECONDS = PROBE_SECONDS + 1
 """Seconds for the folders of the login shell's C{PATH} to answer, each in a thread of its own."""
@@ -37,6 +38,7 @@ def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsS
     """
     config, hub = program.config, EventHub()
     database = open_database(program, stack)
+    move_account_folders(program, database)
     os_users = wire_os_users(config.data_dir, program.environ, program.redactor.register)
     doors = open_doors(program, os_users, stack)
     programs = BinaryLookup(program.reactor, program.environ, program.home)

@@ -113,7 +113,7 @@ class AccountRouteTests(SynchronousTestCase):
 
     def test_cases_are_one_s_own(self) -> None:
         made = self.world.good("bob", "POST", "/api/quick-start", {"mode": "shell"})
-        self.assertEqual(str(self.world.config.cases_dir / "bob" / "testcase"), made["casePath"])
+        self.assertEqual(str(self.world.cases("bob") / "testcase"), made["casePath"])
         own = {"mode": "shell", "caseName": "testcase"}
         ann = {"Cookie": self.world.cookies["ann"]}
         self.assertEqual(404, self.world.ask("POST", "/api/sessions", own, ann).status)

@@ -244,7 +244,8 @@ class AccountTests(CaseCase):
             self.as_user(who)
             for name in ("one", "two"):
                 case = self.made(name)
-                self.assertEqual(str(self.folder / who.username / name), case["path"])
+                own = self.folder / ".accounts" / who.username
+                self.assertEqual(str(own / name), case["path"])
         event = next(e for e in self.machine.events if e.name == "case:created")
         self.assertEqual((Audience.OWNER, "ann"), (event.name.audience, event.owner))
         self.good("PUT", "/order", {"order": ["two"]})
@@ -282,7 +283,7 @@ class AccountTests(CaseCase):
 
     def test_browsing_stays_inside(self) -> None:
         self.made("one")
-        own = self.folder / "ann"
+        own = self.folder / ".accounts" / "ann"
         (own / "out").symlink_to(self.outside)
         found = self.good("GET", "/browse")
         self.assertEqual((str(own), None), (found["path"], found["parent"]))
@@ -293,13 +294,13 @@ class AccountTests(CaseCase):
     def test_a_worktree_of_ones_own(self) -> None:
         self.made("one")
         case = self.good("POST", "/one/worktree", {"branch": "b"})["case"]
-        self.assertEqual(str(self.folder / "ann" / "one-b"), case["path"])
+        self.assertEqual(str(self.folder / ".accounts" / "ann" / "one-b"), case["path"])
         session = self.create(ANN, case_name="one", worktree=WorktreeWish(branch="c"))
-        self.assertEqual(str(self.folder / "ann" / "one-c"), session.working_dir)
+        self.assertEqual(str(self.folder / ".accounts" / "ann" / "one-c"), session.working_dir)
 
     def test_a_link_of_ones_own_leads_nowhere(self) -> None:
         self.made("one")
-        (self.folder / "ann" / "trap").symlink_to(self.outside)
+        (self.folder / ".accounts" / "ann" / "trap").symlink_to(self.outside)
         for name in ("trap",):
             self.assert_refused(ErrorCode.FORBIDDEN, self.cases.open(name, ANN))
 

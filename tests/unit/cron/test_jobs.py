@@ -242,7 +242,7 @@ class OwnerTests(JobCase):
         super().boot()
 
     def place(self, name: str) -> str:
-        folder = self.machine.config.cases_dir / name
+        folder = self.machine.config.cases_dir / ".accounts" / name
         folder.mkdir(parents=True, exist_ok=True)
         return str(folder)
 
@@ -322,7 +322,7 @@ class OwnerTests(JobCase):
             self.cron.delete(job.id, ROOT)
 
     def test_a_folder_that_is_not_the_owner_s_any_more(self) -> None:
-        folder = self.machine.config.cases_dir / "ann" / "deep"
+        folder = self.machine.config.cases_dir / ".accounts" / "ann" / "deep"
         folder.mkdir()
         job = self.make(ANN, working_dir=str(folder))
         folder.rmdir()

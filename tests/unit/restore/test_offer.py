@@ -197,7 +197,7 @@ class ManyUsersTests(RestoreCase):
         self.bob = Identity(username="bob", admin=True, can_bypass_permissions=True)
         self.machine.accounts.update(ann=self.ann, bob=self.bob)
         cases = self.machine.config.cases_dir
-        self.hers = cases / "ann" / "case"
+        self.hers = cases / ".accounts" / "ann" / "case"
         self.hers.mkdir(parents=True)
 
     def test_to_its_owner(self) -> None:

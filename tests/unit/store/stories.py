@@ -8,6 +8,7 @@ from functools import partial
 from attrs import evolve
 
 from tests.unit.store.doubtstory import tell_doubts
+from tests.unit.store.movestory import tell_moves
 from tests.unit.store.story import Step, Story, World, session
 from tests.unit.store.truststory import tell_trusted_folders
 from tservice.access.account import Account, Role
@@ -68,11 +69,11 @@ KEPT = 3
 
 def _accounts(world: World) -> Sequence[Step]:
     store = AccountStore(world.database)
-    ann = Account(username="ann", role=Role.ADMIN, password_hash="x", created_at=1)
+    ann = Account(username="ann", id="a", role=Role.ADMIN, password_hash="x", created_at=1)
     less = evolve(ann, role=Role.USER)
     return [
         Step(name="made", do=lambda: store.save(ann)),
-        Step(name="another", do=lambda: store.save(evolve(ann, username="bob"))),
+        Step(name="another", do=lambda: store.save(evolve(ann, username="bob", id="b"))),
         Step(name="demoted", do=lambda: store.save_or_owe(less), holds=True, needs="made"),
         Step(
             name="new password",
@@ -467,7 +468,8 @@ STORIES = [
     Story(["restore_host", "restore_offers", "restore_losses"], _restore),
     Story(["intents", "collected_since"], _intents),
     Story(["cases", "case_trash", "case_orders"], _case_book),
-    Story(["accounts"], _accounts),
+    Story(["accounts", "former_accounts"], _accounts),
+    Story(["account_moves"], tell_moves),
     Story(["auth_sessions"], _cookies),
     Story(["api_tokens"], _tokens),
     Story(["push_subscriptions"], _pushes),

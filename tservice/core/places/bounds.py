@@ -16,6 +16,16 @@ from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
 from tservice.core.kernelfiles import in_kernel
 from tservice.core.places.place import OWN, PlaceId
 
+ACCOUNTS = ".accounts"
+"""In the folder of local cases: one folder for each account.  No case is called so."""
+_NOBODY = "-"
+"""In place of an id where there never was such an account."""
+
+
+def account_folder(cases_dir: Path, account_id: str) -> Path:
+    """Return the folder of an account's local cases: nothing but that account ever has it."""
+    return cases_dir / ACCOUNTS / account_id
+
 
 @frozen(kw_only=True)
 class Standing:
@@ -96,13 +106,19 @@ def other_os_user() -> ServiceError:
 class WorkspaceBounds:
     """The rules.
 
-    @ivar cases_dir: where local cases are; in multi-user mode one folder below it per account.
+    @ivar cases_dir: where local cases are.
     @ivar account: what is known of an account; C{None}: it is gone.
+    @ivar account_id: the id of an account, also of one that is gone.
     """
 
     cases_dir: Path
     multiuser: bool
     account: Callable[[str], Standing | None]
+    account_id: Callable[[str], str | None]
+
+    def folder_of(self, owner: str) -> Path:
+        """Return the folder of C{owner}'s local cases."""
+        return account_folder(self.cases_dir, self.account_id(owner) or _NOBODY)
 
     def inside(self, owner: str | None, place: PlaceId) -> Inside:
         """What the folders of C{owner}'s sessions in C{place} must be in.
@@ -113,7 +129,7 @@ class WorkspaceBounds:
             return ANYWHERE
         account = self.account(owner)
         free = account is not None and account.admin
-        return ANYWHERE if free else Inside(self.cases_dir / owner)
+        return ANYWHERE if free else Inside(self.folder_of(owner))
 
     def judge(self, owner: str | None, place: PlaceId) -> None:
         """Make sure that the account still has the rights with which a folder is looked at.

@@ -28,11 +28,11 @@ class RuleTests(SynchronousTestCase):
 
     def test_who_works_where(self) -> None:
         self.assertEqual(ANYWHERE, self.bounds.inside("ann", OWN))
-        self.assertEqual(Inside(CASES / "bob"), self.bounds.inside("bob", OWN))
+        self.assertEqual(Inside(CASES / ".accounts" / "bob"), self.bounds.inside("bob", OWN))
         self.assertEqual(ANYWHERE, self.bounds.inside("cid", AS_C))
 
     def test_whose_account_is_gone(self) -> None:
-        self.assertEqual(Inside(CASES / "dan"), self.bounds.inside("dan", OWN))
+        self.assertEqual(Inside(CASES / ".accounts" / "dan"), self.bounds.inside("dan", OWN))
         self.bounds.judge("dan", AS_C)
 
     def test_what_changes_while_it_is_looked_at(self) -> None:

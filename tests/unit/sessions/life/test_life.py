@@ -206,7 +206,7 @@ class MultiUserTests(SessionCase):
         self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.create(request, self.ann))
 
     def test_only_the_own_workspace(self) -> None:
-        own = self.machine.folder / "cases" / "ann"
+        own = self.machine.folder / "cases" / ".accounts" / "ann"
         own.mkdir(parents=True)
         (own / "out").symlink_to(self.machine.home)
         for path in (self.machine.home, own / "out", own / ".."):

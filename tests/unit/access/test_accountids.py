@@ -1,0 +1,67 @@
+"""Ids of accounts: what goes by them never reaches the next account of a name."""
+
+from __future__ import annotations
+
+import os
+
+from tests.unit.access.accountcase import PASSWORD, AccountCase
+from tservice.access.account import Role
+from tservice.cases.model import CaseRow
+from tservice.cases.store import CaseStore
+from tservice.containers.model import ContainerCase, ContainerHost, Engine
+from tservice.containers.store import ContainerStore
+
+
+class IdTests(AccountCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.make()
+
+    def random(self, size: int) -> bytes:
+        return os.urandom(size)
+
+    def make(self) -> str:
+        work = self.accounts.create("bob", Role.USER, PASSWORD, can_bypass_permissions=False)
+        return self.now(work)[0].id
+
+    def test_namesake_has_another_id(self) -> None:
+        first = self.accounts.id_of("bob")
+        self.accounts.remove("bob")
+        self.assertEqual(first, self.accounts.id_of("bob"))
+        self.assertEqual(first, self.start().id_of("bob"))
+        second = self.make()
+        self.assertNotEqual(first, second)
+        for accounts in (self.accounts, self.start()):
+            self.assertEqual(second, accounts.id_of("bob"))
+        self.assertIsNone(self.accounts.id_of("nobody"))
+
+    def test_change_keeps_the_id(self) -> None:
+        first = self.accounts.id_of("bob")
+        self.now(self.accounts.reset_password("bob"))
+        self.assertEqual((first, first), (self.accounts.id_of("bob"), self.start().id_of("bob")))
+
+    def test_removed_account_leaves_cases_and_containers_to_nobody(self) -> None:
+        cases = CaseStore(self.database)
+        containers = ContainerStore(self.database, lambda: "s")
+        containers.save_host(ContainerHost(id="h", label="h", engine=Engine.DOCKER, image="i"))
+        cases.save(CaseRow(owner="bob", name="shop", path="/srv/shop", created_at=1))
+        box = ContainerCase(owner="bob", name="shop", container="c", host_id="h", path="/srv/shop")
+        containers.save_case(box)
+        self.accounts.remove("bob")
+        self.make()
+        self.assertEqual([], cases.of("bob"))
+        self.assertIsNone(containers.case("bob", "shop"))
+        # Its sessions go on: their place is known by the container.
+        self.assertIsNotNone(containers.container("c"))
+        cases.save(CaseRow(owner="bob", name="shop", created_at=2))
+
+    def test_last_thousand_removed_accounts_are_remembered(self) -> None:
+        ids = []
+        for _ in range(1002):
+            found = self.accounts.id_of("bob")
+            assert found is not None
+            ids.append(found)
+            self.accounts.remove("bob")
+            self.make()
+        rows = self.database.query("SELECT id FROM former_accounts ORDER BY position")
+        self.assertEqual(ids[-1000:], [row["id"] for row in rows])

@@ -1,0 +1,65 @@
+"""Conversations of a folder that was renamed: agents look for them by its path.
+
+Claude Code and pi find a link by the new path beside the folder by the old one, into which an agent
+that still runs goes on writing.  Gemini CLI goes by a file that names the path.  Blocks.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from tservice.agents.transcripts.files import CANDIDATES, TranscriptFiles
+from tservice.agents.transcripts.sources import GEMINI, PROJECT, head
+from tservice.agents.transcripts.stores import PI, PRIMARY, in_folders
+from tservice.core.files import rewrite_text
+from tservice.core.places.move import FolderMove
+
+
+def relocate(files: TranscriptFiles, move: FolderMove) -> None:
+    """Have agents find what was said in a folder that was renamed; may be called again.
+
+    @raise OSError: a link or file cannot be written.
+    """
+    names: Mapping[str, Callable[[str], str]] = {
+        PRIMARY: lambda folder: files.folder_of(folder).name,
+        PI: _name_of_pi,
+    }
+    for mode, name in names.items():
+        for folder in _folders(files.roots[mode], name(move.old).rstrip("-")):
+            begun = _begun_in(folder, mode, name)
+            now = None if begun is None else move.renamed(begun)
+            if now is not None and now != begun:
+                with suppress(FileExistsError):
+                    os.symlink(folder.name, folder.with_name(name(now)))
+    chats = files.roots[GEMINI]
+    for root in (chats, chats.with_name("history")):
+        for folder in _folders(root, ""):
+            rewrite_text(folder / PROJECT, move.renamed)
+
+
+def _name_of_pi(folder: str) -> str:
+    return f"--{re.sub('[/:]', '-', folder[1:])}--"
+
+
+def _folders(root: Path, prefix: str) -> Iterator[Path]:
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(root) as entries:
+        found = [
+            Path(each.path)
+            for each in entries
+            if each.name.startswith(prefix) and each.is_dir(follow_symlinks=False)
+        ]
+        yield from sorted(found)
+
+
+def _begun_in(folder: Path, mode: str, name: Callable[[str], str]) -> str | None:
+    """The working directory that C{folder} is named after: several may be written alike."""
+    for each in islice(in_folders(folder, mode, 1), CANDIDATES):
+        begun = head(each.path, mode).cwd
+        if begun is not None and name(begun) == folder.name:
+            return begun
+    return None

@@ -1,0 +1,237 @@
+"""Folders of accounts, moved from the account's name to its id (protocol-cases).
+
+A step of the database has listed the accounts of before in C{account_moves}.  An entry goes with
+the last of its steps, and each step leaves alone what is done: so a start that was killed is
+finished by the next one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import attrs
+from attrs import frozen
+from twisted.logger import Logger
+
+from tservice.agents.relocation import relocate
+from tservice.agents.transcripts.files import MODES, TranscriptFiles
+from tservice.cases.folders import is_scaffolded
+from tservice.core.errors import StartError
+from tservice.core.files import read_small, rewrite_text, sync
+from tservice.core.places.bounds import ACCOUNTS, account_folder
+from tservice.core.places.move import FolderMove
+from tservice.ground.program import Program
+from tservice.mind.model import key_of
+from tservice.store.database import Database
+
+COLUMNS = (
+    ("sessions", "working_dir"),
+    ("agent_sessions", "transcript_path"),
+    ("transcripts", "path"),
+    ("transcript_files", "path"),
+    ("cases", "path"),
+    ("cases", "repository"),
+    ("case_trash", "path"),
+    ("case_containers", "path"),
+    ("timed_runs", "working_dir"),
+)
+"""Where paths are kept; those of jobs are inside of their definition, intents have a key of it."""
+FILES = ("settings.json", "upload-folders.json")
+"""Files of the data folder that hold paths."""
+
+_RENAME = """
+    UPDATE {table} SET {column} = :new || substr({column}, length(:old) + 1)
+    WHERE {column} = :old OR substr({column}, 1, length(:old) + 1) = :old || '/'
+"""
+_SINGLE_USER = """
+    SELECT 1 FROM cases WHERE owner = '' AND name = :name
+    UNION ALL SELECT 1 FROM case_containers WHERE owner = '' AND name = :name
+    UNION ALL SELECT 1 FROM sessions
+        WHERE owner IS NULL AND (lower(case_name) = :name OR working_dir = :folder)
+    UNION ALL SELECT 1 FROM cron_jobs
+        WHERE owner IS NULL AND (lower(json_extract(definition, '$.case_name')) = :name
+            OR json_extract(definition, '$.working_dir') = :folder)
+"""
+_FILE_LIMIT = 8 * 1024 * 1024
+_GITDIR = "gitdir: "
+
+_log = Logger()
+
+
+def move_account_folders(program: Program, database: Database) -> None:
+    """Move the folders that still are called as their account is, and correct what names them.
+
+    @raise StartError: one cannot be moved.
+    """
+    for row in database.query("SELECT id, username FROM account_moves ORDER BY username"):
+        move = _Move(program, database, row["id"], row["username"])
+        try:
+            move.run()
+        except OSError as error:
+            why = f"{move.old}: cannot be moved to {move.new}: {error.strerror or error}"
+            raise StartError(f"cannot start: {why}: mend that, and start it again") from error
+
+
+@frozen
+class _Move:
+    """One account's."""
+
+    _program: Program
+    _database: Database
+    _id: str
+    _name: str
+
+    @property
+    def old(self) -> Path:
+        """The folder that everybody of that name had."""
+        return self._program.config.cases_dir / self._name
+
+    @property
+    def new(self) -> Path:
+        """The folder of this account."""
+        return account_folder(self._program.config.cases_dir, self._id)
+
+    def run(self) -> None:
+        """Do what is not done yet."""
+        if not os.path.lexists(self.new) and self._is_single_users():
+            text = "{old} is a case from before there were accounts, so {name} has {new} instead"
+            _log.warn(text, old=str(self.old), name=self._name, new=str(self.new))
+            self._done()
+            return
+        self._rename()
+        data, moves = self._program.config.data_dir, tuple(self._spellings())
+        for move in moves:
+            self._attempt("worktrees", partial(self._repair_worktrees, move))
+            for files in self._conversations():
+                self._attempt("conversations", partial(relocate, files, move))
+            for name in FILES:
+                rewrite_text(data / name, partial(_rewrite_json, move=move), limit=_FILE_LIMIT)
+        with self._database.transaction():
+            for move in moves:
+                _rewrite_database(self._database, move)
+            self._done()
+
+    def _attempt(self, what: str, work: Callable[[], None]) -> None:
+        """Do what the link makes up for: no account keeps the service from starting by it."""
+        try:
+            work()
+        except OSError as error:
+            text = "{folder}: its {what} still name {old} ({error})"
+            _log.warn(text, folder=str(self.new), what=what, old=str(self.old), error=str(error))
+
+    def _is_single_users(self) -> bool:
+        """Whether the folder was made as a case before its name was an account's."""
+        known = self._database.query_one(
+            _SINGLE_USER, {"name": self._name, "folder": str(self.old)}
+        )
+        return known is not None or is_scaffolded(self.old)
+
+    def _rename(self) -> None:
+        """Rename it, and leave a link for what goes by the path of before.
+
+        Programs that run, virtual environments, containers and old conversations do.  The link
+        gives nobody a right: who may follow it is judged by where it leads.
+        """
+        old, new = self.old, self.new
+        if not os.path.lexists(new) and old.is_dir():
+            new.parent.mkdir(exist_ok=True)
+            if old.is_symlink():
+                os.symlink(os.path.realpath(old), new)
+                old.unlink()
+            else:
+                os.rename(old, new)
+            sync(new.parent)
+        if os.path.lexists(new) and not os.path.lexists(old):
+            os.symlink(Path(ACCOUNTS) / self._id, old)
+            sync(old.parent)
+
+    def _spellings(self) -> Iterator[FolderMove]:
+        """With the links on the way, as the service names it, and without, as others do."""
+        real = Path(os.path.realpath(self.old.parent))
+        yield FolderMove(str(self.old), str(self.new))
+        if real != self.old.parent:
+            yield FolderMove(str(real / self._name), str(account_folder(real, self._id)))
+
+    def _conversations(self) -> Iterator[TranscriptFiles]:
+        """Of the service's own user; where its environment has moved them, too."""
+        files = TranscriptFiles.of_home(self._program.home)
+        yield files
+        for mode in MODES:
+            moved = files.moved(mode, self._program.environ)
+            if moved != files:
+                yield moved
+
+    def _repair_worktrees(self, move: FolderMove) -> None:
+        """Correct the paths by which worktrees and their repositories know each other.
+
+        Git's own C{worktree repair} sees nothing to do where the link leads to the same.
+        """
+        if not self.new.is_dir():
+            return
+        with os.scandir(self.new) as entries:
+            folders = [each.path for each in entries if each.is_dir(follow_symlinks=False)]
+        for folder in (self.new, *map(Path, sorted(folders))):
+            for pointer in _pointers(folder / ".git", move):
+                rewrite_text(pointer, partial(_pointed, move=move))
+
+    def _done(self) -> None:
+        self._database.execute("DELETE FROM account_moves WHERE id = ?", (self._id,))
+
+
+def _pointed(text: str, move: FolderMove) -> str:
+    path = text.removeprefix(_GITDIR)
+    line = path.rstrip("\n")
+    return text[: -len(path)] + move.renamed(line) + path[len(line) :]
+
+
+def _pointers(git: Path, move: FolderMove) -> Iterator[Path]:
+    """The files that name a worktree or its repository, from either side."""
+    if git.is_symlink():
+        return
+    if git.is_file():
+        yield git
+        there = _target(git, move)
+        if there is not None:
+            yield there / "gitdir"
+    for worktree in sorted((git / "worktrees").glob("*")):
+        yield worktree / "gitdir"
+        there = _target(worktree / "gitdir", move)
+        if there is not None:
+            yield there
+
+
+def _target(pointer: Path, move: FolderMove) -> Path | None:
+    """Where the other end is now; C{None}: it is named in another way than by its path."""
+    path = _pointed(read_small(pointer) or "", move).removeprefix(_GITDIR).rstrip("\n")
+    return Path(path) if path.startswith("/") else None
+
+
+def _rewrite_json(text: str, move: FolderMove) -> str:
+    """Return JSON with the new path wherever a text is one in the folder."""
+    old, new = (json.dumps(path, ensure_ascii=False)[:-1] for path in (move.old, move.new))
+    for end in '/"':
+        text = text.replace(f"{old}{end}", f"{new}{end}")
+    return text
+
+
+def _rewrite_database(database: Database, move: FolderMove) -> None:
+    for table, column in COLUMNS:
+        database.execute(_RENAME.format(table=table, column=column), attrs.asdict(move))
+    for row in database.query("SELECT id, definition FROM cron_jobs"):
+        text = _rewrite_json(row["definition"], move)
+        database.execute("UPDATE cron_jobs SET definition = ? WHERE id = ?", (text, row["id"]))
+    for row in database.query("SELECT key, owner, working_dir FROM intents"):
+        folder = move.renamed(row["working_dir"])
+        if folder == row["working_dir"]:
+            continue
+        key = key_of(row["owner"], folder)
+        database.execute(
+            "UPDATE intents SET key = ?, working_dir = ? WHERE key = ?", (key, folder, row["key"])
+        )
+        database.execute(
+            "UPDATE collected_since SET subject = ? WHERE subject = ?", (key, row["key"])
+        )
