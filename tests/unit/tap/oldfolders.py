@@ -190,7 +190,8 @@ def age(path: Path, cases: Path) -> None:
             DELETE FROM schema_version WHERE version >= {number};
             """
         )
-    (cases / ACCOUNTS).rmdir()
+    if (cases / ACCOUNTS).exists():
+        (cases / ACCOUNTS).rmdir()
 
 
 def _table_of_before() -> str:
