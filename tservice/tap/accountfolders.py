@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -156,14 +156,15 @@ class _Move:
         if real != self.old.parent:
             yield FolderMove(str(real / self._name), str(account_folder(real, self._id)))
 
-    def _conversations(self) -> Iterator[TranscriptFiles]:
-        """Of the service's own user; where its environment has moved them, too."""
+    def _conversations(self) -> Sequence[TranscriptFiles]:
+        """Of the service's own user: where its environment and its sessions have them."""
         files = TranscriptFiles.of_home(self._program.home)
-        yield files
-        for mode in MODES:
-            moved = files.moved(mode, self._program.environ)
-            if moved != files:
-                yield moved
+        found = [files, *(files.moved(mode, self._program.environ) for mode in MODES)]
+        for row in self._database.query("SELECT * FROM sessions WHERE os_user IS NULL"):
+            moved = files.moved(row["mode"], json.loads(row["env_overrides"]))
+            if moved not in found:
+                found.append(moved)
+        return found
 
     def _repair_worktrees(self, move: FolderMove) -> None:
         """Correct the paths by which worktrees and their repositories know each other.

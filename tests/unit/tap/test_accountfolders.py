@@ -142,6 +142,20 @@ class UpgradeTests(MoveCase):
         named = self.old.home / ".gemini" / "tmp" / "bob" / ".project_root"
         self.assertEqual(f"{bob}/shop", named.read_text())
 
+    def test_conversations_that_a_session_keeps_elsewhere(self) -> None:
+        elsewhere = self.folder / "kept"
+        moved = json.dumps({"CLAUDE_CONFIG_DIR": str(elsewhere)})
+        shop = self.cases / "bob" / "shop"
+        shop.mkdir(parents=True)
+        self.old.session(SESSION, "bob", shop, mode="primary", env_overrides=moved)
+        self.old.talk(shop)
+        (self.old.home / ".claude").rename(elsewhere)
+        bob = self.own(self.start(), "bob")
+        files = TranscriptFiles.of_home(self.old.home).moved(
+            "primary", {"CLAUDE_CONFIG_DIR": str(elsewhere)}
+        )
+        self.assertEqual([f"{SESSION}.jsonl"], os.listdir(files.folder_of(f"{bob}/shop")))
+
     def test_second_start_changes_nothing(self) -> None:
         self.old.fill()
         before = self.paths(self.start()), self.old.look()
