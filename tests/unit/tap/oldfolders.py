@@ -75,11 +75,12 @@ class OldService:
 
     def insert(self, table: str, **values: Any) -> None:
         """Add a row, as the version of before did."""
-        names, marks = ", ".join(values), ", ".join("?" * len(values))
         with closing(sqlite3.connect(self.path)) as database, database:
+            row = {key: values[key] for key in values.keys() & _columns(database, "main", table)}
+            names, marks = ", ".join(row), ", ".join("?" * len(row))
             database.execute(
                 f"INSERT INTO {table} ({names}) VALUES ({marks})",
-                [*values.values()],
+                [*row.values()],
             )
 
     def session(self, name: str, owner: str | None, folder: Path, **values: Any) -> None:
@@ -162,7 +163,6 @@ def age(path: Path, cases: Path) -> None:
 
     What runs in the folders goes on, as it did when they were made by the version of before.
     """
-    number = len(steps_of_before()) + 1
     with closing(sqlite3.connect(path)) as database, database:
         for name, known in database.execute("SELECT username, id FROM accounts").fetchall():
             move = FolderMove(str(cases / ACCOUNTS / known), str(cases / name))
@@ -176,26 +176,31 @@ def age(path: Path, cases: Path) -> None:
                 database.execute(
                     f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (move.old, move.new)
                 )
-        database.executescript(
-            f"""
-            DROP TRIGGER account_removed;
-            DROP TABLE former_accounts;
-            DROP TABLE account_moves;
-            CREATE TABLE old AS SELECT * FROM accounts;
-            DROP TABLE accounts;
-            {_table_of_before()};
-            INSERT INTO accounts SELECT username, role, password_hash, can_bypass_permissions,
-                enabled, must_change_password, created_at, os_user FROM old;
-            DROP TABLE old;
-            DELETE FROM schema_version WHERE version >= {number};
-            """
-        )
+    _copy_into_older(path)
     if (cases / ACCOUNTS).exists():
         (cases / ACCOUNTS).rmdir()
 
 
-def _table_of_before() -> str:
-    database = Database.in_memory(schemas=steps_of_before())
-    with closing(database):
-        (row,) = database.query("SELECT sql FROM sqlite_master WHERE name = 'accounts'")
-    return str(row["sql"])
+def _copy_into_older(path: Path) -> None:
+    """Put the rows into a database that has the steps of before alone."""
+    older = path.with_name("older.db")
+    Database.open(older, clock=Clock(), schemas=steps_of_before()).close()
+    with closing(sqlite3.connect(older, isolation_level=None)) as database:
+        database.execute("ATTACH ? AS newer", (str(path),))
+        database.execute("PRAGMA foreign_keys = OFF")
+        tables = "SELECT name FROM main.sqlite_master WHERE type = 'table'"
+        for (table,) in database.execute(tables).fetchall():
+            if table != "schema_version" and not table.startswith("sqlite_"):
+                names = ", ".join(
+                    _columns(database, "main", table) & _columns(database, "newer", table)
+                )
+                database.execute(
+                    f"INSERT INTO main.{table} ({names}) SELECT {names} FROM newer.{table}"
+                )
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    older.rename(path)
+
+
+def _columns(database: sqlite3.Connection, schema: str, table: str) -> set[str]:
+    return {row[1] for row in database.execute(f"PRAGMA {schema}.table_info({table})")}
