@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -28,18 +29,8 @@ from tservice.ground.program import Program
 from tservice.mind.model import key_of
 from tservice.store.database import Database
 
-COLUMNS = (
-    ("sessions", "working_dir"),
-    ("agent_sessions", "transcript_path"),
-    ("transcripts", "path"),
-    ("transcript_files", "path"),
-    ("cases", "path"),
-    ("cases", "repository"),
-    ("case_trash", "path"),
-    ("case_containers", "path"),
-    ("timed_runs", "working_dir"),
-)
-"""Where paths are kept; those of jobs are inside of their definition, intents have a key of it."""
+COLUMNS = re.compile(r"(.+_)?(path|dir|repository)")
+"""Names of columns that hold a path; jobs have theirs in a definition, intents a key of it too."""
 FILES = ("settings.json", "upload-folders.json")
 """Files of the data folder that hold paths."""
 
@@ -220,8 +211,6 @@ def _rewrite_json(text: str, move: FolderMove) -> str:
 
 
 def _rewrite_database(database: Database, move: FolderMove) -> None:
-    for table, column in COLUMNS:
-        database.execute(_RENAME.format(table=table, column=column), attrs.asdict(move))
     for row in database.query("SELECT id, definition FROM cron_jobs"):
         text = _rewrite_json(row["definition"], move)
         database.execute("UPDATE cron_jobs SET definition = ? WHERE id = ?", (text, row["id"]))
@@ -230,9 +219,19 @@ def _rewrite_database(database: Database, move: FolderMove) -> None:
         if folder == row["working_dir"]:
             continue
         key = key_of(row["owner"], folder)
-        database.execute(
-            "UPDATE intents SET key = ?, working_dir = ? WHERE key = ?", (key, folder, row["key"])
-        )
+        database.execute("UPDATE intents SET key = ? WHERE key = ?", (key, row["key"]))
         database.execute(
             "UPDATE collected_since SET subject = ? WHERE subject = ?", (key, row["key"])
         )
+    for table, column in path_columns(database):
+        database.execute(_RENAME.format(table=table, column=column), attrs.asdict(move))
+
+
+def path_columns(database: Database) -> list[tuple[str, str]]:
+    """Return where paths are kept: a table and one of its columns, for all that there are now."""
+    sql = """
+        SELECT tables.name, columns.name
+        FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+        WHERE tables.type = 'table'
+    """
+    return [(table, column) for table, column in database.query(sql) if COLUMNS.fullmatch(column)]

@@ -23,7 +23,7 @@ from tservice.mind.model import key_of
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
 from tservice.store.schemas import packaged, read_steps
-from tservice.tap.accountfolders import COLUMNS
+from tservice.tap.accountfolders import path_columns
 
 SESSION = "00000000-0000-4000-8000-000000000001"
 
@@ -163,8 +163,8 @@ def age(path: Path, cases: Path) -> None:
 
     What runs in the folders goes on, as it did when they were made by the version of before.
     """
-    with closing(sqlite3.connect(path)) as database, database:
-        for name, known in database.execute("SELECT username, id FROM accounts").fetchall():
+    with closing(Database.open(path, clock=Clock())) as database:
+        for name, known in database.query("SELECT username, id FROM accounts"):
             move = FolderMove(str(cases / ACCOUNTS / known), str(cases / name))
             if Path(move.old).exists():
                 os.rename(move.old, move.new)
@@ -172,7 +172,7 @@ def age(path: Path, cases: Path) -> None:
                                 *Path(move.new).glob("*/.git")):  # fmt: skip
                     if pointer.is_file():
                         pointer.write_text(pointer.read_text().replace(move.old, move.new))
-            for table, column in COLUMNS:
+            for table, column in path_columns(database):
                 database.execute(
                     f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (move.old, move.new)
                 )
