@@ -200,6 +200,15 @@ class ICliRegistry(Interface):
             entry any more that would tell.
         """
 
+    def check_prompt(mode: str, text: str, named: str, *, granted: bool) -> None:
+        """Make sure that a prompt has the agent run no command of the shell, which nobody is asked
+        about.
+
+        @param named: the field that holds it.
+        @param granted: as L{LaunchRequest.granted}; everything passes then.
+        @raise ServiceError: 403 naming the field.
+        """
+
     def launch(request: LaunchRequest) -> Launch:
         """Work out what to run.
 

@@ -143,6 +143,15 @@ class CliRegistry:
         check_unlowered(entry, params)
         check_harmless(entry, overrides)
 
+    def check_prompt(self, mode: str, text: str, named: str, *, granted: bool) -> None:
+        entry = self.get(mode)
+        if granted or entry is None or entry.kind is CliKind.SHELL:
+            return
+        submission = entry.capabilities.submission
+        if submission.runs_shell(text):
+            what = f"{named}: a prompt that begins with {submission.shell}"
+            raise ServiceError(ErrorCode.FORBIDDEN, f"{what} needs the grant to bypass permissions")
+
     def launch(self, request: LaunchRequest) -> Launch:
         judged = self._judged(request)
         entry = judged.entry

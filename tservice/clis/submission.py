@@ -3,6 +3,7 @@ protocol-environment)."""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -11,7 +12,14 @@ from tservice.clis.words import Record
 
 _Key = Annotated[str, StringConstraints(pattern=r"^(?:Home|End|C-[a-z])$")]
 _Newline = Annotated[str, StringConstraints(pattern=r"^(?:S-Enter|C-[a-z])$")]
-_SHELL = "!"
+_LEADING = re.compile(r"[\s\ufeff]*")
+"""What agents take off the beginning of a prompt: JavaScript's C{trim} takes U+FEFF too."""
+_PASTE = re.compile(r"\x1b\[200~([^\x1b\x9b]*)\x1b\[201~")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_KEY = re.compile(r"(?:\x1b\[|\x9b)([\d;:]+)[u~]")
+"""A key by the numbers of its characters, as extended keyboard protocols send it."""
+_ONE = "49"
+"""C{1}, which is C{!} with Shift on many keyboards."""
 _Sign = Annotated[str, StringConstraints(pattern=r"^[!-/:-@\[-`{-~]$")]
 
 
@@ -35,6 +43,8 @@ class Submission(Record):
     @ivar continues: a sign that makes an Enter right behind it a line end.
     @ivar completes: a sign that begins a word which an Enter right behind it completes.
     @ivar commands: a sign that begins a command of the agent's own.
+    @ivar shell: a sign that makes the agent run the rest of a prompt as a command of the shell,
+        unasked.  C{!} where nobody knows.
     @ivar caret: keys that move the caret to the beginning of its row and back to the end, where
         that can be seen; without them an Enter that got lost cannot be told from a late one.
     @ivar home: the mark of an empty composer stands only on the agent's first screen: a prompt is
@@ -49,6 +59,7 @@ class Submission(Record):
     continues: _Sign | None = None
     completes: _Sign | None = None
     commands: _Sign | None = None
+    shell: _Sign | None = "!"
     caret: tuple[_Key, _Key] | None = None
     home: bool = False
     wipe: _Key | None = None
@@ -67,7 +78,28 @@ class Submission(Record):
 
     def is_unsaid(self, text: str) -> bool:
         """Whether C{text} is nothing that is said to the model: a command, or one of the shell."""
-        return self.is_command(text) or text.lstrip().startswith(_SHELL)
+        return self.is_command(text) or self.runs_shell(text)
+
+    def runs_shell(self, prompt: str) -> bool:
+        """Return whether the agent runs C{prompt} as a command of the shell, unasked."""
+        start = _LEADING.match(prompt)
+        begun = prompt[start.end() :] if start is not None else prompt
+        return self.shell is not None and begun.startswith(self.shell)
+
+    def may_run_shell(self, keys: str) -> bool:
+        """Return whether C{keys}, typed as they are, can begin a command of the shell.
+
+        The sign passes behind text of the same input only: what stands in the composer by the time
+        that the agent reads it, nobody knows.
+        """
+        pasted = _PASTE.fullmatch(keys)
+        if self.shell is None or pasted is not None:
+            return pasted is not None and self.runs_shell(pasted[1])
+        named = {str(ord(self.shell)), _ONE}
+        if any(named.intersection(re.split("[;:]", key)) for key in _KEY.findall(keys)):
+            return True
+        before, sign, _ = keys.rpartition(self.shell)
+        return bool(sign) and (self.runs_shell(keys) or _CONTROL.search(before) is not None)
 
     def is_command(self, text: str) -> bool:
         """Whether C{text} is a command of the agent's own, which may open a picker."""

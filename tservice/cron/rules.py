@@ -87,6 +87,8 @@ class JobRules:
         if gated and not owner.can_bypass_permissions:
             what = "launchCommand" if definition.launch_command else f"agentType {mode}"
             raise ServiceError(ErrorCode.FORBIDDEN, f"{what} needs the grant to bypass permissions")
+        granted = owner.can_bypass_permissions
+        self.clis.check_prompt(mode, definition.prompt_text or "", "promptText", granted=granted)
 
     def _check_place(self, folder: Path) -> None:
         place, cases = folder.resolve(), self.cases_dir.resolve()

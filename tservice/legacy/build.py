@@ -7,6 +7,7 @@ from functools import partial
 
 from tservice.access.interfaces import IAccounts
 from tservice.agents.interfaces import IAgents
+from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
 from tservice.core.process.alarm import make_alarm
 from tservice.ground.feature import Feature
@@ -24,6 +25,7 @@ def build_timed_runs(
     *,
     sessions: ISessions,
     agents: IAgents,
+    clis: ICliRegistry,
     accounts: IAccounts | None,
     identity: Callable[[str | None], Identity | None],
 ) -> Feature[TimedRuns]:
@@ -43,6 +45,7 @@ def build_timed_runs(
             new_id=lambda: ground.random(8).hex(),
             known=lambda owner: accounts is not None and accounts.known(owner),
             multiuser=ground.config.multiuser,
+            check_prompt=clis.check_prompt,
         )
     )
     return Feature(

@@ -37,6 +37,7 @@ class TimedParts:
     @ivar make_alarm: an alarm that calls what it is given.
     @ivar known: whether there is an account of that name, disabled or not.
     @ivar multiuser: whether runs belong to somebody.
+    @ivar check_prompt: see L{ICliRegistry.check_prompt}.
     """
 
     clock: IReactorTime
@@ -48,6 +49,7 @@ class TimedParts:
     new_id: Callable[[], str]
     known: Callable[[str], bool]
     multiuser: bool
+    check_prompt: Callable[..., None]
 
 
 class TimedRuns:
@@ -119,9 +121,11 @@ class TimedRuns:
         """Start a session and keep it going for C{minutes}.
 
         @param again: as for the making of a session.
-        @raise ServiceError: 422: L{AT_A_TIME} are under way, or L{OF_ONE} of one account among
-            several; else as the making of a session.
+        @raise ServiceError: 403: the prompt needs the grant; 422: L{AT_A_TIME} are under way, or
+            L{OF_ONE} of one account among several; else as the making of a session.
         """
+        granted = caller.can_bypass_permissions
+        self._parts.check_prompt(PRIMARY, prompt, "prompt", granted=granted)
         if len(self._under_way()) >= AT_A_TIME:
             raise failed(f"{AT_A_TIME} timed runs are under way already")
         owner = caller.username if self._parts.multiuser else None

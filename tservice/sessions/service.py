@@ -452,6 +452,7 @@ class SessionService:
             submitting=lambda text: self._submitting(live, text),
             entitled=lambda sender: self._entitled(sender, live.record.id),
             drivable=lambda sender: self._deps.driving.judge(live.record, sender),
+            allowed=lambda *asked: self._deps.driving.judge_text(live.record, *asked),
             lost=lambda chunks, why: self._roster.tell_lost(live, chunks, why),
         )
         inputs = InputQueue(

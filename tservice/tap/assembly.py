@@ -152,7 +152,8 @@ class Trunk:
         add(build_voice(ground))
         add(build_webviews(ground, access=self.access, own_ports=lambda: self.listener().ports()))
         add(build_timed_runs(
-            ground, sessions=sessions, agents=agents, accounts=accounts, identity=identity
+            ground, sessions=sessions, agents=agents, clis=clis, accounts=accounts,
+            identity=identity,
         ))  # fmt: skip
         add(build_cron(
             ground, sessions=sessions, agents=agents, clis=clis, audit=self.audit.log,

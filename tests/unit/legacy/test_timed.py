@@ -86,6 +86,7 @@ class TimedRunTests(AgentCase):
             self.machine.ground(config=evolve(self.machine.config, multiuser=multiuser)),
             sessions=self.machine.sessions,
             agents=self.agents.agents,
+            clis=self.machine.clis,
             accounts=None,
             identity=identity,
         ).service

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from tservice.clis.interfaces import ICliRegistry
+from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.places.bounds import WorkspaceBounds
+from tservice.sessions.input.journal import InputKind
 from tservice.sessions.record.model import Session
 
 
@@ -44,6 +45,39 @@ class Driving:
             self.clis.check_grant(session.mode, session.params, session.env_overrides)
         if name == session.owner:
             self.bounds.judge(name, session.place)
+
+    def judge_text(
+        self, session: Session, sender: Identity | None, kind: InputKind, text: str
+    ) -> None:
+        """Make sure that C{text} has an agent run no command that nobody is asked about, unless
+        the account has the grant to bypass permissions.
+
+        @param sender: as for L{judge}.
+        @raise ServiceError: 403 naming C{input}.
+        """
+        entry = self.clis.get(session.mode)
+        if entry is None or entry.kind is CliKind.SHELL or self._is_granted(session, sender):
+            return
+        submission = entry.capabilities.submission
+        if kind is InputKind.RAW and submission.may_run_shell(text):
+            raise ServiceError(
+                ErrorCode.FORBIDDEN,
+                f"input: {submission.shell} as a key can begin a command, which needs the grant to"
+                " bypass permissions; send it within a prompt",
+            )
+        # Typed key by key, each line may be one that is submitted.
+        lines = text.split("\n") if kind is InputKind.TYPED else [text]
+        for line in lines if kind is not InputKind.RAW else ():
+            self.clis.check_prompt(session.mode, line, "input", granted=False)
+
+    def _is_granted(self, session: Session, sender: Identity | None) -> bool:
+        if sender is not None and sender.parent is not None:
+            return False
+        name = session.owner if sender is None else sender.username
+        if not self.bounds.multiuser or name is None:
+            return True
+        account = self.bounds.account(name)
+        return account is not None and account.granted
 
     def _judge_agent(self, session: Session) -> None:
         """An agent's own token has no grant, whoever is its owner and made the session."""

@@ -29,7 +29,7 @@ from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
 from tservice.sessions.input.buffer import Buffered, InputBuffer
-from tservice.sessions.input.classify import check_text, classify
+from tservice.sessions.input.classify import check_text
 from tservice.sessions.input.doubts import Doubts
 from tservice.sessions.input.doubtstore import DoubtStore
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
@@ -95,8 +95,7 @@ class InputQueue:
             self._failures.clear()
         failures = self._failures.get(request.client_id or "", 0)
         answer: Deferred[Delivery] = Deferred(lambda _: done.cancel())
-        kind, _ = classify(request.text, request.use_mux, typed=request.typed)
-        raw = kind is InputKind.RAW
+        raw = self._target.classify(request)[0] is InputKind.RAW
         done = self._put(request.client_id, raw, lambda: self._take(request, failures, answer))
         done.addCallbacks(lambda it: _once(answer, it), lambda why: _once(answer, why))
         return await answer
@@ -110,6 +109,7 @@ class InputQueue:
         check_input(request)
         check_text(request.text, request.use_mux)
         self._target.drivable(request.sender)
+        self._target.classify(request)
         session = self._target.session()
         if session.pid is None:
             raise no_process()
@@ -257,15 +257,15 @@ class InputQueue:
     ) -> Delivery:
         previous = self._previous(request)
         if request.seq is not None and previous is not None and request.seq <= previous:
-            judge = partial(self._target.judge, request.sender)
+            judge = partial(self._target.judge_input, request)
             judge()
             await self._doubts.settle(request.client_id, request.seq, judge)
             return Delivery(delivered=False, duplicate=True, last=previous)
-        kind, data = classify(request.text, request.use_mux, typed=request.typed)
+        kind, data = self._target.classify(request)
         if kind is not InputKind.RAW:
             self._target.drivable(request.sender)
             await self._gate_opens()
-        self._target.judge(request.sender)
+        self._target.judge_input(request)
         entry = evolve(self._entry(request, kind, data, previous), buffered=buffered)
         context = self._context(
             entry,
@@ -404,7 +404,7 @@ class InputQueue:
     async def _finish_begun(self, entry: JournalEntry) -> None:
         try:
             # Who sent it is not known any more; whoever did, it is in the owner's name.
-            self._target.judge(None)
+            self._target.judge_entry(entry)
             await self._give(entry, self._begun(entry), resumed=True)
         except NotTyped as error:
             self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)

@@ -9,8 +9,11 @@ from attrs import frozen
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
+from tservice.sessions.input.classify import classify
 from tservice.sessions.input.composing import Composer
+from tservice.sessions.input.journal import InputKind, JournalEntry
 from tservice.sessions.record.model import Session
+from tservice.sessions.record.requests import InputRequest
 
 
 @frozen(kw_only=True)
@@ -23,6 +26,8 @@ class InputTarget:
     @ivar entitled: whether somebody who was let through to type here still may.
     @ivar drivable: makes sure that whoever types (C{None}: the service itself, in the owner's name)
         could have its process run; raises L{ServiceError}.
+    @ivar allowed: makes sure that whoever types may have the agent do what the text does unasked;
+        raises L{ServiceError}.
     @ivar lost: told of how much that was kept was not typed, and why not.
     """
 
@@ -33,6 +38,7 @@ class InputTarget:
     submitting: Callable[[str | None], None]
     entitled: Callable[[Identity], bool]
     drivable: Callable[[Identity | None], None]
+    allowed: Callable[[Identity | None, InputKind, str], None]
     lost: Callable[[int, str], None]
 
     def living_pane(self) -> IPane:
@@ -57,6 +63,31 @@ class InputTarget:
                 ErrorCode.FORBIDDEN, "The right to type here ended meanwhile; nothing was typed"
             )
         self.drivable(sender)
+
+    def classify(self, request: InputRequest) -> tuple[InputKind, bytes]:
+        """Return how to type C{request}, and what.
+
+        @raise ServiceError: 403: it takes a right that the sender lacks.
+        """
+        kind, data = classify(request.text, request.use_mux, typed=request.typed)
+        self.allowed(request.sender, kind, data.decode("utf-8"))
+        return kind, data
+
+    def judge_input(self, request: InputRequest) -> None:
+        """Look at the sender of C{request} again, and at what it does.
+
+        @raise ServiceError: as L{judge} and L{classify}.
+        """
+        self.judge(request.sender)
+        self.classify(request)
+
+    def judge_entry(self, entry: JournalEntry) -> None:
+        """Look at what was begun before, in the owner's name.
+
+        @raise ServiceError: as L{judge} and L{classify}.
+        """
+        self.judge(None)
+        self.allowed(None, entry.kind, entry.data.decode("utf-8"))
 
 
 def no_process() -> ServiceError:

@@ -1,0 +1,116 @@
+"""What an account without the grant may have an agent do unasked: nothing that runs a command.
+
+C{kim} has no grant, and C{ann} has it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.security.attackcase import AttackCase
+from tests.security.rows import JOB
+from tests.security.world import PASSWORD, Answer
+from tests.unit.clis.fakes import make_program
+from tservice.clis.stock import stock_entries
+
+AGENTS = ("primary", "opencode", "codex", "gemini", "antigravity")
+"""Modes that need no grant by themselves."""
+PROMPTS = ("!id", "! id > pwned", "  !id", "\n\t !id", "\u00a0!id", "\ufeff!id", "!!id", "\x01!id")
+KEYS = (
+    *("!", "!id\r", " !id\r", "\x15!id\r", "\x1b[H!", "a\x7f!", "a\r!id\r"),
+    *("\x1b[200~!id\x1b[201~", "\x1b[33u", "\x1b[33;2u", "\x1b[49;2u", "\x1b[49:33;2u"),
+    "\x1b[27;2;33~",
+)
+
+
+class FenceCase(AttackCase):
+    """Programs that stand in for the agents are where the service looks for them."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        for entry in stock_entries().values():
+            make_program(self.world.folder / ".local/bin", entry.binaries[0])
+        body = {"username": "kim", "password": PASSWORD, "canBypassPermissions": False}
+        self.world.good("root", "POST", "/api/admin/users", body)
+        self.world.cookies["kim"] = self.world.sign_in("kim")
+        for name in ("kim", "ann"):
+            self.world.cases(name)
+
+    def made(self, who: str = "kim", **fields: Any) -> str:
+        wanted = {"mode": "primary", "start": True, "workingDir": str(self.world.cases(who))}
+        made = self.world.good(who, "POST", "/api/sessions", {**wanted, **fields})
+        found: str = made["session"]["id"]
+        return found
+
+    def call(self, method: str, path: str, body: Any = None, who: str = "kim") -> Answer:
+        return self.ask(method, path, body, headers=self.cookie(who))
+
+    def assert_forbidden(self, answer: Answer, field: str) -> None:
+        self.assertEqual((403, "FORBIDDEN"), (answer.status, answer.error), answer.body)
+        told = json.loads(answer.body)["error"]
+        self.assertTrue(told.startswith(f"{field}: "), told)
+        self.assertIn("grant to bypass permissions", told)
+
+
+class CommandPromptTests(FenceCase):
+    """Prompts that an agent runs as commands of the shell."""
+
+    def test_prompt_that_runs_a_command_needs_the_grant(self) -> None:
+        for mode in AGENTS:
+            session = self.made(mode=mode)
+            pane = self.world.host.panes[session]
+            for text in PROMPTS:
+                for body in ({"input": text, "useMux": True}, {"input": f"{text}\r"}):
+                    answer = self.call("POST", f"/api/sessions/{session}/input", body)
+                    self.assert_forbidden(answer, "input")
+            self.assertEqual(b"", bytes(pane.typed))
+
+    def test_keys_that_can_begin_a_command_need_the_grant(self) -> None:
+        session = self.made()
+        pane = self.world.host.panes[session]
+        for text in KEYS:
+            body = {"input": text, "useMux": False}
+            answer = self.call("POST", f"/api/sessions/{session}/input", body)
+            self.assert_forbidden(answer, "input")
+        self.assertEqual(b"", bytes(pane.typed))
+
+    def test_sign_within_a_text_passes(self) -> None:
+        session = self.made()
+        for text in ("great!", "a != b\r", "\x1b[200~if (!x)\r!y\x1b[201~", "\x1b[I"):
+            with self.subTest(text=text):
+                body = {"input": text, "useMux": False}
+                answer = self.call("POST", f"/api/sessions/{session}/input", body)
+                self.assertEqual(200, answer.status, answer.body)
+
+    def test_account_with_the_grant_and_its_shell_pass(self) -> None:
+        for mode in ("primary", "shell"):
+            session = self.made("ann", mode=mode)
+            body = {"input": "!id\r", "useMux": False}
+            answer = self.call("POST", f"/api/sessions/{session}/input", body, "ann")
+            self.assertEqual(200, answer.status, answer.body)
+
+    def test_jobs_and_timed_runs_that_begin_with_a_command_need_the_grant(self) -> None:
+        folder = str(self.world.cases("kim"))
+        job = {**JOB, "agentType": "primary", "workingDir": folder, "promptText": " ! id"}
+        self.assert_forbidden(self.call("POST", "/api/cron/jobs", job), "promptText")
+        run = {"prompt": "!id", "durationMinutes": 5, "workingDir": folder}
+        self.assert_forbidden(self.call("POST", "/api/scheduled", run), "prompt")
+        good = {**job, "promptText": "look !id"}
+        self.assertEqual(200, self.call("POST", "/api/cron/jobs", good).status)
+
+    def test_token_and_tool_of_mcp_have_no_more(self) -> None:
+        session = self.made()
+        token = self.world.token("kim", "sessions:input", "sessions:read")
+        body = {"input": "!id", "useMux": True}
+        refused = self.ask("POST", f"/api/sessions/{session}/input", body, headers=token)
+        self.assert_forbidden(refused, "input")
+        # Whose grant an agent's own token has not, whoever its owner is.
+        self.world.good("root", "PUT", "/api/settings", {"agentTokens": True})
+        parent = self.made("ann", mode="shell")
+        file = self.world.folder / "agent-tokens" / parent
+        own = {"Authorization": f"Bearer {file.read_text().strip()}"}
+        made = self.ask("POST", "/api/sessions", {"mode": "primary", "start": True}, headers=own)
+        child = json.loads(made.body)["data"]["session"]["id"]
+        refused = self.ask("POST", f"/api/sessions/{child}/input", body, headers=own)
+        self.assert_forbidden(refused, "input")
