@@ -6,6 +6,7 @@ C{kim} has no grant, and C{ann} has it.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from tests.security.attackcase import AttackCase
@@ -114,3 +115,53 @@ class CommandPromptTests(FenceCase):
         child = json.loads(made.body)["data"]["session"]["id"]
         refused = self.ask("POST", f"/api/sessions/{child}/input", body, headers=own)
         self.assert_forbidden(refused, "input")
+
+
+class ConfigurationFileTests(FenceCase):
+    """Files that configure an agent, or git, to run something."""
+
+    def put(self, session: str, path: str, who: str = "kim") -> Answer:
+        body = {"path": path, "content": "{}", "baseHash": None, "force": True}
+        return self.call("PUT", f"/api/sessions/{session}/file-content", body, who)
+
+    def folders(self, who: str = "kim") -> Path:
+        """Make folders into which files are written."""
+        root = self.world.cases(who)
+        for name in (".claude/skills/a", ".git/hooks", ".codex", "a/.opencode/plugin", "src"):
+            (root / name).mkdir(parents=True)
+        return root
+
+    def contents(self, root: Path) -> dict[str, bytes]:
+        files = [file for file in root.rglob("*") if file.is_file() and not file.is_symlink()]
+        return {str(file): file.read_bytes() for file in files}
+
+    def test_configuration_of_an_agent_or_of_git_needs_the_grant(self) -> None:
+        root, session = self.folders(), self.made()
+        before = self.contents(root)
+        (root / "plain").symlink_to(".claude/settings.json")
+        (root / "linked").symlink_to(".git/hooks")
+        for path in (
+            *(".claude/settings.json", ".claude/settings.local.json", "src/../.mcp.json"),
+            *(".claude/skills/a/SKILL.md", "a/.opencode/plugin/x.ts", "src/opencode.json"),
+            *(".codex/config.toml", ".git/hooks/post-checkout", ".git/config", "src/.git"),
+            *("plain", "linked/post-checkout", str(root / ".claude" / "settings.json")),
+        ):
+            self.assert_forbidden(self.put(session, path), "path")
+        self.assertEqual(before, self.contents(root))
+
+    def test_working_in_the_folder_of_the_configuration_is_no_way_around(self) -> None:
+        root = self.folders()
+        for folder, path in ((".claude", "settings.json"), (".git/hooks", "post-checkout")):
+            session = self.made(workingDir=str(root / folder))
+            self.assert_forbidden(self.put(session, path), "path")
+
+    def test_other_files_and_accounts_with_the_grant_pass(self) -> None:
+        self.folders()
+        session = self.made()
+        for path in ("src/a.py", "README.md", ".gitignore", "CLAUDE.md"):
+            answer = self.put(session, path)
+            self.assertEqual(200, answer.status, answer.body)
+        self.folders("ann")
+        for path in (".claude/settings.json", ".git/config"):
+            answer = self.put(self.made("ann"), path, "ann")
+            self.assertEqual(200, answer.status, answer.body)

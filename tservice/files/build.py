@@ -8,7 +8,7 @@ from attrs import frozen
 
 from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.clis.capabilities import Attachment
-from tservice.clis.interfaces import ICliRegistry
+from tservice.clis.interfaces import ICliRegistry, is_agent_configuration
 from tservice.files.bounds import DailyBytes
 from tservice.files.carrying_routes import CarryingRoutes
 from tservice.files.following import Followers
@@ -26,6 +26,9 @@ from tservice.ground.ground import Ground
 from tservice.http.metrics import number
 from tservice.http.operations import Call
 from tservice.sessions.interfaces import ISessions, Session
+
+_GIT = ".git"
+"""A repository, or the file that names one: its hooks and settings run commands."""
 
 
 def build_files(
@@ -46,7 +49,7 @@ def build_files(
     screenshots = Screenshots(kept, ground.reactor, workers, quota)
     files = FilesService(_parts(ground, workers, sessions, screenshots, quota))
     links, found = Links(words), _Found(sessions, clis, audit)
-    routes = FilesRoutes(files, found.workspace, links, ground.reactor, found.revealed)
+    routes = FilesRoutes(files, found.workspace, links, ground.reactor, found.revealed, found.runs)
     carrying = CarryingRoutes(files, found.workspace, found.of_caller, links, found.insert)
     return Feature(
         name="files",
@@ -110,6 +113,15 @@ class _Found:
         entry = self.clis.get(self.sessions.get(session_id).mode)
         form = Attachment.PATH if entry is None else entry.capabilities.attachment
         return {"insert": form.text(path), "attachment": form.value}
+
+    def runs(self, path: str) -> bool:
+        """Return whether a file at C{path} can configure git, or an agent, to run something."""
+        sources = [
+            source
+            for entry in self.clis.entries()
+            for source in entry.capabilities.folder_config or ()
+        ]
+        return _GIT in path.casefold().split("/") or is_agent_configuration(path, sources)
 
     def revealed(self, call: Call, path: str) -> None:
         who = call.identity

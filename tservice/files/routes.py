@@ -124,6 +124,7 @@ class FilesRoutes:
     """The operations; the rules live in L{FilesService}.
 
     @param revealed: told of a call that shows an environment file.
+    @param runs: whether a file at that absolute path could have something run.
     """
 
     def __init__(
@@ -133,9 +134,10 @@ class FilesRoutes:
         links: Links,
         clock: Any,
         revealed: Callable[[Call, str], None],
+        runs: Callable[[str], bool],
     ) -> None:
         self._files, self._workspace_of, self._links = files, workspace_of, links
-        self._clock, self._revealed = clock, revealed
+        self._clock, self._revealed, self._runs = clock, revealed, runs
 
     def operations(self) -> list[Operation]:
         """The routes."""
@@ -178,7 +180,11 @@ class FilesRoutes:
             text = f"content: must be at most {EDIT_BYTES} bytes"
             raise ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, text)
         edit = writing.Edit(
-            path=body.path, content=content, base_hash=body.base_hash, force=body.force
+            path=body.path,
+            content=content,
+            base_hash=body.base_hash,
+            force=body.force,
+            runs=None if call.identity.can_bypass_permissions else self._runs,
         )
         return SavedFileAnswer.model_validate(
             await self._files.save(self._workspace_of(call.id), edit, call.again)

@@ -7,13 +7,13 @@ import os
 import secrets
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from attrs import frozen
 
-from tservice.core.errors import conflict, failed, not_found
+from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, not_found
 from tservice.files.beneath import Beneath, Closed, Spot
 from tservice.files.model import TEXT_BYTES
 from tservice.files.naming import name_anew
@@ -21,6 +21,10 @@ from tservice.files.text import check_open, read_all
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MODE = 0o644
+_CONFIGURES = (
+    "path: this file configures git or an agent, which could run commands by it; it needs the grant"
+    " to bypass permissions"
+)
 
 TURN_SECONDS = 10.0
 _TURNS = tuple(threading.Lock() for _ in range(64))
@@ -33,23 +37,29 @@ class Edit:
 
     @ivar base_hash: SHA-256 of what was edited; C{None}: there was no such file.
     @ivar force: whatever there is by now.
+    @ivar runs: whether a file at that absolute path could have something run; only callers with
+        the grant to bypass permissions may write one, for whom it is C{None}.
     """
 
     path: str
     content: bytes
     base_hash: str | None
     force: bool = False
+    runs: Callable[[str], bool] | None = None
 
 
 def save(workspace: str, edit: Edit, closed: Closed) -> dict[str, Any]:
     """The answer of C{PUT file-content}.
 
-    @raise ServiceError: 400: no regular file; 403: outside, or a secret; 404: it is gone; 409:
+    @raise ServiceError: 400: no regular file; 403: outside, a secret, or a file that
+        needs the grant; 404: it is gone; 409:
         it was changed, or is there already.
     @raise OSError: it may not be written, or the disk takes nothing.
     """
     with Beneath(workspace, closed) as beneath, beneath.find(edit.path) as spot:
         check_open(spot)
+        if edit.runs is not None and any(map(edit.runs, spot.paths)):
+            raise ServiceError(ErrorCode.FORBIDDEN, _CONFIGURES)
         if spot.status is not None:
             spot.check_regular()
         with _turn(os.fstat(spot.folder), spot.names[-1]):
