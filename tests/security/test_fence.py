@@ -1,19 +1,13 @@
-"""What an account without the grant may have an agent do unasked: nothing that runs a command.
-
-C{kim} has no grant, and C{ann} has it.
-"""
+"""What an account without the grant may have an agent do unasked: nothing that runs a command."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
-from tests.security.attackcase import AttackCase
+from tests.security.fencecase import FenceCase
 from tests.security.rows import JOB
-from tests.security.world import PASSWORD, Answer
-from tests.unit.clis.fakes import make_program
-from tservice.clis.stock import stock_entries
+from tests.security.world import Answer
 
 AGENTS = ("primary", "opencode", "codex", "gemini", "antigravity")
 """Modes that need no grant by themselves."""
@@ -23,35 +17,6 @@ KEYS = (
     *("\x1b[200~!id\x1b[201~", "\x1b[33u", "\x1b[33;2u", "\x1b[49;2u", "\x1b[49:33;2u"),
     "\x1b[27;2;33~",
 )
-
-
-class FenceCase(AttackCase):
-    """Programs that stand in for the agents are where the service looks for them."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        for entry in stock_entries().values():
-            make_program(self.world.folder / ".local/bin", entry.binaries[0])
-        body = {"username": "kim", "password": PASSWORD, "canBypassPermissions": False}
-        self.world.good("root", "POST", "/api/admin/users", body)
-        self.world.cookies["kim"] = self.world.sign_in("kim")
-        for name in ("kim", "ann"):
-            self.world.cases(name)
-
-    def made(self, who: str = "kim", **fields: Any) -> str:
-        wanted = {"mode": "primary", "start": True, "workingDir": str(self.world.cases(who))}
-        made = self.world.good(who, "POST", "/api/sessions", {**wanted, **fields})
-        found: str = made["session"]["id"]
-        return found
-
-    def call(self, method: str, path: str, body: Any = None, who: str = "kim") -> Answer:
-        return self.ask(method, path, body, headers=self.cookie(who))
-
-    def assert_forbidden(self, answer: Answer, field: str) -> None:
-        self.assertEqual((403, "FORBIDDEN"), (answer.status, answer.error), answer.body)
-        told = json.loads(answer.body)["error"]
-        self.assertTrue(told.startswith(f"{field}: "), told)
-        self.assertIn("grant to bypass permissions", told)
 
 
 class CommandPromptTests(FenceCase):

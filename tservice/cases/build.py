@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from tservice.cases.catalogue import Catalogue
 from tservice.cases.clones import Clones
@@ -10,6 +10,7 @@ from tservice.cases.desk import Desk, DeskDependencies
 from tservice.cases.interfaces import IContainers, NoContainers, WorkspaceHooks
 from tservice.cases.orders import Orders
 from tservice.cases.preparing import Preparer
+from tservice.cases.publichosts import hold_to_public
 from tservice.cases.removal import Removal
 from tservice.cases.routes.table import CaseRoutes
 from tservice.cases.service import CaseService
@@ -18,7 +19,7 @@ from tservice.cases.trash import Trash
 from tservice.cases.workspaces import Workspaces
 from tservice.cases.worktrees import CaseWorktrees
 from tservice.core.places.place import PlaceId
-from tservice.git.interfaces import IGitWork
+from tservice.git.interfaces import CloneSource, IGitWork
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
@@ -44,7 +45,11 @@ def build_cases(
 
     ground.places.inhabit(tenant)
     desk, orders = _desk(ground, store, hooks), Orders(store, ground.settings, config.multiuser)
-    clones = Clones(desk, git)
+
+    def hold(source: CloneSource, account: str) -> Awaitable[CloneSource]:
+        return hold_to_public(source, ground.reactor.nameResolver, account)
+
+    clones = Clones(desk, git, hold)
     boxes = containers or NoContainers()
     catalogue = Catalogue(desk, clones, orders, sessions, boxes)
     service = CaseService(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +32,8 @@ from tservice.git.interfaces import (
     judge_source,
 )
 
+Hold = Callable[[CloneSource, str], Awaitable[CloneSource]]
+"""See L{hold_to_public}."""
 STAGING = ".cloning-"
 """How the folder is called, in that of the cases, that a clone is made in."""
 AT_ONCE = 8
@@ -84,9 +86,11 @@ class _Active:
 class Clones:
     """One at a time for each owner."""
 
-    def __init__(self, desk: Desk, git: IGitWork) -> None:
+    def __init__(self, desk: Desk, git: IGitWork, hold: Hold) -> None:
+        """@param hold: keeps a source to the public internet, in the name of an account."""
         self._desk = desk
         self._git = git
+        self._hold = hold
         self._active: dict[str, _Active] = {}
 
     def of(self, owner: str) -> list[Case]:
@@ -121,6 +125,8 @@ class Clones:
         source = judge_source(wish.repository, local=caller.admin)
         if wish.ref is not None:
             check_ref(wish.ref, "ref")
+        if not caller.can_bypass_permissions:
+            source = await self._hold(source, caller.username)
         await self._desk.ready(caller)
         active = self._admit(wish, caller, again)
         active.flight = Flight(self._whole(active, wish, source, caller))

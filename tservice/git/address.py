@@ -16,6 +16,7 @@ REF_LENGTH = 255
 
 _WEB = ("https", "http")
 _SCHEMES = (*_WEB, "ssh", "git")
+_PORTS = {"https": 443, "http": 80, "ssh": 22, "git": 9418}
 _USER = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.+-]*")
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?|\[[0-9A-Fa-f:.]+\]")
 _SHORT = re.compile(r"(?P<user>[^@/:]+)@(?P<host>\[[^\]/]+\]|[^@/:\[\]]+):(?P<path>[^:-].*)")
@@ -30,18 +31,30 @@ class CloneSource:
     @ivar url: what git is given and keeps, without credentials.
     @ivar username: that came with the address of a web server, and was taken out of it.
     @ivar local: it lies on this machine.
+    @ivar addresses: of its host, the only ones that git may connect to; empty: any.
     """
 
     url: str
     username: str | None = field(default=None, repr=False)
     password: str | None = field(default=None, repr=False)
     local: bool = False
+    addresses: tuple[str, ...] = ()
 
     @property
     def web(self) -> str:
         """The server that the credentials are for: C{https://host:port}."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
+
+    @property
+    def server(self) -> tuple[str, int]:
+        """The host, an IPv6 address in brackets, and the port."""
+        short = None if "://" in self.url else _SHORT.fullmatch(self.url)
+        if short is not None:
+            return short["host"], _PORTS["ssh"]
+        parts = urlsplit(self.url)
+        host, port = _host_of(parts.netloc), parts.port
+        return host, _PORTS[parts.scheme] if port is None else port
 
 
 def judge_source(text: str, *, local: bool) -> CloneSource:
@@ -114,8 +127,7 @@ def _address(text: str) -> CloneSource:
         raise _odd("is not an address that can be read") from None
     if parts.scheme not in _SCHEMES:
         raise _odd("must be an https, http, ssh or git address, or user@host:path")
-    authority = parts.netloc.rpartition("@")[2]
-    host = authority.partition("]")[0] + "]" if authority[:1] == "[" else authority.split(":")[0]
+    host = _host_of(parts.netloc)
     if _HOST.fullmatch(host) is None:
         raise _odd("must name a host")
     if parts.path in ("", "/") or parts.path.startswith("/-") or parts.fragment:
@@ -134,6 +146,11 @@ def _address(text: str) -> CloneSource:
         url = f"{parts.scheme}://{at}{rest}"
         return CloneSource(url=url, username=username or None, password=password)
     return CloneSource(url=f"{parts.scheme}://{_keyed(parts.scheme, parts.netloc)}{at}{rest}")
+
+
+def _host_of(netloc: str) -> str:
+    authority = netloc.rpartition("@")[2]
+    return authority.partition("]")[0] + "]" if authority[:1] == "[" else authority.split(":")[0]
 
 
 def _keyed(scheme: str, netloc: str) -> str:

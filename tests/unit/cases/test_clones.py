@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from attrs import evolve
 from twisted.internet.defer import Deferred
 
 from tests.unit.cases.casecase import CaseCase
@@ -186,7 +187,7 @@ class CloneTests(CaseCase):
         """With accounts each has one, and there are not more than the bound."""
         self.patch(self.cases._desk, "owner", lambda caller: caller.username)
         asked = [
-            self.clone(f"n{number}", Identity(username=f"u{number}", admin=False))
+            self.clone(f"n{number}", evolve(ADMIN, username=f"u{number}"))
             for number in range(AT_ONCE + 1)
         ]
         self.assertIs(ErrorCode.RATE_LIMITED, self.code(asked.pop()))

@@ -72,9 +72,9 @@ class GuardedEndpoint:
         return Deferred.fromCoroutine(self._connect(protocolFactory))
 
     async def _connect(self, factory: IProtocolFactory) -> Any:
-        addresses = await self._addresses()
-        for address in addresses:
-            self._policy.check_address(read_address(address.host))
+        addresses = await find_addresses(
+            self._host, self._port, policy=self._policy, resolver=self._resolver
+        )
         if self._narrowed is not None:
             addresses = _within(addresses, self._narrowed)
         only = _CheckedReactor(self._reactor, _Answered(addresses))
@@ -85,16 +85,27 @@ class GuardedEndpoint:
         wrapper: Any = await endpoint.connect(_Metering(factory, self._meter))
         return wrapper.wrappedProtocol
 
-    async def _addresses(self) -> list[Any]:
-        name, literal = read_host(self._host, bracketed=":" in self._host)
-        if literal is not None:
-            kind = IPv4Address if literal.version == 4 else IPv6Address
-            return [kind("TCP", str(literal), self._port)]
-        self._policy.check_name(name)
-        found = await _resolve(self._resolver, name, self._port)
-        if not found:
-            raise DNSLookupError
-        return found
+
+async def find_addresses(
+    host: str, port: int, *, policy: EgressPolicy, resolver: IHostnameResolver
+) -> list[Any]:
+    """Return every address of C{host}, an IPv6 one without brackets.
+
+    @raise EgressRefused: one of them is against C{policy}, or the name is.
+    @raise DNSLookupError: there is none.
+    """
+    name, literal = read_host(host, bracketed=":" in host)
+    if literal is not None:
+        kind = IPv4Address if literal.version == 4 else IPv6Address
+        found: list[Any] = [kind("TCP", str(literal), port)]
+    else:
+        policy.check_name(name)
+        found = await _resolve(resolver, name, port)
+    if not found:
+        raise DNSLookupError
+    for address in found:
+        policy.check_address(read_address(address.host))
+    return found
 
 
 def _within(addresses: Sequence[Any], policy: EgressPolicy) -> list[Any]:

@@ -81,7 +81,7 @@ def clone_environment(
     @param environ: of L{user_environment}.
     @param configured: the names that the user and the machine configure.
     """
-    pairs = [*_FIXED, *_no_filters(configured), *_credentials(source)]
+    pairs = [*_FIXED, *_no_filters(configured), *_credentials(source), *_held(source)]
     found = {
         **environ,
         "GIT_ALLOW_PROTOCOL": "file" if source.local else NETWORK,
@@ -128,6 +128,25 @@ def _no_filters(configured: Configured) -> Iterable[tuple[str, str]]:
         for driver in sorted(configured.subsections("filter"))
         for key, value in _FILTER
     ]
+
+
+def _held(source: CloneSource) -> Sequence[tuple[str, str]]:
+    """Settings that keep git to C{source.addresses}.
+
+    Names are looked up once: curl is told the answer, and of C{git:} the address stands in the URL.
+    Before Git 2.37 curl asks again.  ssh goes by the settings of whoever runs it.
+    """
+    if not source.addresses:
+        return ()
+    host, port = source.server
+    forms = [f"[{each}]" if ":" in each else each for each in source.addresses]
+    found = [("http.followRedirects", "false"), ("fetch.uriProtocols", "")]
+    if ":" not in host:
+        found.append(("http.curloptResolve", f"{host}:{port}:{','.join(forms)}"))
+    if source.url.startswith("git:"):
+        named = source.url.split("/")[2]
+        found.append((f"url.git://{forms[0]}:{port}/.insteadOf", f"git://{named}/"))
+    return found
 
 
 def _credentials(source: CloneSource) -> Sequence[tuple[str, str]]:
