@@ -115,6 +115,8 @@ class UsersTests(PerimeterCase):
         self.root.get_by_test_id("new-user").click()
         name = self.root.get_by_test_id("new-user-name")
         problem = self.root.get_by_test_id("new-user-problem")
+        shared = self.root.get_by_test_id("users-shared")
+        expect(shared).to_contain_text("one user with several passwords")
         name.fill("-x")
         self.root.keyboard.press("Enter")
         expect(problem).to_contain_text("2 to 32 small letters")

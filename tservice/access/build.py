@@ -24,7 +24,7 @@ from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
 from tservice.access.departures import Departures
 from tservice.access.failures import WINDOW_SECONDS, Failures, Lockout
-from tservice.access.firstadmin import make_first_admin
+from tservice.access.firstadmin import make_first_admin, tell_shared_user
 from tservice.access.hashing import Hasher, password_seal
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession
@@ -324,6 +324,7 @@ def _accounts(
     ground.account.set(accounts.standing)
     ground.account_id.set(accounts.id_of)
     make_first_admin(accounts, config.username, config.password)
+    tell_shared_user(accounts)
     passwords = known.check_passwords(ground, accounts)
     return accounts, AccountRoutes(accounts, known.cookies, passwords).operations()
 

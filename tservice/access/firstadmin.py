@@ -1,4 +1,4 @@
-"""The first admin of a new multi-user service (protocol-startup)."""
+"""What a start of a multi-user service does about its accounts (protocol-startup)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import os
 import sys
 from typing import TextIO
 
+from twisted.logger import Logger
+
 from tservice.access.accounts import Accounts
 from tservice.core.errors import ServiceError, StartError
+
+_log = Logger()
 
 
 def make_first_admin(
@@ -36,6 +40,18 @@ def make_first_admin(
         raise StartError(f"multiuser: the first admin: {error.message}") from None
     if once is not None and out is not None:
         print(f"One-time password for {username}: {once}", file=out, flush=True)
+
+
+def tell_shared_user(accounts: Accounts) -> None:
+    """Log what accounts that name no OS user are to each other, where there are several."""
+    shared = sum(account.os_user is None for account in accounts.list())
+    if shared > 1:
+        _log.warn(
+            "multiuser: {shared} accounts have no OS user: they are one user with several"
+            " passwords. What runs for one of them can read and change what the others have, and"
+            " the service itself",
+            shared=shared,
+        )
 
 
 def _is_null(out: TextIO) -> bool:

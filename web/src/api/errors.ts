@@ -97,6 +97,8 @@ const INPUT_ERRORS: Record<string, string> = table({
   PAYLOAD_TOO_LARGE: "The input was too large and was not typed.",
   CONFLICT: "Nothing was typed: no process is running in this session.",
   OPERATION_FAILED: "The input could not be typed.",
+  FORBIDDEN:
+    "You may not type that here. A key that can begin a command (!) needs the right to run anything: send it within a prompt.",
 });
 
 export function inputErrorText(code: string): string {

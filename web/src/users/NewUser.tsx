@@ -98,7 +98,7 @@ export function NewUser({ osUsers, onClose }: Props) {
       {draft.role === "user" && (
         <Switch
           label="May run anything"
-          hint="shells, and agents that ask for no permission"
+          hint="shells, agents that ask for no permission, ! commands in prompts, configuration of agents"
           value={draft.canBypassPermissions}
           onChange={(canBypassPermissions) => set({ canBypassPermissions })}
         />

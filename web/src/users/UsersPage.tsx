@@ -14,7 +14,7 @@ import type { User } from "./calls.ts";
 import { userItems } from "./menu.ts";
 import { NewUser } from "./NewUser.tsx";
 import { busy, followUsers, shownOnce, trouble, users } from "./state.ts";
-import { knowsOsUsers, marksOf } from "./words.ts";
+import { knowsOsUsers, marksOf, sharedText } from "./words.ts";
 import "../ui/styles/records.css";
 
 function Row({ user, osUsers, now }: { user: User; osUsers: boolean; now: number }) {
@@ -67,6 +67,7 @@ export function UsersPage() {
   useEffect(followUsers, []);
   const list = users.value;
   const osUsers = knowsOsUsers(list ?? []);
+  const shared = sharedText(list ?? [], creating);
   return (
     <div class="records-page" data-testid="users">
       <div class="records-bar">
@@ -85,6 +86,11 @@ export function UsersPage() {
           </button>
         )}
       </div>
+      {shared && (
+        <p class="dim" data-testid="users-shared">
+          {shared}
+        </p>
+      )}
       {creating && <NewUser osUsers={osUsers} onClose={() => setCreating(false)} />}
       <OneTime />
       <Problem text={trouble.value?.name === "" ? trouble.value.text : ""} />

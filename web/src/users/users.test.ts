@@ -18,7 +18,7 @@ const { me } = await import("../auth/me.ts");
 const { tellServerEvent } = await import("../stream/events.ts");
 const { userItems } = await import("./menu.ts");
 const state = await import("./state.ts");
-const { knowsOsUsers, marksOf, nameProblem, questionFor } = await import("./words.ts");
+const { knowsOsUsers, marksOf, nameProblem, questionFor, sharedText } = await import("./words.ts");
 
 const ANNA: User = {
   username: "anna",
@@ -40,6 +40,22 @@ beforeEach(() => {
 });
 
 const labels = (user: User, osUsers = false) => userItems(user, osUsers).map((item) => item.label);
+
+describe("what accounts without an OS user are", () => {
+  const plain = { username: "ann", role: "user", enabled: true } as User;
+  test("is said where there are two, or one more is made", () => {
+    expect(sharedText([plain], false)).toBeUndefined();
+    expect(sharedText([plain], true)).toContain("one user with several passwords");
+    expect(sharedText([plain, plain], false)).toContain("run the service as root");
+  });
+  test("is not said of accounts that have one", () => {
+    const apart = { ...plain, osUser: "ann" } as User;
+    expect(sharedText([apart, apart, plain], false)).toBeUndefined();
+    expect(sharedText([apart, plain, { ...plain, osUser: "" } as User], false)).toContain(
+      "Give each an OS user",
+    );
+  });
+});
 
 describe("the menu", () => {
   test("offers what is not so yet", () => {

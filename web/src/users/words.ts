@@ -100,5 +100,15 @@ export function nameProblem(name: string): string | undefined {
   return "A user name has 2 to 32 small letters, digits, - or _, and begins with a letter or digit.";
 }
 
+/** What accounts that name no OS user are to each other; undefined: there is one at most. */
+export function sharedText(users: readonly User[], creating: boolean): string | undefined {
+  const shared = users.filter((user) => !user.osUser).length;
+  if (shared < 2 && !creating) return undefined;
+  const cure = knowsOsUsers(users)
+    ? "Give each an OS user to keep them apart."
+    : "To keep them apart by OS users, run the service as root.";
+  return `Accounts without an OS user are one user with several passwords: what runs for one of them can read and change what the others have, and the service itself. ${cure}`;
+}
+
 /** The service tells of OS users only where panes can run as them. */
 export const knowsOsUsers = (users: readonly User[]): boolean => users.some((user) => "osUser" in user);
