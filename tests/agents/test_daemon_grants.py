@@ -92,6 +92,20 @@ class GrantTests(SynchronousTestCase):
     def touch(self) -> dict[str, Any]:
         return {"command": "touch", "args": [str(self.marker)]}
 
+    def prompt(self, who: str, mode: str, text: str) -> Any:
+        env = self.env if who == "ann" else {}
+        made = self.launch(who, mode, env)["data"]["sessionId"]
+        return self.ask(who, "POST", f"/api/sessions/{made}/input", {"input": text})
+
+    def test_prompt_that_is_a_command_in_claude(self) -> None:
+        self.begin("claude")
+        text = f"! touch {self.marker}\r"
+        refused = self.prompt("kim", "primary", text)
+        self.assertEqual("FORBIDDEN", refused.get("errorCode"), refused)
+        self.assertFalse(self.marker.exists())
+        self.prompt("ann", "primary", text)
+        until("what the prompt names", self.marker.exists, patience=HELD)
+
     def test_opencode(self) -> None:
         self.begin("opencode")
         server = {"type": "local", "command": ["touch", str(self.marker)], "enabled": True}

@@ -13,6 +13,7 @@ AGENTS = ("primary", "opencode", "codex", "gemini", "antigravity")
 """Modes that need no grant by themselves."""
 PROMPTS = ("!id", "! id > pwned", "  !id", "\n\t !id", "\u00a0!id", "\ufeff!id", "!!id", "\x01!id")
 KEYS = (
+    *("great!", "a!id\r", "\x19", "\x1b[121;5u", "\x1b[0033u", "\x1b[3", "3;33u", "[33u", "\x1b["),
     *("!", "!id\r", " !id\r", "\x15!id\r", "\x1b[H!", "a\x7f!", "a\r!id\r"),
     *("\x1b[200~!id\x1b[201~", "\x1b[33u", "\x1b[33;2u", "\x1b[49;2u", "\x1b[49:33;2u"),
     "\x1b[27;2;33~",
@@ -43,11 +44,24 @@ class CommandPromptTests(FenceCase):
 
     def test_sign_within_a_text_passes(self) -> None:
         session = self.made()
-        for text in ("great!", "a != b\r", "\x1b[200~if (!x)\r!y\x1b[201~", "\x1b[I"):
+        for text in ("great", "\x1b", "\x1b[200~if (!x)\r!y\x1b[201~", "\x1b[I", "\x1b[A", "[3]"):
             with self.subTest(text=text):
                 body = {"input": text, "useMux": False}
                 answer = self.call("POST", f"/api/sessions/{session}/input", body)
                 self.assertEqual(200, answer.status, answer.body)
+
+    def test_key_that_puts_back_what_was_cut_needs_the_grant(self) -> None:
+        """In Gemini CLI it also ends all questions."""
+        session = self.made()
+        for key, status in (("C-y", 403), ("C-c", 200), ("Escape", 200)):
+            answer = self.call("POST", f"/api/sessions/{session}/send-key", {"key": key})
+            self.assertEqual(status, answer.status, answer.body)
+
+    def test_agent_opens_no_editor_without_the_grant(self) -> None:
+        """From C{vi} any command runs."""
+        for who, editor in (("kim", "false"), ("ann", None)):
+            env = self.world.host.panes[self.made(who)].spec.env
+            self.assertEqual({editor}, {env.get("EDITOR"), env.get("VISUAL")})
 
     def test_account_with_the_grant_and_its_shell_pass(self) -> None:
         for mode in ("primary", "shell"):

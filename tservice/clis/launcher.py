@@ -38,6 +38,9 @@ PERMISSION_MODES = {"bypass": "bypassPermissions", "auto": "auto", "normal": "de
 SANDBOX = "IS_SANDBOX"
 """Set to C{1}, the primary CLI bypasses permissions even as root."""
 
+NO_EDITOR = {"EDITOR": "false", "VISUAL": "false"}
+"""For agents of accounts without the grant: an editor that an agent opens runs any command."""
+
 SHELLS = frozenset({"bash", "zsh", "fish", "ksh", "mksh", "dash", "ash", "sh"})
 """What C{$SHELL} may name; an account that may not log in has something else there."""
 
@@ -163,6 +166,7 @@ class CliRegistry:
             env={
                 **_with_path(base, entry, binary, request.place),
                 **additions(entry, judged.overrides, request.pane),
+                **({} if request.granted else NO_EDITOR),
             },
             params=judged.params,
             clamped=judged.clamped,

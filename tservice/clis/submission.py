@@ -15,11 +15,13 @@ _Newline = Annotated[str, StringConstraints(pattern=r"^(?:S-Enter|C-[a-z])$")]
 _LEADING = re.compile(r"[\s\ufeff]*")
 """What agents take off the beginning of a prompt: JavaScript's C{trim} takes U+FEFF too."""
 _PASTE = re.compile(r"\x1b\[200~([^\x1b\x9b]*)\x1b\[201~")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_KEY = re.compile(r"(?:\x1b\[|\x9b)([\d;:]+)[u~]")
+_KEY = re.compile(r"(?:\x1b\[|\x9b|\A\[?)([\d;:]+)[u~]")
 """A key by the numbers of its characters, as extended keyboard protocols send it."""
-_ONE = "49"
-"""C{1}, which is C{!} with Shift on many keyboards."""
+_UNFINISHED = re.compile(r"(?:\x1b\[|\x9b)[\d;:]*\Z")
+_YANK = "\x19"
+"""Puts back what was cut, as if it were typed; in Gemini CLI it ends all questions."""
+_LETTERS = frozenset({"49", str(ord("y"))})
+"""C{1}, which is the sign with Shift on many keyboards, and the letter of L{_YANK}."""
 _Sign = Annotated[str, StringConstraints(pattern=r"^[!-/:-@\[-`{-~]$")]
 
 
@@ -89,17 +91,14 @@ class Submission(Record):
     def may_run_shell(self, keys: str) -> bool:
         """Return whether C{keys}, typed as they are, can begin a command of the shell.
 
-        The sign passes behind text of the same input only: what stands in the composer by the time
-        that the agent reads it, nobody knows.
+        What stands before the sign by the time that the agent reads it, nobody knows.
         """
         pasted = _PASTE.fullmatch(keys)
         if self.shell is None or pasted is not None:
             return pasted is not None and self.runs_shell(pasted[1])
-        named = {str(ord(self.shell)), _ONE}
-        if any(named.intersection(re.split("[;:]", key)) for key in _KEY.findall(keys)):
-            return True
-        before, sign, _ = keys.rpartition(self.shell)
-        return bool(sign) and (self.runs_shell(keys) or _CONTROL.search(before) is not None)
+        named = {each.lstrip("0") for key in _KEY.findall(keys) for each in re.split("[;:]", key)}
+        spelled = bool(named & {str(ord(self.shell)), *_LETTERS})
+        return spelled or self.shell in keys or _YANK in keys or bool(_UNFINISHED.search(keys))
 
     def is_command(self, text: str) -> bool:
         """Whether C{text} is a command of the agent's own, which may open a picker."""

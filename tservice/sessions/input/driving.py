@@ -62,8 +62,8 @@ class Driving:
         if kind is InputKind.RAW and submission.may_run_shell(text):
             raise ServiceError(
                 ErrorCode.FORBIDDEN,
-                f"input: {submission.shell} as a key can begin a command, which needs the grant to"
-                " bypass permissions; send it within a prompt",
+                f"input: a key such as {submission.shell} or Ctrl-Y can begin a command, and needs"
+                " the grant to bypass permissions; send the text as a prompt",
             )
         # Typed key by key, each line may be one that is submitted.
         lines = text.split("\n") if kind is InputKind.TYPED else [text]

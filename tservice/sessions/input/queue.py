@@ -461,7 +461,7 @@ class InputQueue:
             self._target.submitting(None)
 
     async def _press(self, key: str, sender: Identity | None) -> None:
-        self._target.judge(sender)
+        self._target.judge_key(key, sender)
         pane = self._target.living_pane()
         if key == "S-Enter":
             # A new line in a composer; a shell has none, and would print what comes of it.

@@ -9,6 +9,7 @@ from attrs import frozen
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
+from tservice.mux.keys import KEYS
 from tservice.sessions.input.classify import classify
 from tservice.sessions.input.composing import Composer
 from tservice.sessions.input.journal import InputKind, JournalEntry
@@ -80,6 +81,11 @@ class InputTarget:
         """
         self.judge(request.sender)
         self.classify(request)
+
+    def judge_key(self, key: str, sender: Identity | None) -> None:
+        """As L{judge_input}, for a named key."""
+        self.judge(sender)
+        self.allowed(sender, InputKind.RAW, KEYS[key].plain.decode())
 
     def judge_entry(self, entry: JournalEntry) -> None:
         """Look at what was begun before, in the owner's name.
