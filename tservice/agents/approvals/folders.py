@@ -29,14 +29,18 @@ class FolderAnswers:
     async def answer(self, item: Item, answer: Answer, caller: Identity, again: Again) -> None:
         """Start the session, or leave it.
 
-        @raise ServiceError: 400: no such answer; 403: an agent answers for itself; 409: the folder
-            brings something else by now; others: the session cannot be started.
+        @raise ServiceError: 400: no such answer; 403: an agent answers for itself, or the grant is
+            missing for a folder that brings something; 409: it brings something else by now;
+            others: the session cannot be started.
         """
         if caller.parent is not None:
             raise ServiceError(ErrorCode.FORBIDDEN, "a person has to answer for a folder")
         trusted = _CHOICES.get((answer.action, answer.options))
         if trusted is None:
             raise invalid("action", "must be approve, deny, or option 1 or 2")
+        if trusted and item.risk_hint is not None and not caller.can_bypass_permissions:
+            text = "action: trusting what a folder runs needs the grant to bypass permissions"
+            raise ServiceError(ErrorCode.FORBIDDEN, text)
         session = self._sessions.get(item.session_id)
         again()
         if trusted:

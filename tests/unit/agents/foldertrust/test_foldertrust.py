@@ -102,6 +102,25 @@ class AskedTests(FolderTrustCase):
         self.assertEqual(ErrorCode.FORBIDDEN, code)
         self.assertFalse(self.is_running(session))
 
+    def test_account_without_the_grant_trusts_nothing_that_runs(self) -> None:
+        self.bring(".claude/settings.json", HOOK)
+        session = self.waiting()
+        kim = evolve(ADMIN, can_bypass_permissions=False)
+        for fields in ({"action": "approve"}, {"action": "option", "option": 1}):
+            code, text = self.refused_answer(self.item(session), **fields, caller=kim)
+            self.assertEqual(ErrorCode.FORBIDDEN, code)
+            self.assertTrue(text.startswith("action: "), text)
+            self.assertIn("grant to bypass permissions", text)
+        self.assertFalse(self.is_running(session))
+        self.successResultOf(self.start_answer(self.item(session), "deny", caller=kim))
+
+    def test_account_without_the_grant_answers_for_a_folder_that_brings_nothing(self) -> None:
+        self.change_settings(trust_folders="ask")
+        session = self.waiting()
+        kim = evolve(ADMIN, can_bypass_permissions=False)
+        self.successResultOf(self.start_answer(self.item(session), "approve", caller=kim))
+        self.assertTrue(self.is_running(session))
+
     def test_other_answers_are_refused(self) -> None:
         self.bring(".claude/settings.json", HOOK)
         session = self.waiting()
