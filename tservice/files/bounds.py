@@ -60,7 +60,7 @@ class Rate:
 
 
 class DailyBytes:
-    """Bytes that an account may upload from midnight to midnight UTC, kept in memory."""
+    """Bytes that an account may upload and save from midnight to midnight UTC, kept in memory."""
 
     def __init__(self, clock: IReactorTime, most: int) -> None:
         self._clock, self._most = clock, most
@@ -81,8 +81,8 @@ class DailyBytes:
             used = self._used.get(account, 0) + len(data)
             if used > self._most:
                 # A 429 would have clients send it again within a second.
-                raise failed(f"your account may upload {self._most} bytes a day, which are used up;"
-                             " try again after midnight UTC")  # fmt: skip
+                raise failed(f"your account may upload and save {self._most} bytes a day, which are"
+                             " used up; try again after midnight UTC")  # fmt: skip
             self._used[account] = used
             taken[self._day] = taken.get(self._day, 0) + len(data)
             return data

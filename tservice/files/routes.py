@@ -187,7 +187,9 @@ class FilesRoutes:
             runs=None if call.identity.can_bypass_permissions else self._runs,
         )
         return SavedFileAnswer.model_validate(
-            await self._files.save(self._workspace_of(call.id), edit, call.again)
+            await self._files.save(
+                self._workspace_of(call.id), edit, call.again, account=call.identity.username
+            )
         )
 
     async def link(self, call: Call) -> FileLinkAnswer:

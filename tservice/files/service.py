@@ -114,16 +114,29 @@ class FilesService:
         return await worker.run(lambda: text.show(workspace.folder, wanted, closed))
 
     async def save(
-        self, workspace: Workspace, edit: writing.Edit, again: Callable[[], object]
+        self,
+        workspace: Workspace,
+        edit: writing.Edit,
+        again: Callable[[], object],
+        *,
+        account: str,
     ) -> dict[str, Any]:
         """The answer of C{PUT file-content}.
 
         @param again: judges the caller once more when the workspace's place was asked.
+        @param account: whose bytes of the day they are.
+        @raise ServiceError: 422: these are used up; else as L{writing.save}.
         """
+
+        async def read() -> bytes:
+            return edit.content
+
         closed = self._deps.closed(workspace)
         worker = await self._deps.workers.of(workspace)
         again()
-        return await worker.run(lambda: writing.save(workspace.folder, edit, closed))
+        with self._deps.quota.counting(account, read) as counted:
+            await counted()
+            return await worker.run(lambda: writing.save(workspace.folder, edit, closed))
 
     async def open(self, workspace: Workspace, path: str, *, folders: bool = False) -> Opened:
         """Open a file, or a folder to be packed, for whoever closes it.

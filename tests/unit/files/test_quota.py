@@ -18,6 +18,7 @@ from tservice.files import build
 from tservice.files.build import build_files
 from tservice.files.model import UPLOADS
 from tservice.files.service import FILES
+from tservice.files.writing import Edit
 
 FORM = "multipart/form-data; boundary=BB"
 BODY = (
@@ -60,6 +61,21 @@ class QuotaTests(WorkspaceCase):
         call.header.return_value = FORM
         call.incoming.read = self.reader()
         return _begin(keep(call))
+
+    def save(self, account: str) -> Deferred[object]:
+        edit = Edit(path="a.txt", content=BODY, base_hash=None, force=True)
+        saved = self.feature.service.save(self.workspace, edit, lambda: None, account=account)
+        return _begin(saved)
+
+    def test_saved_texts_count_too(self) -> None:
+        for _ in range(2):
+            self.successResultOf(self.save("ann"))
+        before = (self.folder / "a.txt").stat()
+        refused = self.failureResultOf(self.save("ann"), ServiceError).value
+        self.assertEqual("OPERATION_FAILED", refused.code.value)
+        self.assertEqual(before, (self.folder / "a.txt").stat())
+        self.failureResultOf(self.upload("ann"), ServiceError)
+        self.successResultOf(self.save("ben"))
 
     def test_uploads_and_screenshots_share_it(self) -> None:
         self.successResultOf(self.upload("ann"))
