@@ -12,8 +12,8 @@ from tservice.clis.words import Record
 
 _Key = Annotated[str, StringConstraints(pattern=r"^(?:Home|End|C-[a-z])$")]
 _Newline = Annotated[str, StringConstraints(pattern=r"^(?:S-Enter|C-[a-z])$")]
-_LEADING = re.compile(r"[\s\ufeff]*")
-"""What agents take off the beginning of a prompt: JavaScript's C{trim} takes U+FEFF too."""
+_MARK = "\ufeff"
+"""Taken off the beginning of a prompt by JavaScript's C{trim}, beside white space."""
 _PASTE = re.compile(r"\x1b\[200~([^\x1b\x9b]*)\x1b\[201~")
 _KEY = re.compile(r"(?:\x1b\[|\x9b|\A\[?)([\d;:]+)[u~]")
 """A key by the numbers of its characters, as extended keyboard protocols send it."""
@@ -84,8 +84,7 @@ class Submission(Record):
 
     def runs_shell(self, prompt: str) -> bool:
         """Return whether the agent runs C{prompt} as a command of the shell, unasked."""
-        start = _LEADING.match(prompt)
-        begun = prompt[start.end() :] if start is not None else prompt
+        begun = prompt.replace(_MARK, " ").lstrip()
         return self.shell is not None and begun.startswith(self.shell)
 
     def may_run_shell(self, keys: str) -> bool:

@@ -58,17 +58,16 @@ class Driving:
         entry = self.clis.get(session.mode)
         if entry is None or entry.kind is CliKind.SHELL or self._is_granted(session, sender):
             return
-        submission = entry.capabilities.submission
-        if kind is InputKind.RAW and submission.may_run_shell(text):
+        if kind is InputKind.PROMPT:
+            self.clis.check_prompt(session.mode, text, "input", granted=False)
+        elif entry.capabilities.submission.may_run_shell(text):
+            # Also what is typed key by key: opencode takes the sign for the first key behind text
+            # that it has not drawn yet.
             raise ServiceError(
                 ErrorCode.FORBIDDEN,
-                f"input: a key such as {submission.shell} or Ctrl-Y can begin a command, and needs"
-                " the grant to bypass permissions; send the text as a prompt",
+                f"input: a key such as {entry.capabilities.submission.shell} or Ctrl-Y can begin a"
+                " command, and needs the grant to bypass permissions; send the text as a prompt",
             )
-        # Typed key by key, each line may be one that is submitted.
-        lines = text.split("\n") if kind is InputKind.TYPED else [text]
-        for line in lines if kind is not InputKind.RAW else ():
-            self.clis.check_prompt(session.mode, line, "input", granted=False)
 
     def _is_granted(self, session: Session, sender: Identity | None) -> bool:
         if sender is not None and sender.parent is not None:

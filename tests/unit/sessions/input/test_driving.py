@@ -88,6 +88,24 @@ class DemotedTests(DrivingCase):
         self.demote()
         self.forbidden(self.shell_session, sender=None)
 
+    def test_service_types_no_command_of_the_shell_for_the_owner(self) -> None:
+        """As the file of a job's prompt may hold; typed key by key a sign counts anywhere."""
+        self.sessions.update(self.agent_session.id, params={"permissionMode": "default"})
+        self.demote()
+        for text, typed in ((" !id", False), ("!id", True), ("a!id", True), ("a\n!id", True)):
+            told = self.forbidden(self.agent_session, text, sender=None, use_mux=True, typed=typed)
+            self.assertTrue(told.startswith("input: "), told)
+        self.untouched(self.agent_session)
+
+    def test_command_of_the_shell_is_judged_again_when_its_turn_comes(self) -> None:
+        self.sessions.update(self.agent_session.id, params={"permissionMode": "default"})
+        done = self.type(self.agent_session, "!id\r", sender=ADMIN)
+        self.demote()
+        self.open_gate()
+        error = self.failureResultOf(done, ServiceError).value
+        self.assertTrue(error.message.startswith("input: "), error.message)
+        self.untouched(self.agent_session)
+
     def test_the_service_for_an_account_that_is_gone_or_disabled(self) -> None:
         """Automatic commands typed on; admins still drive what is there."""
         self.machine.os_users.disabled.add(ADMIN.username)
