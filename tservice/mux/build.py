@@ -1,4 +1,4 @@
-"""Where panes live, put together."""
+"""Factory of the multiplexer feature."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ from tservice.mux.tmux.sockets import SocketFolder
 def build_mux(
     ground: Ground, setups: Mapping[PlaceKind, Setups] | None = None
 ) -> Feature[IMultiplexer]:
-    """A tmux server for each session; a stop lets go of them, and they run on.
+    """Return the feature that runs each session's pane on its own tmux server.
 
-    @param setups: of further kinds of places than those on this machine.
-    @raise StartError: there is no tmux.
+    Closing the feature detaches from the servers; the panes keep running.
+
+    @param setups: additional setups, for kinds of places that are not on this machine.
+    @raise StartError: tmux is not installed.
     """
     tmux = shutil.which("tmux", path=ground.environ.get("PATH"))
     if tmux is None:
@@ -51,7 +53,7 @@ def build_mux(
 
 
 def _near_setups(ground: Ground, tmux: str) -> dict[PlaceKind, Setups]:
-    """Of the places on this machine."""
+    """Return the setups for the places on this machine."""
     runtime = ground.environ.get("XDG_RUNTIME_DIR")
     own = TmuxSetup(
         transport=LocalTransport(tmux, shutil.which("setpriv", path=ground.environ.get("PATH"))),

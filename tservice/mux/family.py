@@ -1,8 +1,9 @@
-"""What a pane's program started, and what of it is left once the pane is over (protocol-delete).
+"""The processes that a pane's program started, and those left after the pane has ended
+(protocol-delete).
 
-A shell tells its jobs by SIGHUP that their terminal is gone, but for those that were disowned, and
-C{nohup} has a program ignore that.  What C{setsid} started belongs to the terminal no more, but has
-the pane's environment.
+A shell sends SIGHUP to its jobs when the terminal goes away, except to disowned jobs. C{nohup}
+makes a program ignore the signal. A process started by C{setsid} has no terminal any longer, but
+keeps the pane's environment.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ from tservice.core.clock import sleep
 
 PROC = Path("/proc")
 AT_ONCE = 100
-"""Processes that are looked at in one turn of the reactor."""
+"""Processes that are examined in one turn of the reactor."""
 SETTLE = 1.0
-"""Seconds for what was told to end, or what its end ends, to be gone."""
+"""Seconds that processes get to exit after the hangup."""
 LOOK_EVERY = 0.02
 MOST = 50
-"""Processes that are named at most."""
+"""Maximum number of leftover processes that are reported."""
 COMMAND_CHARS = 200
-"""Characters of a command line."""
+"""Maximum number of characters of a reported command line."""
 ENVIRON_BYTES = 256 * 1024
-"""Bytes of an environment that are looked at."""
+"""Maximum number of bytes read of a process's environment."""
 
 SILENT_SHELLS = frozenset({"ash", "busybox", "dash", "mksh", "posh"})
-"""Shells that tell their jobs nothing when they are hung up, and have no C{disown}."""
+"""Shells that do not hang up their jobs when they are hung up, and have no C{disown}."""
 
 
 @frozen(kw_only=True)
 class Leftover:
-    """A process that outlives its pane.
+    """Process that outlives its pane.
 
-    @ivar command: its command line, one line, cut where it is long.
+    @ivar command: its command line as one line, truncated to L{COMMAND_CHARS}.
     """
 
     pid: int
@@ -51,30 +52,30 @@ class Family(Protocol):
     """The processes of one pane."""
 
     async def hang_up(self) -> None:
-        """Tell the jobs of a shell that has ended, where it is one that tells them nothing."""
+        """Send SIGHUP to the jobs of an ended shell, if the shell does not do so itself."""
 
     async def left(self) -> tuple[Leftover, ...]:
-        """What is left of them, once all that ends has had a moment to do so."""
+        """Return the processes that are still alive after L{SETTLE} seconds."""
 
 
 class UnknownFamily:
-    """The processes of a pane that cannot be seen from here."""
+    """Processes of a pane that this machine cannot see."""
 
     async def hang_up(self) -> None:
-        """Nobody is known."""
+        """Do nothing, because no process is known."""
 
     async def left(self) -> tuple[Leftover, ...]:
-        """Nothing is known."""
+        """Return nothing, because no process is known."""
         return ()
 
 
 @frozen(kw_only=True)
 class Process:
-    """A process as C{/proc/<pid>/stat} has it.
+    """Process as described by C{/proc/<pid>/stat}.
 
-    @ivar terminal: the number of its session, which is that of the session's leader.
-    @ivar start: tells it from a later one of its number.
-    @ivar owner: its user.
+    @ivar terminal: the process's session id, which is the pid of the session leader.
+    @ivar start: the start time, which distinguishes it from a later process with the same pid.
+    @ivar owner: the user id.
     """
 
     pid: int
@@ -86,12 +87,12 @@ class Process:
 
 @frozen(kw_only=True)
 class LocalFamily:
-    """Those of a program of this machine.
+    """Processes of a pane's program on this machine.
 
     @ivar program: the pane's program.
-    @ivar mark: what stands in the environment of everything in the pane.
-    @ivar shell: the program's name.
-    @ivar known: the numbers and starts of the program's descendants at the time of the first look.
+    @ivar mark: the variable that the environment of every process in the pane contains.
+    @ivar shell: the name of the program's executable.
+    @ivar known: the pids and start times of the program's descendants when this object was made.
     """
 
     clock: IReactorTime
@@ -102,7 +103,7 @@ class LocalFamily:
 
     @classmethod
     async def of(cls, clock: IReactorTime, pid: int, session_id: str) -> Family:
-        """The family of a program that runs."""
+        """Return the family of the running program with this pid."""
         program = read_process(pid)
         if program is None:
             return UnknownFamily()
@@ -137,7 +138,7 @@ class LocalFamily:
         return tuple(Leftover(pid=each.pid, command=_command(each.pid)) for each in named)
 
     async def _members(self) -> list[Process]:
-        """Who of the family lives, but for the pane's program and what keeps it."""
+        """Return the living members, except the pane's program and its keeper."""
         ours = {self.program.pid, self.program.terminal}
         return [
             each
@@ -147,7 +148,7 @@ class LocalFamily:
 
     def _is_member(self, each: Process) -> bool:
         if os.geteuid() == 0 and each.owner != self.program.owner:
-            # It is another user's, of whom the session's owner may be told nothing.
+            # It belongs to another user and must not be shown to the session's owner.
             return False
         if each.terminal == self.program.terminal or _is_of(each, self.known):
             return True
@@ -155,12 +156,12 @@ class LocalFamily:
 
 
 def read_process(pid: int) -> Process | None:
-    """A process that lives; C{None}: there is none, or it is over and nobody waited for it."""
+    """Return a living process. Return C{None} if there is none, or if it is a zombie."""
     try:
         folder = PROC / str(pid)
         owner = os.stat(folder).st_uid
         data = (folder / "stat").read_bytes()
-        # Its name may hold anything, parentheses and blanks too.
+        # The process name may contain any character, including parentheses and blanks.
         state, *fields = data[data.rindex(b")") + 2 :].split()
         numbers = [int(fields[at]) for at in (0, 2, 18)]
     except (OSError, ValueError, IndexError):
@@ -172,7 +173,7 @@ def read_process(pid: int) -> Process | None:
 
 
 async def _processes(clock: IReactorTime) -> AsyncIterator[Process]:
-    """Every process that lives, a few in each turn of the reactor."""
+    """Iterate over all living processes, L{AT_ONCE} in each turn of the reactor."""
     names = [name for name in os.listdir(PROC) if name.isdigit()]
     for at, name in enumerate(names, 1):
         found = read_process(int(name))
@@ -183,7 +184,7 @@ async def _processes(clock: IReactorTime) -> AsyncIterator[Process]:
 
 
 def _lives(process: Process) -> bool:
-    """Whether it does, whoever its parent is by now."""
+    """Return true if this very process still lives, even if its parent has changed."""
     found = read_process(process.pid)
     return found is not None and found.start == process.start
 
@@ -207,7 +208,9 @@ def _descendants(pid: int, found: list[Process]) -> frozenset[tuple[int, int]]:
 
 
 def _has(pid: int, mark: bytes) -> bool:
-    """Whether a process was started with C{mark} in its environment, as far as that can be seen."""
+    """Return true if the process was started with C{mark} in its environment. An unreadable
+    environment counts as no.
+    """
     try:
         with (PROC / str(pid) / "environ").open("rb") as file:
             return mark in file.read(ENVIRON_BYTES).split(b"\0")
@@ -216,14 +219,14 @@ def _has(pid: int, mark: bytes) -> bool:
 
 
 def _tell(process: Process) -> None:
-    """Hang a process up, unless its number is another one's by now."""
+    """Hang up a process, unless its pid belongs to another process by now."""
     try:
         held = os.pidfd_open(process.pid)
     except OSError:
         return
     try:
         if _lives(process):
-            # A stopped one must go on to hear of it.
+            # A stopped process must be continued to receive the signal.
             for number in (signal.SIGHUP, signal.SIGCONT):
                 with suppress(OSError):
                     signal.pidfd_send_signal(held, number)
@@ -232,7 +235,7 @@ def _tell(process: Process) -> None:
 
 
 def _command(pid: int) -> str:
-    """Its command line; its name where it has none."""
+    """Return the command line of a process, or its name if it has no command line."""
     for name in ("cmdline", "comm"):
         with suppress(OSError):
             data = (PROC / str(pid) / name).read_bytes()[: 4 * COMMAND_CHARS]

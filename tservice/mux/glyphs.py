@@ -1,8 +1,8 @@
-"""How many cells a pane's tmux gives to characters on which systems differ.  Pure.
+"""Number of cells that a pane's tmux gives to characters on which systems differ. Pure.
 
-Emoji are added each year, and a few symbols became wide.  tmux asks its C library or utf8proc, so
-its own version does not tell.  Before 3.4 a character that the library does not know is not shown
-at all: it takes no cell, and is not in the grid.
+Emoji are added each year, and a few symbols became wide. tmux asks its C library or utf8proc, so
+the version of tmux does not settle the width. Before 3.4, tmux drops a character that the library
+does not know: it takes no cell and is not in the grid.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ DOUBTFUL = (
     (0x1F90C, 0x1F9FF),
     (0x1FA70, 0x1FAFF),
 )
-"""The first and the last of each run of characters that is asked about: symbols that became wide,
-and the blocks to which emoji are added."""
+"""Ranges of characters whose width is queried, by first and last character. They are symbols that
+became wide, and the blocks to which emoji are added.
+"""
 
 CHARACTERS = tuple(chr(code) for first, last in DOUBTFUL for code in range(first, last + 1))
 
@@ -31,14 +32,14 @@ _WIDTHS = re.compile(rb"[0-9]*")
 
 
 def read_known(lines: Sequence[bytes]) -> tuple[str, ...]:
-    """Return the characters that stand as they are in the answer; the others are octal escapes."""
+    """Return the characters that the answer contains unchanged; the others are octal escapes."""
     _, _, text = b"".join(lines).partition(b" ")
     shown = set(text.strip(b'"').decode("utf-8", "replace").split(","))
     return tuple(character for character in CHARACTERS if character in shown)
 
 
 def read_widths(known: Sequence[str], lines: Sequence[bytes]) -> tuple[GlyphRun, ...]:
-    """Return the cells of all of L{CHARACTERS}; nothing where the answer is none."""
+    """Return the cells of all of L{CHARACTERS}; empty if the answer is invalid."""
     text = b"".join(lines)
     if not _WIDTHS.fullmatch(text) or len(text) != len(known):
         return ()
@@ -47,7 +48,7 @@ def read_widths(known: Sequence[str], lines: Sequence[bytes]) -> tuple[GlyphRun,
 
 
 def runs(widths: Iterable[tuple[int, int]]) -> tuple[GlyphRun, ...]:
-    """Characters in order, and their cells, as runs."""
+    """Group characters, given in order with their cells, into runs of equal width."""
     found: list[GlyphRun] = []
     for code, width in widths:
         if found and found[-1][1] == code - 1 and found[-1][2] == width:

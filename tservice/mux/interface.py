@@ -1,4 +1,4 @@
-"""What the rest of the program knows of the multiplexer."""
+"""Interface of the multiplexer to the rest of the program."""
 
 from __future__ import annotations
 
@@ -37,35 +37,36 @@ COMMAND_TIMEOUT = 5.0
 """Seconds that a command waits for its pane's server before it raises L{MuxTimeout}."""
 
 HISTORY_SIZE = 48 * 1024 * 1024
-"""Bytes of the history in one capture, with L{LINE_COST<tservice.mux.tmux.control.LINE_COST}> for
-each row.  It is more than an answer shows, and less than an answer of tmux may have, in case that
-the rows which follow are longer."""
+"""Bytes of history in one capture, counting L{LINE_COST<tservice.mux.tmux.control.LINE_COST}> for
+each row. It exceeds what a response shows. It stays below the limit for an answer of tmux, in
+case that later rows are longer.
+"""
 
 MARK_ID_MAX = 16_384
-"""Characters of a mark's id."""
+"""Maximum number of characters in a mark's id."""
 
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class MuxError(Exception):
-    """The multiplexer could not do it; the text is one line for a log or a 422."""
+    """The multiplexer failed; the text is one line for a log or a 422."""
 
 
 class PaneGone(MuxError):
-    """There is no pane any more; nothing was done."""
+    """The pane no longer exists; nothing was done."""
 
 
 class MuxTimeout(MuxError):
-    """No answer in time: it may or may not have been done."""
+    """The answer did not come in time: the command may or may not have been done."""
 
 
 class MuxBusy(MuxError):
-    """Too much waits for this pane already; nothing was done."""
+    """Too many commands wait for this pane; nothing was done."""
 
 
 class Liveness(Enum):
-    """A probe's answer; L{UNKNOWN} changes nothing and kills nothing."""
+    """Result of a probe. After L{UNKNOWN} nothing is changed and nothing is killed."""
 
     ALIVE = "alive"
     DEAD = "dead"
@@ -79,9 +80,9 @@ def _check_colour(_: object, attribute: object, value: str) -> None:
 
 @frozen(kw_only=True)
 class Colours:
-    """What a terminal tells a program of its text and its ground (OSC 10 and 11), as C{#rrggbb}.
+    """Foreground and background colours that a terminal reports (OSC 10 and 11), as C{#rrggbb}.
 
-    @raise ValueError: one of them is no such colour.
+    @raise ValueError: a value has another form.
     """
 
     foreground: str = field(default="#dbe3ea", validator=_check_colour)
@@ -94,16 +95,16 @@ LIGHT = Colours(foreground="#1d2630", background="#fdfdfc")
 
 @frozen(kw_only=True)
 class PaneSpec:
-    """What to run.
+    """Description of a pane to start.
 
-    @ivar session_id: names the server's socket; a lowercase UUID.
-    @ivar env: the whole environment of the pane; nothing else reaches it but C{TERM} and
-        C{COLORTERM}, which the multiplexer adds where they are not named: it is the terminal.
+    @ivar session_id: a lowercase UUID; it names the server's socket.
+    @ivar env: the whole environment of the pane. The multiplexer, being the terminal, adds only
+        C{TERM} and C{COLORTERM} if they are missing.
     @ivar history_limit: lines kept above the screen.
-    @ivar place: where it runs.
-    @ivar colours: what its terminal says of its colours, from the first moment on.
-    @ivar preface: printed before the program starts, as if a program of before had; one that
-        cannot be passed on is left out.
+    @ivar place: the place in which it runs.
+    @ivar colours: the colours that its terminal reports from the start.
+    @ivar preface: bytes printed before the program starts, as if an earlier program had printed
+        them. A preface that cannot be delivered is left out.
     """
 
     session_id: str
@@ -120,9 +121,9 @@ class PaneSpec:
 
 @frozen(kw_only=True)
 class PaneExit:
-    """How the process in a pane ended; C{None} in both means that nobody knows.
+    """Exit of a pane's process; both C{status} and C{signal} are C{None} if the outcome is unknown.
 
-    @ivar at: Unix milliseconds when it was noticed.
+    @ivar at: Unix milliseconds at which the exit was noticed.
     """
 
     status: int | None
@@ -132,28 +133,28 @@ class PaneExit:
 
 @frozen(kw_only=True)
 class Capture:
-    """A pane's content at one exact position of its output stream.
+    """Content of a pane at one exact position of its output stream.
 
-    @ivar lines: text with SGR escapes, history first, then exactly C{rows} screen rows (the
-        screen starts at C{history}).  An entry of the history is a line: the rows that the
-        multiplexer wrapped it over are joined.  An entry of the screen is one row of the grid up to
-        the last cell that was written.  Colours run on from entry to entry; the first entry of the
-        history and that of the screen begin from none.
-    @ivar history: how many of C{lines} are history: of what was asked for, the newest that
-        L{HISTORY_SIZE} has room for.
-    @ivar history_rows: rows of the grid that these lines take.
+    @ivar lines: text with SGR escapes: first the history, then exactly C{rows} screen rows (the
+        screen starts at C{history}). An entry of the history is a line: the rows over which the
+        multiplexer wrapped it are joined. An entry of the screen is one row of the grid up to the
+        last written cell. Colours continue from entry to entry; the first entry of the history and
+        that of the screen begin without any.
+    @ivar history: the number of history entries in C{lines}: the newest of the requested ones that
+        fit into L{HISTORY_SIZE}.
+    @ivar history_rows: rows of the grid that these entries take.
     @ivar history_size: rows of history that the pane holds.
-    @ivar wrapped: the indices of those of C{lines} that the multiplexer wrapped: each goes on in
-        the next entry.
-    @ivar modes: escape sequences that put a fresh terminal into the pane's modes (alternate
-        screen, mouse, bracketed paste, application cursor and keypad, cursor visibility); they go
-        before the screen's rows.
-    @ivar finish: escape sequences that must follow the screen's rows (scroll region, origin,
-        insert and wrap modes, caret).  L{tservice.terminal.snapshot.snapshot} puts it all together.
-    @ivar main: while the alternate screen is shown, the rows of the main screen behind it.
-    @ivar main_wrapped: as C{wrapped}, of C{main}.
-    @ivar main_cursor: and the caret's column and row there.
-    @ivar offset: the log's end just before the capture: bytes from here on follow it.
+    @ivar wrapped: indices of the entries of C{lines} that the multiplexer wrapped: each continues
+        in the next entry.
+    @ivar modes: escape sequences that put a fresh terminal into the pane's modes (alternate screen,
+        mouse, bracketed paste, application cursor and keypad, cursor visibility); they go before
+        the screen's rows.
+    @ivar finish: escape sequences that must follow the screen's rows (scroll region, origin, insert
+        and wrap modes, caret). L{tservice.terminal.snapshot.snapshot} combines all of them.
+    @ivar main: the rows of the main screen while the alternate screen is shown.
+    @ivar main_wrapped: the same as C{wrapped}, for C{main}.
+    @ivar main_cursor: column and row of the caret on the main screen.
+    @ivar offset: the end of the log just before the capture; bytes from this offset on follow it.
     """
 
     lines: tuple[bytes, ...]
@@ -178,18 +179,20 @@ class Capture:
 
 
 GlyphRun = tuple[int, int, int]
-"""The first and the last of some characters, and how many cells each takes; 0: it is not shown."""
+"""First and last character of a run, and the number of cells of each; 0 means that it is not shown.
+"""
 
 
 @frozen(kw_only=True)
 class Mark:
-    """What was typed last, kept by the pane's server in the same command as the keys.
+    """Record of the last typed input, which the pane's server stores in the same command as the
+    keys.
 
-    A crash of this process between typing and noting it down so leaves no doubt: the pane's
-    server either did both or neither.
+    It resolves the doubt after a crash of this process between typing and recording: the server did
+    both or neither.
 
-    @ivar id: names one accepted input; letters, digits, dashes, L{MARK_ID_MAX} at most.
-    @ivar step: names its stage, for example C{pasted} or C{entered}; letters.
+    @ivar id: names one accepted input: letters, digits and dashes, at most L{MARK_ID_MAX}.
+    @ivar step: names its stage in letters, for example C{pasted} or C{entered}.
     @ivar done: bytes of a raw write typed so far.
     """
 
@@ -200,12 +203,12 @@ class Mark:
 
 @frozen(kw_only=True)
 class Guard:
-    """A look at the screen that a key can be bound to.
+    """Snapshot of the screen on which a key press can depend.
 
     @ivar capture: the screen, without history.
-    @ivar still: the pane was quiet before the look, so that any byte printed since is noticed.
-        Without that the rows alone are compared.
-    @ivar seal: the multiplexer's own.
+    @ivar still: the pane was quiet before the snapshot, so every later byte is noticed. Without it,
+        only the rows are compared.
+    @ivar seal: private data of the multiplexer.
     """
 
     capture: Capture
@@ -214,142 +217,148 @@ class Guard:
 
 
 class IPaneListener(Interface):
-    """Hears of a pane's life.  Bytes are read from its L{OutputLog} instead.
+    """Receiver of a pane's events. Bytes are read from its L{OutputLog} instead.
 
-    Of C{pane_exited} and C{pane_lost} one is told, once; neither to whom has called C{kill}.
+    Exactly one of C{pane_exited} and C{pane_lost} is called, once. After a call of C{kill}, neither
+    is.
     """
 
     def pane_exited(ending: PaneExit) -> None:
-        """The process is over; every byte it wrote is in the log or in the next capture."""
+        """Handle the end of the process; all its output is in the log or in the next capture."""
 
     def pane_lost() -> None:
-        """The server is gone and took the pane with it; how the process ended is unknown."""
+        """Handle the loss of the server and the pane; the outcome of the process is unknown."""
 
     def pane_resized(cols: int, rows: int) -> None:
-        """The size has changed."""
+        """Handle a new size."""
 
     def pane_titled(title: str) -> None:
-        """The program in the pane set its title."""
+        """Handle a new title, set by the program in the pane."""
 
 
 class IPane(Interface):
-    """One pane: its own server and its only control client.
+    """Pane with its own server and its only control client.
 
-    Every coroutine but C{probe} may raise L{PaneGone}, L{MuxTimeout} or L{MuxBusy}.  Once the
-    process is over, typing raises L{PaneGone}; what it left behind can still be captured until
-    the pane is killed.
+    Every coroutine except C{probe} may raise L{PaneGone}, L{MuxTimeout} or L{MuxBusy}. After the
+    process has ended, typing raises L{PaneGone}. Its remaining content can be captured until the
+    pane is killed.
     """
 
-    session_id: str = Attribute("the session that it belongs to")
+    session_id: str = Attribute("id of its session")
     log: OutputLog = Attribute("every byte that the pane printed")
-    pid: int | None = Attribute("the process in the pane; None once it is over")
-    ending: PaneExit | None = Attribute("how it ended, once it has")
+    pid: int | None = Attribute("the process in the pane; None once it has ended")
+    ending: PaneExit | None = Attribute("exit of the process; None while it runs")
     cols: int = Attribute("columns as applied")
     rows: int = Attribute("rows as applied")
-    title: str = Attribute("the pane's title as the program set it")
+    title: str = Attribute("the pane's title, set by the program")
     paused: bool = Attribute("true between pause and resume")
-    typed_at: float | None = Attribute(
-        "clock seconds when typing without a guard was last sent or done"
-    )
+    typed_at: float | None = Attribute("clock seconds of the last typing without a guard")
 
     def listen(listener: IPaneListener) -> Callable[[], None]:
-        """Start telling C{listener}; the returned function ends it."""
+        """Add a listener; the returned function removes it."""
 
     async def write(data: bytes, mark: Mark | None = None) -> None:
-        """Type C{data} as it is, leaving copy mode first; returns once the pane has it.
+        """Type C{data} unchanged, leaving copy mode first; return once the pane has it.
 
-        Long data goes in pieces; C{mark} moves on with each (C{done} counts the bytes typed).
-        With C{mark.done} above zero that many bytes of C{data} are skipped: they were typed before.
+        Long data goes in pieces; C{mark} advances with each (C{done} counts the bytes typed). If
+        C{mark.done} is above zero, that many bytes of C{data} are skipped, because they were typed
+        before.
         """
 
     async def send_key(name: str, mark: Mark | None = None) -> None:
         """Press one key of C{keys.KEYS}, for example C{Enter}, C{S-Tab} or C{C-c}."""
 
     async def paste(text: str, mark: Mark | None = None) -> None:
-        """Bracketed paste where the program asked for it; line feeds stay line feeds.
+        """Paste C{text}, with paste brackets if the program enabled them; line feeds stay line
+        feeds.
 
-        ESC and other C0 bytes but TAB and LF are stripped, so that the text cannot leave the paste.
+        ESC and other C0 bytes except TAB and LF are stripped, so that the text cannot leave the
+        paste.
         """
 
     async def guard() -> Guard:
-        """Look at the screen, so that a key can be pressed only while it stays as it is."""
+        """Return a snapshot of the screen, so that a key can be pressed only while the screen is
+        unchanged.
+        """
 
     async def press_if(key: str, guard: Guard, rows: Sequence[int], times: int = 1) -> bool:
         """Press a key of C{keys.KEYS} or a digit, unless the screen changed since C{guard}.
 
-        The server looks and presses in one step: what was printed after C{guard} is seen, and
-        nothing else is typed in between.  What the program has not printed yet nobody can see.
+        The server checks and presses in one step. It sees all output after C{guard}, and no other
+        input comes in between. Output that the program has not printed yet cannot be seen.
 
-        @param rows: the screen's rows that must stand where they stood.
-        @param times: how often it is pressed, 50 times at most.
-        @return: false: it changed, or something was typed through this pane; nothing was pressed.
+        @param rows: the rows of the screen that must be unchanged.
+        @param times: the number of presses, at most 50.
+        @return: false if the screen changed or other input was typed through this pane; no key was
+            pressed.
         """
 
     async def paste_if(text: str, guard: Guard, rows: Sequence[int]) -> bool:
-        """As L{press_if}, but L{paste} C{text}."""
+        """Paste C{text} under the conditions of L{press_if}."""
 
     async def last_mark() -> Mark | None:
-        """The mark of the last thing typed with one; it outlives this process."""
+        """Return the mark of the last input typed with one; it outlives this process."""
 
     async def resize(cols: int, rows: int) -> None:
-        """Give the pane this size; listeners hear of it once it is applied."""
+        """Give the pane this size; listeners are notified once it is applied."""
 
     async def set_colours(colours: Colours) -> None:
-        """Have the terminal say this of its colours when a program asks, also later and to others.
+        """Set the colours that the terminal reports, to this program and to later ones.
 
-        It does nothing where the terminal is somebody else's.
+        This does nothing if the terminal belongs to another server owner.
         """
 
     async def glyphs() -> tuple[GlyphRun, ...]:
-        """How many cells the terminal gives to characters on which systems differ; asked once.
+        """Return the cells that the terminal gives to characters on which systems differ.
 
-        Empty where that cannot be told.
+        tmux is queried once. The result is empty if the widths are unknown.
         """
 
     async def capture(history: int | None = 0) -> Capture:
         """Read the screen and up to C{history} lines above it (C{None}: all)."""
 
     async def probe() -> Liveness:
-        """Is the process alive?  Never raises."""
+        """Return the liveness of the process. Never raises."""
 
     async def pause() -> None:
-        """Let the pane run without its bytes: they are dropped (the log takes a gap)."""
+        """Stop receiving the pane's bytes while it runs: they are dropped (the log has a gap)."""
 
     async def resume() -> None:
-        """Go on taking bytes from now; capture first-hand state afterwards."""
+        """Receive bytes again from now on; capture the current state afterwards."""
 
     async def kill() -> tuple[Leftover, ...]:
-        """End the pane and its server; returns once they are gone.
+        """End the pane and its server; return once they are gone.
 
-        @return: the processes that its program has left behind, as far as they can be seen.
+        @return: the processes that its program has left behind, as far as they are visible.
         """
 
 
 class IMultiplexer(Interface):
-    """Where panes live.  They outlive this process."""
+    """Owner of all panes. The panes outlive this process."""
 
-    output_bytes: int = Attribute("output of all panes that was read since the start, in bytes")
+    output_bytes: int = Attribute("bytes of output read from all panes since the start")
 
     async def create(spec: PaneSpec) -> IPane:
-        """Start C{spec} on a server of its own.
+        """Start C{spec} on a new server.
 
         @raise MuxError: it could not be started, or a server of that session still runs.
         """
 
     async def adopt(session_id: str, place: Place) -> IPane | None:
-        """Take up a pane that runs already; C{None} when no server answers there.
+        """Adopt a pane that is already running; return C{None} if no server answers.
 
-        @param place: where it was started.
-        @raise MuxError: nothing runs in such a place as far as this service can tell, which is
-            no proof that nothing does.
-        @raise MuxTimeout: a server is there but does not answer: unknown, so leave it alone.
+        @param place: the place in which it was started.
+        @raise MuxError: this service runs no panes in that place. This does not prove that nothing
+            runs there.
+        @raise MuxTimeout: a server exists but does not answer: its state is unknown, so leave it
+            alone.
         """
 
     async def found() -> frozenset[str]:
-        """The session ids whose sockets exist; a socket may be stale.
+        """Return the session ids whose sockets exist; a socket may be stale.
 
-        Places that do not answer now are passed over.
+        Places that do not answer now are skipped.
         """
 
     async def close() -> None:
-        """Let go of every pane; they run on."""
+        """Detach from every pane; the panes keep running."""

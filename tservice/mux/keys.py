@@ -1,5 +1,4 @@
-"""The keys that can be pressed by name (protocol-keys) and what each one is to tmux and to a
-program."""
+"""Keys that can be pressed by name (protocol-keys), with their tmux names and their bytes."""
 
 from __future__ import annotations
 
@@ -14,11 +13,11 @@ ESC = b"\x1b"
 
 @frozen
 class Key:
-    """One named key.
+    """Key with a name.
 
-    @ivar tmux: the name that tmux knows it by.
-    @ivar plain: what a terminal in its initial modes sends for it.
-    @ivar literal: type C{plain} as bytes instead of naming the key to tmux, for a key whose
+    @ivar tmux: the name that tmux uses for it.
+    @ivar plain: the bytes that a terminal in its initial modes sends for it.
+    @ivar literal: type C{plain} as bytes instead of naming the key to tmux. This is for keys whose
         meaning does not depend on the modes that the program chose.
     """
 
@@ -50,17 +49,17 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         "End": Key("End", b"\x1b[4~"),
         "PageUp": Key("PPage", b"\x1b[5~"),
         "PageDown": Key("NPage", b"\x1b[6~"),
-        # The agents' composers read CSI u whether or not they asked for it; tmux sends it
-        # only where the program asked.
+        # The agents' composers read CSI u even if they did not request it; tmux sends it only if
+        # the program requested it.
         "S-Enter": Key("S-Enter", b"\x1b[13;2u", literal=True),
         "M-.": Key("M-.", b"\x1b.", literal=True),
         "M-,": Key("M-,", b"\x1b,", literal=True),
         **_control_keys(),
     }
 )
-"""Every name that C{send-key} takes."""
+"""Keys that C{send-key} accepts, by name."""
 
 
 def digit(name: str) -> bytes | None:
-    """The byte of a digit key from 0 to 9; C{None} for every other name."""
+    """Return the byte of a digit key from 0 to 9; C{None} for every other name."""
     return name.encode() if len(name) == 1 and name in "0123456789" else None

@@ -1,4 +1,4 @@
-"""Who listens to a pane."""
+"""Listeners of a pane."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tservice.mux.interface import IPaneListener, PaneExit
 
 
 class PaneListeners:
-    """Tells each event to every listener of one pane, in the order in which they came.
+    """Registry that sends each event to every listener of one pane, in the order of registration.
 
-    A listener that raises is logged and does not keep the others from hearing.  A pane ends
-    once: after the first of L{exited} and L{lost} neither is told again.
+    An exception of a listener is logged, and the other listeners are still called. A pane ends
+    once: after the first call of L{exited} or L{lost}, later calls do nothing.
     """
 
     def __init__(self) -> None:
@@ -20,29 +20,29 @@ class PaneListeners:
         self._over = False
 
     def add(self, listener: IPaneListener) -> Callable[[], None]:
-        """Start telling C{listener}; the returned function ends it and may be called twice."""
+        """Add a listener; the returned function removes it and may be called twice."""
         return self._listeners.add(listener)
 
     def clear(self) -> None:
-        """Forget everyone."""
+        """Remove all listeners."""
         self._listeners.clear()
 
     def exited(self, ending: PaneExit) -> None:
-        """The process is over."""
+        """Notify the listeners that the process has ended."""
         if not self._over:
             self._over = True
             self._listeners.tell(lambda listener: listener.pane_exited(ending))
 
     def lost(self) -> None:
-        """The server is gone."""
+        """Notify the listeners that the server is gone."""
         if not self._over:
             self._over = True
             self._listeners.tell(lambda listener: listener.pane_lost())
 
     def resized(self, cols: int, rows: int) -> None:
-        """A size was applied."""
+        """Notify the listeners that a size was applied."""
         self._listeners.tell(lambda listener: listener.pane_resized(cols, rows))
 
     def titled(self, title: str) -> None:
-        """The program set its title."""
+        """Notify the listeners that the program set its title."""
         self._listeners.tell(lambda listener: listener.pane_titled(title))

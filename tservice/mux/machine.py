@@ -1,4 +1,4 @@
-"""Reaching tmux on this machine: as this process's own user, or as another one."""
+"""Transports to tmux on this machine, as this process's user or as another user."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from tservice.mux.interface import Liveness
 from tservice.mux.transport import Child, HeldProcess, Reachability, Transport
 
 _UCRED = struct.Struct("iII")
-"""What the kernel tells of a socket's other end: process, user and group."""
+"""Credentials of a socket's peer as the kernel reports them: pid, user and group."""
 
 
 @frozen
 class LocalTransport:
-    """This machine.
+    """Transport to servers of this process's user on this machine.
 
     @ivar tmux: absolute path of the program.
-    @ivar setpriv: absolute path of util-linux' program; with it a client ends together with this
-        process, even by SIGKILL.  Without it, and only until the next service adopts the pane, a
-        pane that prints much stands still behind the client that nobody reads.
+    @ivar setpriv: absolute path of util-linux's program. With it, a client ends together with this
+        process, even by SIGKILL. Without it, an orphaned client can block a pane that prints much,
+        until the next service adopts the pane.
     """
 
     tmux: str
     setpriv: str | None = None
 
     def argv(self, *arguments: str) -> list[str]:
-        """The command that runs C{tmux arguments}."""
+        """Return the command that runs C{tmux arguments}."""
         return [*tied_by(self.setpriv), self.tmux, *arguments]
 
     def child(
@@ -50,10 +50,10 @@ class LocalTransport:
         return Child(argv=self.argv("-u", "-S", str(socket_path), *arguments), env=env)
 
     async def ready(self) -> None:
-        """Nothing is between."""
+        """Do nothing: there is no connection to wait for."""
 
     def wanted(self) -> None:
-        """It is always at hand."""
+        """Do nothing: there is no connection to open."""
 
     async def reach(self, socket_path: Path) -> Reachability:
         return reach_socket(socket_path)
@@ -67,17 +67,17 @@ class LocalTransport:
 
 @frozen
 class OsUserTransport:
-    """This machine, as another user than this process, which is root.
+    """Transport to servers of another user on this machine, from a process that is root.
 
     @ivar tmux: absolute path of the program.
-    @ivar place: the user's.
+    @ivar place: the place of the user.
     """
 
     tmux: str
     place: Place
 
     def argv(self, *arguments: str) -> list[str]:
-        """The command that runs C{tmux arguments} as the user."""
+        """Return the command that runs C{tmux arguments} as the user."""
         return self.place.command([self.tmux, *arguments])
 
     def child(
@@ -86,13 +86,13 @@ class OsUserTransport:
         return Child(argv=self.argv("-u", "-S", str(socket_path), *arguments), env=env)
 
     async def ready(self) -> None:
-        """Nothing is between."""
+        """Do nothing: there is no connection to wait for."""
 
     def wanted(self) -> None:
-        """It is always at hand."""
+        """Do nothing: there is no connection to open."""
 
     async def reach(self, socket_path: Path) -> Reachability:
-        # As the user, or a link put in the socket's place would knock on other people's doors.
+        # Connect as the user: a link in the socket's place must not lead to other users' sockets.
         try:
             return self.place.act(lambda: reach_socket(socket_path))
         except OSError:
@@ -102,7 +102,7 @@ class OsUserTransport:
         held = hold_process(pid)
         if held is None:
             return None
-        # Asked while it is held: whoever has the number now had it when it was asked for.
+        # Checked while the process is held: its pid cannot have been reused since the hold.
         if process_owner(pid) == self.place.user.uid and not held.over():
             return held
         held.close()
@@ -113,17 +113,17 @@ class OsUserTransport:
 
 
 def reach_socket(socket_path: Path, ask: Callable[[Path], object] | None = None) -> Reachability:
-    """Whether a server listens on a socket of this machine.
+    """Return the reachability of a server on a socket of this machine.
 
-    @param ask: knocks, in place of L{listener_of}; raises C{OSError} where nobody answers.
+    @param ask: connects in place of L{listener_of}; raises C{OSError} if no server answers.
     """
-    # tmux takes a connection that says nothing and forgets it when it closes.  A stopped
-    # server's socket still accepts, and a full backlog is no answer either way.
+    # tmux accepts a silent connection and forgets it when it closes. A stopped server's socket
+    # still accepts, and a full backlog is inconclusive.
     try:
-        # Asked first: a server that comes up in between is found listening.
+        # Checked first: a server that starts in between is found listening.
         starting = is_starting(socket_path)
         if not stat.S_ISSOCK(os.lstat(socket_path).st_mode):
-            # Put there by whoever may write to the folder; never followed, and never an unknown.
+            # Created by a writer of the folder; never followed, and never reported as unknown.
             raise ConnectionRefusedError
         (ask or listener_of)(socket_path)
     except (ConnectionRefusedError, FileNotFoundError):
@@ -134,7 +134,7 @@ def reach_socket(socket_path: Path, ask: Callable[[Path], object] | None = None)
 
 
 def hold_process(pid: int) -> PidFd | None:
-    """Take hold of a process of this machine; C{None}: there is none."""
+    """Open a pidfd for a process of this machine; return C{None} if there is none."""
     try:
         return PidFd(os.pidfd_open(pid), pid)
     except OSError:
@@ -142,9 +142,9 @@ def hold_process(pid: int) -> PidFd | None:
 
 
 def listener_of(socket_path: Path) -> int:
-    """The process that listens on a socket; 0 for one that cannot be seen from here.
+    """Return the pid of the process that listens on a socket; 0 if its pid is not visible here.
 
-    @raise OSError: nobody listens, or it cannot be reached.
+    @raise OSError: no process listens, or the socket cannot be reached.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
@@ -155,13 +155,14 @@ def listener_of(socket_path: Path) -> int:
 
 
 def is_starting(socket_path: Path) -> bool:
-    """Whether tmux brings a server up there: its socket refuses connections until it listens.
+    """Return true while tmux is starting a server there: the socket refuses connections until it
+    listens.
 
-    @raise OSError: it cannot be told.
+    @raise OSError: this cannot be determined.
     """
-    # Who starts a server holds this lock from before there is a socket until it listens.
+    # The starter of a server holds this lock from before the socket exists until it listens.
     name = f"{socket_path}.lock"
-    # Who owns the folder may have put a link or a pipe there.
+    # The owner of the folder may have put a link or a pipe there.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         descriptor = os.open(name, flags)
@@ -177,11 +178,11 @@ def is_starting(socket_path: Path) -> bool:
 
 
 async def hold_listener(transport: Transport, listener: Callable[[], int]) -> HeldProcess | None:
-    """Take hold of the process that C{listener} names, unless another one has its number."""
+    """Hold the process that C{listener} returns, unless its pid was reused."""
     try:
         pid = listener()
         held = await transport.hold(pid) if pid else None
-        # Asked again while it is held: nobody else can have its number now.
+        # Checked again while the process is held: its pid cannot be reused now.
         if held is None or listener() == pid:
             return held
     except OSError:
@@ -191,7 +192,7 @@ async def hold_listener(transport: Transport, listener: Callable[[], int]) -> He
 
 
 class PidFd:
-    """A process held by a file descriptor of the kernel."""
+    """Process held by a file descriptor of the kernel."""
 
     _log = Logger()
 
@@ -203,8 +204,8 @@ class PidFd:
         return Liveness.DEAD if self.over() else Liveness.ALIVE
 
     def over(self) -> bool:
-        """Whether it has ended; the kernel always knows."""
-        # Not select(2), which knows no descriptor above 1023.
+        """Return true if the process has ended; the kernel always knows."""
+        # Not select(2), which supports no descriptor above 1023.
         poller = select.poll()
         poller.register(self._descriptor, select.POLLIN)
         return bool(poller.poll(0))
@@ -224,9 +225,9 @@ class PidFd:
         except ProcessLookupError:
             self._log.debug("the process ended by itself")
         except PermissionError:
-            # It became another user's (sudo), or its number was never its own: the pane's program
-            # can write what is kept of it.  Its terminal is gone all the same.
-            self._log.warn("a pane's process is not this user's to end")
+            # It became another user's (sudo), or the pid is wrong: the pane's program can write the
+            # stored one. Its terminal is gone in either case.
+            self._log.warn("a pane's process belongs to another user and was not ended")
 
     def close(self) -> None:
         os.close(self._descriptor)

@@ -1,4 +1,4 @@
-"""A session's output: a bounded ring of bytes with a running offset (architecture-streams)."""
+"""Output of a session: a bounded ring of bytes with a running offset (architecture-streams)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ SEGMENT = 64 * 1024
 
 
 class OutputLog:
-    """The last bytes of one life of a stream.
+    """Last bytes of one epoch of a stream.
 
-    Offsets only grow.  Readers keep their own offset and ask for what follows it; nobody's copy
-    is made for nobody.  At most C{capacity} bytes plus one segment are kept: the oldest segment
-    goes first, and a reader that still wanted it must take a snapshot.
+    Offsets only grow. Readers keep their own offset and read what follows it; the log makes no
+    copies for them in advance. At most C{capacity} bytes plus one segment are kept. The oldest
+    segment is dropped first, and a reader that still needed it must take a snapshot.
 
-    @ivar epoch: names this life of the stream; opaque.
+    @ivar epoch: opaque name of this epoch of the stream.
     @ivar start: offset of the oldest byte kept.
-    @ivar end: offset of the next byte to come.
+    @ivar end: offset of the next byte.
     """
 
     def __init__(
         self, capacity: int, epoch: str, counted: Callable[[int], None] = lambda size: None
     ) -> None:
-        """@param counted: told how many bytes each L{append} adds."""
+        """@param counted: called with the number of bytes that each L{append} adds."""
         self.epoch = epoch
         self.start = 0
         self.end = 0
@@ -39,7 +39,7 @@ class OutputLog:
         self._finished = False
 
     def append(self, data: bytes) -> None:
-        """Add bytes at the end and tell every listener."""
+        """Add bytes at the end and notify every listener."""
         if not data:
             return
         self._store(data)
@@ -49,9 +49,9 @@ class OutputLog:
         self._tell()
 
     def gap(self) -> None:
-        """Note that bytes were lost here: no reader from before can go on without a snapshot.
+        """Record that bytes were lost here: every earlier reader needs a snapshot to continue.
 
-        The offset advances by one, so that even a reader that had everything is behind.
+        The offset advances by one, so that even a reader that had read everything is behind.
         """
         self.end += 1
         self.start = self._base = self.end
@@ -60,18 +60,18 @@ class OutputLog:
         self._tell()
 
     def holds(self, offset: int) -> bool:
-        """Whether a reader at C{offset} can go on without a snapshot."""
+        """Return true if a reader at C{offset} can continue without a snapshot."""
         return self.start <= offset <= self.end
 
     def read(self, offset: int, limit: int) -> bytes:
-        """Up to C{limit} bytes from C{offset}.
+        """Return up to C{limit} bytes from C{offset}.
 
         @raise LookupError: C{offset} is not held (see L{holds}).
         """
         if not self.holds(offset):
             raise LookupError(f"offset {offset} is outside {self.start}..{self.end}")
         stop = min(offset + limit, self.end)
-        # Many readers stand at the same place: they share one copy.
+        # Many readers are at the same offset: they share one copy.
         if self._last is not None and self._last[:2] == (offset, stop):
             return self._last[2]
         data = self._slice(offset, stop)
@@ -79,7 +79,7 @@ class OutputLog:
         return data
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call C{listener} after every change; the returned function ends it."""
+        """Call C{listener} after every change; the returned function unsubscribes."""
         remove = self._listeners.add(listener)
 
         def unsubscribe() -> None:
@@ -89,7 +89,7 @@ class OutputLog:
         return unsubscribe
 
     def finish(self) -> None:
-        """Nothing more comes: what is kept is freed once nobody is subscribed."""
+        """Mark the end of the output. The bytes are freed once the last subscriber is gone."""
         self._finished = True
         self._free_unread()
 

@@ -1,7 +1,7 @@
-"""Questions of programs for the modes of their terminal (DECRQM), and the answers.  Pure.
+"""Queries of programs for the modes of their terminal (DECRQM), and the replies. Pure.
 
-tmux has most of the modes, and answers for all of them from 3.7 on, for a few in 3.6.  Before, its
-client answers, who sees the question in the output.
+tmux keeps most of the modes. It replies for all of them from 3.7 on, and for a few in 3.6. For
+older versions its client replies, which sees the query in the output.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Container
 from attrs import frozen
 
 MOST = 64
-"""Questions of a pane that wait for their answer; more are not answered."""
+"""Maximum number of a pane's pending queries; further ones get no reply."""
 
 LOOK_BACK = 64 * 1024
-"""Bytes of output before a question in which a mode that tmux does not keep is looked for."""
+"""Bytes of output before a query that are searched for a mode that tmux does not keep."""
 
 _UNKNOWN, _SET, _RESET, _NEVER = 0, 1, 2, 4
 
@@ -34,9 +34,9 @@ _FLAGS = {
     1049: "alternate_on",
 }
 _WATCHED = frozenset({1004, 2004})
-"""Kept by tmux, which does not tell of them: they are followed in the output."""
+"""Modes that tmux keeps but does not report: they are followed in the output."""
 _PASSED_ON = frozenset({12, 2026})
-"""A caret that blinks and output that is drawn at once are the viewers' business."""
+"""Modes that only concern viewers: a blinking caret and synchronized output."""
 _COLUMNS_OF_132 = 3
 _INSERT = 4
 
@@ -51,10 +51,10 @@ _CHANGE = re.compile(rb"\x1b\[(\??)([0-9;]{1,64})([hl])|\x1bc|\x1b\[!p")
 
 @frozen
 class ModeQuestion:
-    """A question.
+    """Query for one mode.
 
-    @ivar private: it is of a DEC private mode.
-    @ivar at: the offset of its end; in the piece of output that it came with, or in the log.
+    @ivar private: it asks for a DEC private mode.
+    @ivar at: the offset of its end, in the piece of output that contained it or in the log.
     """
 
     private: bool
@@ -63,16 +63,18 @@ class ModeQuestion:
 
 
 class QuestionWatch:
-    """Finds the questions in a stream, at the speed of C{bytes.find} where there are none."""
+    """Detector of queries in a stream, as fast as C{bytes.find} where there are none."""
 
     def __init__(self) -> None:
         self._open = b""
 
     def feed(self, data: bytes) -> list[ModeQuestion]:
-        """Take a piece of the stream; what it completes is told with its end in C{data}."""
+        """Consume a piece of the stream and return the completed queries, with their ends in
+        C{data}.
+        """
         text = self._open + data if self._open else data
         found: list[ModeQuestion] = []
-        # Looking for a single byte takes a fifth of the time.
+        # Searching for a single byte takes a fifth of the time.
         if b"$" in text and b"$p" in text:
             skipped = len(text) - len(data)
             for match in _QUESTION.finditer(text):
@@ -86,7 +88,7 @@ class QuestionWatch:
 
 
 def is_ours(question: ModeQuestion, version: tuple[int, int]) -> bool:
-    """Whether tmux of that version leaves a question to its client."""
+    """Return true if tmux of that version does not reply to this query itself."""
     if version >= _FULL:
         return False
     return not question.private or question.mode not in _PARTS.get(version, ())
@@ -99,12 +101,12 @@ def answer_mode(
     before: bytes,
     since: bytes,
 ) -> bytes:
-    """Return what the program is to read.
+    """Return the reply for the program.
 
-    @param flags: the modes that tmux tells of, when all of C{since} was printed.
-    @param watched: those that are followed in the output, at that moment.
-    @param before: the last of what was printed before the question.
-    @param since: what was printed since.
+    @param flags: the modes that tmux reports, when all of C{since} was printed.
+    @param watched: the modes followed in the output, at that moment.
+    @param before: the end of the output before the query.
+    @param since: the output since then.
     """
     value = _value(question, flags, watched, before, since)
     mark = b"?" if question.private else b""
@@ -132,7 +134,7 @@ def _value(
         is_set = mode in watched
     else:
         return _NEVER if mode == _COLUMNS_OF_132 else _UNKNOWN
-    # A program that asks and then sets it had it otherwise when it asked.
+    # A program that asks for a mode and then changes it had the other value when it asked.
     changes = _changes(question, since)
     if changes:
         is_set = not changes[0]
@@ -140,7 +142,7 @@ def _value(
 
 
 def _changes(question: ModeQuestion, printed: bytes) -> list[bool]:
-    """To what C{printed} sets that mode, in order."""
+    """Return the values to which C{printed} sets the mode, in order."""
     found: list[bool] = []
     name = b"%d" % question.mode
     for match in _CHANGE.finditer(printed):

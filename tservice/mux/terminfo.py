@@ -1,7 +1,8 @@
-"""The terminal that a pane's program is told it has.
+"""Terminal type that a pane's program gets in C{TERM}.
 
-tmux is the terminal of every pane, whatever the service was started from.  Its own description is
-the right one; systems without it have that of its predecessor, which tmux also is.
+tmux is the terminal of every pane, independent of the terminal from which the service was started.
+Its own terminfo entry is the right one. Systems without it get the entry of screen, with which tmux
+is compatible.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 TERMINAL, FALLBACK = "tmux-256color", "screen-256color"
 
 COLOURS = "truecolor"
-"""C{COLORTERM}: tmux keeps colours of 24 bits, and every viewer shows them."""
+"""Value of C{COLORTERM}: tmux keeps colours of 24 bits, and every viewer shows them."""
 
 FOLDERS = (
     "/etc/terminfo",
@@ -21,10 +22,10 @@ FOLDERS = (
     "/usr/lib/terminfo",
     "/usr/local/share/terminfo",
 )
-"""Where systems keep descriptions of terminals."""
+"""Folders in which systems keep terminfo entries."""
 
 ENTRIES = (f"t/{TERMINAL}", f"{ord('t'):x}/{TERMINAL}")
-"""Where the description is in such a folder; macOS names the folders by numbers."""
+"""Paths of the entry in such a folder; macOS names the folders by numbers."""
 
 
 def own_terminal(is_file: Callable[[str], bool] = lambda path: Path(path).is_file()) -> str:

@@ -1,4 +1,4 @@
-"""How tmux is reached in a place, whatever is between it and this process."""
+"""Transport to tmux in a place, independent of the connection in between."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from tservice.mux.interface import Liveness
 
 
 class Reachability(Enum):
-    """Whether a server listens; L{UNKNOWN} changes nothing and kills nothing."""
+    """Result of the check for a listening server. After L{UNKNOWN} nothing is changed and nothing
+    is killed.
+    """
 
     HERE = "here"
     GONE = "gone"
@@ -24,25 +26,25 @@ class Reachability(Enum):
 
 
 class ISpare(Protocol):
-    """A child that was started before it was wanted."""
+    """Provider of a child that was started before it was needed."""
 
     def take(self, protocol: ProcessProtocol) -> bool:
-        """Let C{protocol} have it; false: there is none."""
+        """Hand the child to C{protocol}; return false if there is none."""
 
     def keep(self) -> None:
-        """Have one."""
+        """Start a child in advance."""
 
 
 @frozen(kw_only=True)
 class Child:
-    """A child to start.
+    """Description of a child process to start.
 
-    @ivar argv: its first word is an absolute path.
+    @ivar argv: its command; the first word is an absolute path.
     @ivar env: its whole environment.
-    @ivar first: what it reads before anything else; a child that is handed something has pipes.
-    @ivar mark: what it prints to both streams before its own first word; see
+    @ivar first: bytes that it reads before anything else; a child with such input has pipes.
+    @ivar mark: the mark that it prints to both streams before its own output; see
         L{tservice.mux.preamble}.
-    @ivar spare: has one of the same words and environment, perhaps.
+    @ivar spare: may provide a running child with the same words and environment.
     """
 
     argv: list[str]
@@ -53,54 +55,54 @@ class Child:
 
 
 class HeldProcess(Protocol):
-    """A process whose number cannot be given to another one meanwhile."""
+    """Process whose pid cannot be reused while it is held."""
 
     async def probe(self) -> Liveness:
-        """Whether it lives; never raises."""
+        """Return the liveness of the process; never raises."""
 
     async def hang_up(self) -> None:
-        """Tell it by SIGHUP that its terminal is gone; nothing for one that is over."""
+        """Send SIGHUP, as if its terminal were gone; do nothing if it has ended."""
 
     async def kill(self) -> None:
-        """End it by SIGKILL; nothing for one that is over."""
+        """Send SIGKILL; do nothing if it has ended."""
 
     async def family(self, clock: IReactorTime, session_id: str) -> Family:
-        """What it has started, as the program of that session's pane."""
+        """Return the processes that it has started, as the program of that session's pane."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the process."""
 
 
 class Transport(Protocol):
-    """The way to the tmux servers of one place.
+    """Connection to the tmux servers of one place.
 
-    Whatever is asked is answered in a few seconds, also where the way is long or cut; what cannot
-    be told is unknown.
+    Every call returns within a few seconds, even over a slow or broken connection. A state that
+    cannot be determined is unknown.
     """
 
     def child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
     ) -> Child:
-        """What runs C{tmux arguments} there, on the server of that socket.
+        """Return a child that runs C{tmux arguments} there, on the server of that socket.
 
         @param env: the environment of tmux.
         @raise MuxError: nothing can be run there now.
         """
 
     async def ready(self) -> None:
-        """Returns once it is worth looking there; at once where nothing is between."""
+        """Wait until looking for a server there makes sense; return immediately if it is local."""
 
     def wanted(self) -> None:
-        """Somebody wants to type there: a way that is closed is tried now."""
+        """Announce that input is about to be typed there: a closed connection is retried now."""
 
     async def reach(self, socket_path: Path) -> Reachability:
-        """Does a server listen on that socket?  Never raises."""
+        """Return the reachability of the server on that socket. Never raises."""
 
     async def hold(self, pid: int) -> HeldProcess | None:
-        """Take hold of a process there; C{None}: there is none, or it is not that place's.
+        """Hold a process there; return C{None} if there is none, or if it belongs to another place.
 
-        Where that cannot be told, what is held answers L{Liveness.UNKNOWN}.
+        If that cannot be determined, the held process answers L{Liveness.UNKNOWN}.
         """
 
     async def hold_server(self, socket_path: Path) -> HeldProcess | None:
-        """Take hold of the server that listens on that socket; C{None}: nobody was seen to."""
+        """Hold the server that listens on that socket; return C{None} if none was seen."""

@@ -1,4 +1,4 @@
-"""What is typed: raw bytes in pieces, and text that is safe to paste."""
+"""Typed input: raw bytes in pieces, and text that is safe to paste."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from attrs import evolve
 from tservice.mux.interface import Mark
 
 PIECE = 1000
-"""Bytes of one C{send-keys -H}; each is three characters of its command line."""
+"""Maximum bytes of one C{send-keys -H}; each takes three characters of its command line."""
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def pieces(data: bytes, mark: Mark | None) -> Iterator[tuple[bytes, Mark | None]]:
-    """Cut C{data} into what one command types, each piece with the mark that goes with it.
+    """Split C{data} into pieces of one command each, with the mark that goes with each piece.
 
-    Bytes that C{mark} counts as done are left out.  There is at least one piece, so that the
-    mark of an empty write is set too.
+    Bytes that C{mark} counts as done are skipped. There is at least one piece, so that the mark of
+    an empty write is set too.
     """
     start = min(mark.done, len(data)) if mark is not None else 0
     while True:
@@ -31,10 +31,10 @@ def pieces(data: bytes, mark: Mark | None) -> Iterator[tuple[bytes, Mark | None]
 
 
 def paste_text(text: str) -> bytes:
-    """C{text} as a paste may hold it: no control character but TAB and LF.
+    """Return C{text} in a form that is safe to paste: no control character except TAB and LF.
 
-    CR LF and CR become LF.  C1 controls go too: U+009B begins a sequence like ESC [ does.
-    A lone surrogate, which UTF-8 cannot hold, becomes U+FFFD.
+    CR LF and CR become LF. C1 controls are removed too: U+009B begins a sequence like ESC [ does. A
+    lone surrogate, which UTF-8 cannot encode, becomes U+FFFD.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     clean = _UNSAFE.sub("", text)

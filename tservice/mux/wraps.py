@@ -1,7 +1,7 @@
-"""Which rows tmux wrapped.  Pure.
+"""Detection of rows that tmux wrapped. Pure.
 
-tmux tells it only by what it prints with C{capture-pane -J}: there, a row that was wrapped and the
-next one are one line.
+tmux shows this only in the output of C{capture-pane -J}, where a wrapped row and the next one are
+one line.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from tservice.terminal.lines import cells_of
 _SHIFTS = bytes((14, 15))
 _JOINER = "\u200d"
 _NEAR = 512
-"""Bytes within which the first character of a row comes, behind its styles."""
+"""Bytes within which the first character of a row comes, after its styles."""
 
 
 def wrapped_rows(rows: Sequence[bytes], lines: Sequence[bytes], cols: int) -> frozenset[int]:
-    """Return the indices of those of C{rows} that go on in the next row.
+    """Return the indices of C{rows} that continue in the next row.
 
-    @param rows: as they were printed one by one.
-    @param lines: the same rows as they were printed with C{-J}.
-    @param cols: columns of the screen.  A terminal wraps a row only where it is full.
+    @param rows: the rows as printed one by one.
+    @param lines: the same rows as printed with C{-J}.
+    @param cols: columns of the screen. A terminal wraps a row only where it is full.
     """
     found: set[int] = set()
     at = 0
@@ -35,24 +35,24 @@ def wrapped_rows(rows: Sequence[bytes], lines: Sequence[bytes], cols: int) -> fr
             found.add(at - 1)
             size, at = size + len(rows[at]), at + 1
         if size != len(line):
-            # These are not the same rows.
+            # The two captures do not show the same rows.
             return frozenset()
         following = lines[number + 1] if number + 1 < len(lines) else None
         while following != b"" and at < len(rows) and not rows[at]:
-            # An empty row that a wrapped row went on in, and that was emptied since.
+            # An empty row into which a wrapped row continued before it was erased.
             at += 1
     return frozenset(row for row in found if is_full(rows[row], rows[row + 1], cols))
 
 
 def is_full(row: bytes, following: bytes, cols: int) -> bool:
-    """Whether a terminal of C{cols} columns would wrap between C{row} and C{following}.
+    """Return true if a terminal of C{cols} columns would wrap between C{row} and C{following}.
 
-    tmux also marks rows that are not full: it does not look at the row when a wide character does
-    not fit behind the caret, and a screen that becomes wider keeps its marks.
+    tmux also marks rows that are not full: it ignores the row's length if a wide character does not
+    fit after the caret, and a screen that becomes wider keeps its marks.
     """
     text, begun = _text(row), _text(following[:_NEAR])
     if not begun:
-        # It was emptied since, and nothing goes on there.
+        # The row was erased since, and nothing continues there.
         return False
     least, most = _cells(text)
     # A wide character that does not fit leaves the last column empty.
@@ -60,10 +60,10 @@ def is_full(row: bytes, following: bytes, cols: int) -> bool:
 
 
 def _cells(text: bytes) -> tuple[int, int]:
-    """How many cells a text takes, at least and at most.
+    """Return the minimum and maximum number of cells of a text.
 
-    Some characters have one or two, by tmux's version and library, and one that is joined to
-    another has none.
+    Some characters have one or two cells, depending on tmux's version and library. A character that
+    is joined to another has none.
     """
     if text.isascii():
         return len(text), len(text)
@@ -85,7 +85,7 @@ def _is_unsure(character: str) -> bool:
 
 
 def is_multiple(line: bytes, cols: int) -> bool:
-    """Whether the last row of a joined C{line} is full, as far as that can be told."""
+    """Return true if the last row of a joined C{line} is full, as far as this can be determined."""
     text = _text(line)
     return bool(text) and (not text.isascii() or len(text) % cols == 0)
 

@@ -96,7 +96,7 @@ class LinkTests(SynchronousTestCase):
     def test_let_go_before_the_answer(self) -> None:
         answer = self.server.hold()
         self.last.end(9)
-        closing = Deferred.fromCoroutine(self.link.close("it was let go"))
+        closing = Deferred.fromCoroutine(self.link.close("the service has detached"))
         self.successResultOf(closing)
         self.assertFalse(answer.called and answer.result is Reachability.GONE)
         self.assertEqual(([], []), (self.told.events, self.clock.getDelayedCalls()))

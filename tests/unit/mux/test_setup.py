@@ -117,7 +117,7 @@ class SetupTests(SetupCase):
     def test_no_place(self) -> None:
         (self.folder / "s").write_text("in the way")
         error = self.refused(self.setups().of(self.place))
-        self.assertIn("nothing can be put in place for me", error)
+        self.assertIn("the files for me cannot be written", error)
 
     def test_sockets(self) -> None:
         """In a folder of the user's; all of them are found, nothing else is taken for one."""

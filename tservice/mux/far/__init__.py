@@ -1,1 +1,1 @@
-"""tmux at the far end of a command: ssh, or an engine's C{exec}."""
+"""tmux on the remote end of a command: ssh, or a container engine's C{exec}."""

@@ -1,4 +1,6 @@
-"""A tmux session that the service did not make, on a user's own server (protocol-remote)."""
+"""Attach to a tmux session that the service did not create, on a user's own server
+(protocol-remote).
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,17 @@ from tservice.mux.tmux.setup import no_trouble
 from tservice.mux.transport import Child, HeldProcess, Reachability
 
 MOST_LISTED = 200
-"""Sessions of a server that are shown; more are left out."""
+"""Maximum number of a server's sessions that are listed; the others are left out."""
 
 NAME_LENGTH = 128
-"""Characters of a name that can be attached to; a session with a longer one is left out."""
+"""Maximum number of characters in the name of a session that can be attached to; a session with a
+longer name is left out.
+"""
 
 _SHOWN = re.compile(r"([0-9]{1,10}) ([0-9]{1,12}) ([0-9]{1,10}) ([0-9]{1,6}) ([0-9]{1,6}) (.*)")
-"""More digits than these no tmux has; what the far end says need not be tmux' word."""
+"""Line of the listing. The limits on digits exceed anything that tmux prints, because the remote
+output may not come from tmux.
+"""
 
 _FIELDS = (
     "#{session_attached} #{session_created} #{session_windows} #{window_width} #{window_height} "
@@ -36,16 +42,16 @@ LIST = line(
     programs.NEEDS_TMUX,
     b"tmux -u -N list-sessions -F " + words(_FIELDS.encode()) + b" 2>&1 || :",
 )
-"""A line that prints what L{listed} reads."""
+"""Shell line whose output L{listed} parses."""
 
 
 @frozen(kw_only=True)
 class Listed:
-    """A session of a server.
+    """Session of a tmux server, as listed.
 
-    @ivar attached: how many clients look at it.
+    @ivar attached: the number of attached clients.
     @ivar created: Unix milliseconds.
-    @ivar cols: of its window, as C{rows}.
+    @ivar cols: columns of its window; C{rows} likewise.
     """
 
     name: str
@@ -57,7 +63,7 @@ class Listed:
 
 
 def listed(out: bytes) -> list[Listed]:
-    """The sessions in an answer to L{LIST}; none where no server runs."""
+    """Parse the output of L{LIST}; empty if no server runs."""
     found = []
     for text in out.decode("utf-8", "replace").split("\n"):
         shown = _SHOWN.fullmatch(text)
@@ -76,9 +82,9 @@ def listed(out: bytes) -> list[Listed]:
 
 @frozen
 class AttachedTransport(FarTransport):
-    """To the user's own server.
+    """Transport to the user's own tmux server.
 
-    @ivar name: of the session, matched exactly.
+    @ivar name: the name of the session, matched exactly.
     """
 
     name: str
@@ -87,7 +93,7 @@ class AttachedTransport(FarTransport):
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
     ) -> Child:
         if "attach-session" in arguments:
-            # Others decide on its size as long as they look at it.
+            # Other clients determine the session's size while they are attached.
             arguments = ("-N", "-C", "attach-session", "-f", "ignore-size", "-t", self._target)
         become = b"exec " + words(*map(os.fsencode, ("tmux", "-u", *arguments)))
         return child_of(self.far, line(programs.OF_THE_WAY, become))
@@ -123,20 +129,20 @@ def _has(target: str) -> bytes:
 
 @frozen
 class NoSockets:
-    """Nothing there is the service's."""
+    """Socket store for servers that the service does not own; it holds nothing."""
 
     async def prepare(self) -> None:
-        """Nothing to make."""
+        """Do nothing."""
 
     def socket(self, session_id: str) -> Path:
-        """Names the session in messages alone."""
+        """Return a path that only names the session in messages."""
         return Path(session_id)
 
     async def clear(self, session_id: str) -> None:
-        """Nothing to remove."""
+        """Do nothing."""
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
-        raise OSError("it runs already")
+        raise OSError("the program is already running")
 
     async def found(self) -> frozenset[str]:
         return frozenset()
@@ -144,7 +150,7 @@ class NoSockets:
 
 @frozen(kw_only=True)
 class AttachedSetup:
-    """One such session's."""
+    """Setup for one session on the user's own server."""
 
     far: IFar
     name: str
@@ -160,4 +166,4 @@ class AttachedSetup:
         object.__setattr__(self, "transport", AttachedTransport(self.far, self.name))
 
     def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
-        raise MuxError("a session that is attached to is not started")
+        raise MuxError("an attached session cannot be started, only adopted")

@@ -1,6 +1,6 @@
-"""What is run at the far end, as text for its shell.  Pure.
+"""Programs that run on the remote end, as text for its shell. Pure.
 
-Only POSIX and what every system has: Debian's dash, Alpine's busybox.
+They use only POSIX and tools that every system has: Debian's dash, Alpine's busybox.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tservice.mux.tmux.client import FREE
 from tservice.mux.tmux.setup import CONFIGURATION
 
 PREFIX = "service-"
-"""Before a session's id in the name of its server (protocol-remote)."""
+"""Prefix of a session's id in the name of its server (protocol-remote)."""
 
 MINIMUM = (3, 2)
 
@@ -27,13 +27,15 @@ _NOT_OURS = b"unset TMUX TMUX_PANE TERM_PROGRAM TERM_PROGRAM_VERSION SHLVL OLDPW
 OF_THE_WAY = b"unset TMUX TMUX_PANE SSH_CLIENT SSH_CONNECTION SSH_TTY"
 
 FOLDER = b"tservice_d=${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)"
-"""Where tmux has its sockets; its own, mode 0700."""
+"""Shell assignment of tmux's socket folder, mode 0700."""
 
 _BESIDE = (
     b"tservice_c=$(command -v -- %b); case $tservice_c in /*) tservice_c=${tservice_c%%/*}; "
     b'[ -x "$tservice_c/node" ] && PATH=$tservice_c:$PATH;; esac'
 )
-"""A program of npm's runs with the node that is installed beside it."""
+"""Shell text that puts the folder of a program on C{PATH} if it also contains C{node}, so that npm
+programs run with their own Node.
+"""
 
 _PRIVATE = (
     b'umask 077; mkdir -p "$tservice_d" || exit 73; '
@@ -44,33 +46,33 @@ NEEDS_TMUX = b"command -v tmux >/dev/null || { echo 'tmux is missing there' >&2;
 
 
 def server_name(session_id: str) -> str:
-    """What its server is called there."""
+    """Return the name of a session's server on the remote end."""
     return PREFIX + session_id
 
 
 def tmux(name: str, *arguments: str) -> bytes:
-    """Become tmux."""
+    """Return a shell command that replaces the shell by tmux."""
     return b"exec " + words(*map(os.fsencode, ("tmux", "-u", "-L", name, *arguments)))
 
 
 def attach(name: str, *arguments: str) -> bytes:
-    """A line that runs tmux on a server of that name."""
+    """Return a line that runs tmux on the server of that name."""
     return line(OF_THE_WAY, tmux(name, *arguments))
 
 
 def start(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
-    """A line that starts a server with C{spec} in it, and is its first client.
+    """Return a line that starts a server with C{spec} in it and becomes its first client.
 
-    It refuses where such a server runs.
+    The line fails if a server of that name runs.
 
     @param preface: the file to print first; empty for none.
-    @raise MuxError: what no environment can hold.
+    @raise MuxError: a value cannot be stored in an environment.
     """
     conf = b"$tservice_d/" + os.fsencode(name) + b".conf"
     taken = b'[ -S "$tservice_d/%b" ] && %b display-message -p x >/dev/null 2>&1 && %b' % (
         os.fsencode(name),
         words(b"tmux", b"-N", b"-L", os.fsencode(name)),
-        b"{ echo 'there is a tmux server of that session still' >&2; exit 75; }",
+        b"{ echo 'a tmux server of that session still runs there' >&2; exit 75; }",
     )
     configuration = script(CONFIGURATION.read_text("utf-8"))
     term = os.fsencode(spec.env.get("TERM", ""))
@@ -111,7 +113,7 @@ def start(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
 
 
 def _terminal(named: bytes) -> bytes:
-    """What finds out which terminal a pane has there, unless its environment names one."""
+    """Return shell text that finds the pane's C{TERM}, unless the environment names one."""
     if named:
         return b"export TSERVICE_PANE_TERM=" + quote(named)
     files = b" ".join(
@@ -125,9 +127,9 @@ def _terminal(named: bytes) -> bytes:
 
 
 def run(spec: PaneSpec, token: bytes) -> bytes:
-    """What becomes the program of C{spec}, in the pane.
+    """Return shell text that becomes the program of C{spec} inside the pane.
 
-    @raise ValueError: what no environment can hold.
+    @raise ValueError: a value cannot be stored in an environment.
     """
     said = b"printf '\\033]7773;%%s;%%s;%%s\\007' %b " % quote(token)
     failed = b"{ %b failed 2; exit 127; }" % said
@@ -151,9 +153,9 @@ REACHED, ENDED = b"here\n", b"gone\n"
 
 
 def reach(name: str) -> bytes:
-    """A line that prints L{REACHED} or L{ENDED}; anything else is no answer.
+    """Return a line that prints L{REACHED} or L{ENDED}; any other output is inconclusive.
 
-    A server that comes up refuses for a moment what knocks, so that is asked twice.
+    The line asks twice, because a starting server refuses connections for a moment.
     """
     file = quote(os.fsencode(name))
     ask = words(b"tmux", b"-N", b"-L", os.fsencode(name), b"display-message", b"-p", b"x")
@@ -170,7 +172,9 @@ def reach(name: str) -> bytes:
 
 
 def clear(name: str) -> bytes:
-    """A line that removes what a server that is gone left, and the folder with the last one."""
+    """Return a line that removes the files of an ended server. It also removes the folder once it
+    is empty.
+    """
     file = quote(os.fsencode(name))
     names = b" ".join(b'"$tservice_d/"%b%b' % (file, end) for end in (b"", b".conf", b".preface"))
     return line(FOLDER, b"rm -f -- %b" % names, b'rmdir -- "$tservice_d" 2>/dev/null; true')
@@ -181,11 +185,11 @@ FOUND = line(
     b'for tservice_f in "$tservice_d"/service-*; do [ -S "$tservice_f" ] && '
     b"printf '%s\\n' \"${tservice_f##*/}\"; done; true",
 )
-"""A line that prints the names of the servers there."""
+"""Shell line that prints the names of the service's servers on the remote end."""
 
 
 def put_preface(name: str) -> bytes:
-    """A line that writes the rest of its input into a file and prints where."""
+    """Return a line that writes the rest of its input to a file and prints the file's path."""
     file = b'"$tservice_d/"%b.preface' % quote(os.fsencode(name))
     return line(FOLDER, _PRIVATE, b"cat > %b && printf '%%s' %b" % (file, file))
 
@@ -198,12 +202,16 @@ _IDENTITY = (
 
 
 def identify(pid: int) -> bytes:
-    """A line that prints what tells that process of this user from a later one of its number."""
+    """Return a line that prints the start time of this user's process with that pid. The start time
+    distinguishes it from a later process with the same pid.
+    """
     return line(_IDENTITY, b"kill -0 %d 2>/dev/null && tservice_id %d; true" % (pid, pid))
 
 
 def signal(pid: int, identity: bytes, name: bytes) -> bytes:
-    """A line that signals the process if it is still that one, and prints whether it was."""
+    """Return a line that signals the process if its identity still matches. It prints C{alive} or
+    C{dead}.
+    """
     same = b'[ "$(tservice_id %d)" = %b ]' % (pid, quote(identity))
     return line(
         _IDENTITY, b"if %b; then kill -%b %d; echo alive; else echo dead; fi" % (same, name, pid)
@@ -211,7 +219,9 @@ def signal(pid: int, identity: bytes, name: bytes) -> bytes:
 
 
 def listener(name: str) -> bytes:
-    """A line that prints the number of the process that listens as C{name}; nothing: not seen."""
+    """Return a line that prints the pid of the process listening as C{name}; empty output means
+    unknown.
+    """
     return line(
         FOLDER,
         b'tservice_p=$(cd -P -- "$tservice_d" && pwd)/%b' % quote(os.fsencode(name)),

@@ -1,4 +1,4 @@
-"""Running one short program at the far end."""
+"""Run short programs on the remote end."""
 
 from __future__ import annotations
 
@@ -19,27 +19,29 @@ from tservice.mux.preamble import Preamble
 from tservice.mux.transport import ISpare
 
 RUN_TIMEOUT = 10.0
-"""Seconds that a short program may take, the way there included."""
+"""Seconds for a short program, including the connection."""
 
 MAX_ANSWER = 1024 * 1024
-"""Bytes kept of what it prints; more ends it."""
+"""Maximum bytes of its standard output; a program that prints more is killed."""
 
 MAX_ERRORS = 2000
-"""Bytes kept of its standard error, the last ones."""
+"""Bytes kept from the end of its standard error."""
 
 CUT = 255
-"""What ssh ends with when the connection does; C{exec} of an engine uses 125 to 127."""
+"""Exit status of ssh when the connection fails; a container engine's C{exec} uses 125 to 127."""
 
 
 class FarError(Exception):
-    """It is out of reach, or said nothing in time: what was asked may or may not be done."""
+    """The remote end is out of reach or did not answer in time: the program may or may not have
+    run.
+    """
 
 
 @frozen(kw_only=True)
 class Answer:
-    """What a program said.
+    """Result of a remote program.
 
-    @ivar status: what it ended with; C{None}: by a signal, or nobody knows.
+    @ivar status: the exit status; C{None} if a signal ended it or the status is unknown.
     """
 
     status: int | None
@@ -49,15 +51,16 @@ class Answer:
 
 @frozen(kw_only=True)
 class Way:
-    """How a command runs at the far end, as a child of this process.
+    """Description of how to run commands on the remote end, as children of this process.
 
-    @ivar prefix: words before it, made anew for each child; its first is an absolute path.
-    @ivar spoken: the far end takes one text for a login shell, as ssh does, instead of words.
-    @ivar env: the child's environment here.
-    @ivar open: whether the way is open now; one that is not is not tried.
-    @ivar ready: returns once an attempt is worth making.
-    @ivar wanted: somebody wants something there: an attempt is worth making now.
-    @ivar spare: has a child that waits, where it takes long to make one.
+    @ivar prefix: returns the words to put before the command, for each child; the first is an
+        absolute path.
+    @ivar spoken: the remote end takes one text for a login shell, as ssh does, instead of words.
+    @ivar env: the environment of the local child.
+    @ivar open: returns true while the connection is open; a closed connection is not tried.
+    @ivar ready: waits until an attempt to connect makes sense.
+    @ivar wanted: requests an attempt to connect now, because a client needs the connection.
+    @ivar spare: provides a preopened child where opening one takes long.
     """
 
     prefix: Callable[[], Sequence[str]]
@@ -69,27 +72,29 @@ class Way:
     spare: ISpare | None = None
 
     def argv(self) -> list[str]:
-        """What runs the one line that comes by its standard input there."""
+        """Return the command that runs one line, which it reads from its standard input, on the
+        remote end.
+        """
         return [*self.prefix(), *((SPOKEN,) if self.spoken else HEARING)]
 
 
 class IFar(Protocol):
-    """Somewhere else."""
+    """Remote end that runs programs."""
 
     @property
     def way(self) -> Way:
-        """How to get there."""
+        """Description of how to run commands there."""
 
     async def run(self, program: bytes, data: bytes = b"") -> Answer:
         """Run a line of L{tservice.mux.far.shell} with C{data} as its input.
 
-        @raise FarError: nobody knows what became of it.
+        @raise FarError: the result is unknown.
         """
 
 
 @frozen
 class Far:
-    """Runs programs by a way, each by a child of this process."""
+    """Runs remote programs, each as a child of this process."""
 
     clock: IReactorTime
     processes: IReactorProcess
@@ -98,7 +103,7 @@ class Far:
     async def run(self, program: bytes, data: bytes = b"") -> Answer:
         """See L{IFar.run}."""
         if not self.way.open():
-            raise FarError("it is out of reach")
+            raise FarError("the connection to it is closed")
         child = _Child(program + data)
         if self.way.spare is None or not self.way.spare.take(child):
             self._spawn(child)
@@ -115,7 +120,7 @@ class Far:
             raise FarError(answer.errors or "its connection ended")
         if not child.preamble.over:
             said = answer.errors or child.preamble.last_words
-            raise FarError(f"it has no POSIX shell that could be asked{said and f': {said}'}")
+            raise FarError(f"no POSIX shell was found there{said and f': {said}'}")
         return answer
 
     def _spawn(self, child: _Child) -> None:
@@ -139,12 +144,12 @@ class _Child(ProcessProtocol):
         self._errors = b""
 
     def give_up(self) -> None:
-        """Wait no longer."""
+        """Stop waiting and kill the child."""
         self.given_up = True
         if self.transport is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess("KILL")
-            # What it started may hold its pipes.
+            # Processes started by the child may hold its pipes.
             self.transport.loseConnection()
 
     def connectionMade(self) -> None:

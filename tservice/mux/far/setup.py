@@ -1,4 +1,4 @@
-"""How tmux servers run at the far end: nothing of ours is installed there."""
+"""Setups of tmux servers on the remote end. Nothing of the service is installed there."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tservice.mux.transport import Child
 
 @frozen
 class FarSockets:
-    """In tmux' own folder there; the last one takes the folder with it."""
+    """Sockets in tmux's folder on the remote host. The last session removes the folder."""
 
     far: IFar
 
     async def prepare(self) -> None:
-        """The first server makes it."""
+        """Do nothing: the first server creates the folder."""
 
     def socket(self, session_id: str) -> Path:
         if not SESSION_ID.fullmatch(session_id):
@@ -39,7 +39,7 @@ class FarSockets:
         try:
             await self.far.run(programs.clear(programs.server_name(session_id)))
         except FarError as error:
-            raise MuxError(f"what {session_id} left cannot be removed: {error}") from error
+            raise MuxError(f"the files of {session_id} cannot be removed: {error}") from error
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
         program = programs.put_preface(programs.server_name(session_id))
@@ -63,7 +63,7 @@ class FarSockets:
 
 @frozen(kw_only=True)
 class FarSetup:
-    """One far place's."""
+    """Setup for the servers of one remote place."""
 
     far: IFar
     foreign: bool = True
@@ -83,21 +83,21 @@ class FarSetup:
 
 
 class IFars(Protocol):
-    """Knows the way to each place of a kind."""
+    """Remote ends of all places of a kind."""
 
     def of(self, place: Place) -> IFar:
-        """The way to C{place}.
+        """Return the remote end of C{place}.
 
         @raise MuxError: there is none.
         """
 
     def known(self) -> Sequence[IFar]:
-        """All ways."""
+        """Return all known remote ends."""
 
 
 @frozen
 class FarSetups:
-    """Of all places of a kind; give it to C{build_mux}."""
+    """Setups for all remote places of a kind; pass it to C{build_mux}."""
 
     fars: IFars
 
@@ -108,7 +108,7 @@ class FarSetups:
         return FarSetup(far=far)
 
     async def found(self) -> frozenset[str]:
-        # One that is not open answers at once that nobody knows.
+        # A closed connection fails immediately.
         names: frozenset[str] = frozenset()
         for far in self.fars.known():
             names |= await FarSockets(far).found()

@@ -1,8 +1,8 @@
-"""The only place where words become text for a shell.  Pure.
+"""Quoting of words for a POSIX shell; no other module does this. Pure.
 
-What runs at the far end is always the same: L{LISTENER}, which reads one line from its standard
-input and runs it.  So a login shell of any kind sees that text alone, no word of ours is on a
-command line that others can read there, and what follows the line is the program's own input.
+The remote command is always the same: L{LISTENER}, which reads one line from its standard input and
+runs it. So every kind of login shell sees only that text, and no argument of ours shows on a remote
+command line. The bytes after the line are the program's own input.
 """
 
 from __future__ import annotations
@@ -10,27 +10,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 MARK = b"tservice-begins\n"
-"""Printed to both streams before anything of ours; see L{tservice.mux.preamble}."""
+"""Line that is printed to both streams before any other output of ours; see
+L{tservice.mux.preamble}.
+"""
 
 _MARKS = 'echo tservice-""begins; echo tservice-""begins >&2'
-"""Not the mark as it stands, for a shell that echoes its commands would print it too soon."""
+"""Commands that print the mark. They do not contain the mark literally, because a shell that echoes
+its commands would print it too early.
+"""
 
 LISTENER = _MARKS + '; IFS= read -r tservice && eval "$tservice"'
-"""No backslash and no quote of its kind in it: sh, bash, zsh, fish and csh take it alike."""
+"""Program that runs one line. It contains no backslash and no single quote, so sh, bash, zsh, fish
+and csh read it alike.
+"""
 
 HEARING = ("sh", "-c", LISTENER)
-"""For a way that passes words on."""
+"""Command for a connection that passes words on."""
 
 SPOKEN = f"exec sh -c '{LISTENER}'"
-"""For a way that hands one text to somebody's login shell."""
+"""Command for a connection that passes one text to a login shell."""
 
 _NEWLINE = b"tservice_nl=$(printf '\\nx'); tservice_nl=${tservice_nl%x}"
 
 
 def quote(word: bytes) -> bytes:
-    """C{word} as one word on one line.
+    """Quote C{word} as one word on one line.
 
-    @raise ValueError: it holds a NUL, which no word can.
+    @raise ValueError: it contains a NUL, which no word can.
     """
     if b"\0" in word:
         raise ValueError("a word cannot hold a NUL")
@@ -38,30 +44,30 @@ def quote(word: bytes) -> bytes:
 
 
 def words(*given: bytes) -> bytes:
-    """One command."""
+    """Return a command with each word quoted."""
     return b" ".join(quote(word) for word in given)
 
 
 def exports(env: Mapping[bytes, bytes]) -> bytes:
-    """Put variables into the environment.
+    """Return commands that export variables.
 
-    @raise ValueError: a name that is none, which a shell would take for something else.
+    @raise ValueError: a name is not valid; the shell would read it as something else.
     """
     for name in env:
         if not name.replace(b"_", b"a").isalnum() or not name.isascii() or name[:1].isdigit():
-            raise ValueError(f"not the name of a variable: {name!r}")
+            raise ValueError(f"invalid variable name: {name!r}")
     return b"; ".join(b"export %b=%b" % (name, quote(value)) for name, value in env.items())
 
 
 def line(*programs: bytes) -> bytes:
-    """What L{LISTENER} reads: the programs one after another.
+    """Join programs into one line for L{LISTENER}.
 
-    @param programs: text for a shell, with the words of others quoted.
+    @param programs: shell text with all foreign words quoted.
     """
     return b"; ".join((_NEWLINE, *(part for part in programs if part))) + b"\n"
 
 
 def script(text: str) -> bytes:
-    """A packaged script without its comments, as one word for C{sh -c}."""
+    """Return a packaged script without its comments, as one word for C{sh -c}."""
     kept: Iterable[str] = (row for row in text.splitlines() if not row.startswith("#"))
     return quote("\n".join(kept).encode())

@@ -1,7 +1,7 @@
-"""A channel that is open before anybody wants it.
+"""Channel that is opened before it is needed.
 
-To open one takes sshd two round trips: it reads no input of a channel before its program runs.  So
-one waits for its line beside those that are used, and what is started next is there after one.
+Opening a channel takes sshd two round trips, because it reads no input before the channel's program
+runs. So one idle channel waits for its line, and the next program starts after a single round trip.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from twisted.python.failure import Failure
 from tservice.core.timers import Timers
 
 WAITS = 60.0
-"""Seconds that it waits for a use; the far end holds nothing of ours for longer than that."""
+"""Seconds that an idle channel is kept; the remote end holds nothing of ours for longer."""
 
 MOST_HEARD = 16 * 1024
-"""Bytes that a login shell may print by itself meanwhile; more ends it."""
+"""Bytes that a login shell may print while the channel is idle; a channel with more is closed."""
 
 
 class Spare:
-    """At most one child that waits; made by L{keep}, and a new one whenever it is taken.
+    """Keeper of at most one idle child. L{keep} opens it, and a new one is opened when it is taken.
 
-    @param argv: what runs a child of the way, made anew for each.
-    @param env: its environment.
+    @param argv: returns the command of a new child.
+    @param env: the environment of the child.
     """
 
     _log = Logger()
@@ -49,9 +49,9 @@ class Spare:
         self._closed = False
 
     def take(self, protocol: ProcessProtocol) -> bool:
-        """Let C{protocol} have the child that waits; false: none does.
+        """Hand the idle child to C{protocol}. Return false if there is none.
 
-        It is connected at once, and hears all that the child prints and how it ends.
+        The protocol is connected immediately. It receives all output of the child and its end.
         """
         waiting, self._waiting = self._waiting, None
         if waiting is None:
@@ -62,7 +62,7 @@ class Spare:
         return True
 
     def keep(self) -> None:
-        """Have one wait from now on, unless one does."""
+        """Open an idle child, unless one exists."""
         self._timers.stop("next")
         if self._closed or self._waiting is not None:
             return
@@ -76,7 +76,7 @@ class Spare:
         self._timers.set("over", WAITS, self._drop)
 
     def close(self) -> None:
-        """End the one that waits, and make none any more."""
+        """Close the idle child and never open another."""
         self._closed = True
         self._drop()
 
@@ -93,9 +93,9 @@ class Spare:
 
 
 class _Waiting(ProcessProtocol):
-    """Listens to a child until somebody else does.
+    """Protocol of an idle child; it buffers output until another protocol takes over.
 
-    @param ended: told once the child is of no use to anybody, unless it was handed on.
+    @param ended: called once the child is useless, unless it was handed over.
     """
 
     transport: Any
@@ -107,7 +107,7 @@ class _Waiting(ProcessProtocol):
         self._size = 0
 
     def hand_to(self, heir: ProcessProtocol) -> None:
-        """Let C{heir} hear everything from now on, and what was printed so far."""
+        """Forward everything to C{heir} from now on, beginning with the buffered output."""
         self._heir = heir
         heir.makeConnection(self.transport)
         heard, self._heard = self._heard, []
@@ -115,7 +115,7 @@ class _Waiting(ProcessProtocol):
             heir.childDataReceived(number, data)
 
     def end(self) -> None:
-        """End the child now."""
+        """Kill the child now."""
         with suppress(ProcessExitedAlready):
             self.transport.signalProcess("KILL")
         self.transport.loseConnection()

@@ -1,4 +1,4 @@
-"""Reaching tmux at the far end of a L{Way}."""
+"""Transport to tmux on the remote end of a L{Way}."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tservice.mux.interface import Liveness, MuxTimeout
 from tservice.mux.transport import Child, HeldProcess, Reachability
 
 PID_DIGITS = 10
-"""Of a process' number; what the far end says may be anything."""
+"""Maximum number of digits in a pid; the remote output may be anything."""
 
 
 @frozen
 class FarTransport:
-    """There; a server is known by its name, which is the last part of its socket's path."""
+    """Transport to remote servers. The last part of the socket's path is the name of the server."""
 
     far: IFar
 
@@ -68,21 +68,23 @@ class FarTransport:
 
 
 def child_of(far: IFar, first: bytes) -> Child:
-    """A child that runs a line there.
+    """Return a child that runs a line on the remote end.
 
-    @raise MuxTimeout: the way there is known to be cut, and with it everything else unknown.
+    @raise MuxTimeout: the connection is known to be closed, so the state of the remote end is
+        unknown.
     """
     if not far.way.open():
-        raise MuxTimeout("it is out of reach")
+        raise MuxTimeout("the connection to it is closed")
     way = far.way
     return Child(argv=way.argv(), env=_encoded(way.env), first=first, mark=MARK, spare=way.spare)
 
 
 @frozen
 class FarProcess:
-    """A process by its number and its start, looked at and signalled in one step.
+    """Remote process, identified by pid and start time, which are checked and signalled in one
+    step.
 
-    @ivar identity: what tells it from others; C{None}: nobody could tell.
+    @ivar identity: the start time; C{None} if it could not be determined.
     """
 
     far: IFar
@@ -112,7 +114,7 @@ class FarProcess:
         return UnknownFamily()
 
     def close(self) -> None:
-        """Nothing is held here."""
+        """Do nothing: this machine holds no resource."""
 
 
 def _encoded(env: Mapping[str, str]) -> dict[bytes, bytes]:

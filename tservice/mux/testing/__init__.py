@@ -1,1 +1,1 @@
-"""A multiplexer without processes, true to the real one."""
+"""Fake multiplexer without processes, which behaves like the real one."""

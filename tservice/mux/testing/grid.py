@@ -1,4 +1,4 @@
-"""The grid of a fake pane: pyte, read the way tmux prints a pane."""
+"""Grid of a fake pane: pyte, read the way tmux prints a pane."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _CURSOR = 25
 
 
 class _Screen(pyte.Screen):
-    """A pyte screen that keeps history, has an alternate screen and knows which rows it wrapped.
+    """Pyte screen with history, an alternate screen and a record of wrapped rows.
 
-    What was wrapped is an attribute of the row, C{wrapped}, which goes with it wherever it scrolls.
+    Each row has an attribute C{wrapped}, which moves with it when it scrolls.
     """
 
     def __init__(self, cols: int, rows: int, history_limit: int) -> None:
@@ -88,7 +88,7 @@ class _Screen(pyte.Screen):
             self._emptied(y)
 
     def _emptied(self, y: int) -> None:
-        """As tmux does, forget that a row was wrapped, and that the one above goes on in it."""
+        """Forget that a row was wrapped, and that the row above continues in it, as tmux does."""
         if all(cell == _BLANK for cell in self.buffer[y].values()):
             self.buffer.pop(y)
         self._row(y).wrapped = False
@@ -109,12 +109,12 @@ class _Screen(pyte.Screen):
 
     @property
     def behind(self) -> Any:
-        """The lines of the main screen while the alternate one is shown."""
+        """Lines of the main screen while the alternate one is shown."""
         return None if self._main is None else self._main[0]
 
     @property
     def behind_cursor(self) -> tuple[int, int]:
-        """And the caret there."""
+        """Caret of the main screen while the alternate one is shown."""
         return (0, 0) if self._main is None else (self._main[1].x, self._main[1].y)
 
     def index(self) -> None:
@@ -141,9 +141,9 @@ class _Screen(pyte.Screen):
 
 @frozen(kw_only=True)
 class GridState:
-    """What a capture shows, apart from the lines.
+    """State of a capture, except the lines.
 
-    @ivar cursor_wraps: the caret stands behind the last column.
+    @ivar cursor_wraps: the caret is after the last column.
     """
 
     history_size: int
@@ -159,7 +159,7 @@ class GridState:
 
 
 class FakeGrid:
-    """Bytes in, rows out."""
+    """Terminal grid: takes bytes and returns rows."""
 
     def __init__(self, cols: int, rows: int, history_limit: int) -> None:
         self._screen = _Screen(cols, rows, history_limit)
@@ -167,16 +167,16 @@ class FakeGrid:
 
     @property
     def title(self) -> str:
-        """What the program set by OSC 0 or 2."""
+        """Title that the program set by OSC 0 or 2."""
         return str(self._screen.title)
 
     def has(self, mode: int) -> bool:
-        """Whether the DEC private C{mode} is set."""
+        """Return true if the DEC private C{mode} is set."""
         return mode << 5 in self._screen.mode
 
     @property
     def flags(self) -> frozenset[str]:
-        """The modes by the names that tmux has for them."""
+        """Modes that are set, by their names in tmux."""
         found = {name for name, mode in _MODES_OF_TMUX.items() if self.has(mode)}
         found |= {"alternate_on"} if self._screen.alternate else set()
         return frozenset(
@@ -184,7 +184,7 @@ class FakeGrid:
         )
 
     def feed(self, data: bytes) -> None:
-        """The pane printed C{data}."""
+        """Process C{data} as output of the pane."""
         self._stream.feed(data)
 
     def resize(self, cols: int, rows: int) -> None:
@@ -194,7 +194,7 @@ class FakeGrid:
         self._screen.ensure_hbounds()
 
     def state(self) -> GridState:
-        """Cursor, modes and the amount of history."""
+        """Return the cursor, the modes and the amount of history."""
         screen = self._screen
         main, main_wrapped = _printed(self._behind(), screen.columns)
         return GridState(
@@ -211,11 +211,11 @@ class FakeGrid:
         )
 
     def lines(self, history: int) -> tuple[bytes, ...]:
-        """The last C{history} rows above the screen, then the screen."""
+        """Return the last C{history} rows above the screen, then the screen."""
         return _printed(self._rows(history), self._screen.columns)[0]
 
     def wrapped(self, history: int) -> frozenset[int]:
-        """Which of L{lines} go on in the next row."""
+        """Return the indices of L{lines} that continue in the next row."""
         return _printed(self._rows(history), self._screen.columns)[1]
 
     def _rows(self, history: int) -> list[Any]:
@@ -235,12 +235,12 @@ class FakeGrid:
 
 @functools.cache
 def grid_glyphs() -> tuple[GlyphRun, ...]:
-    """How many cells a grid gives to characters on which systems differ."""
+    """Return the cells that a grid gives to characters on which systems differ."""
     return runs((ord(each), max(pyte.screens.wcwidth(each), 0)) for each in CHARACTERS)
 
 
 def _printed(rows: list[Any], cols: int) -> tuple[tuple[bytes, ...], frozenset[int]]:
-    """The text of rows, and which of them go on in the next one."""
+    """Return the text of rows, and the indices of those that continue in the next one."""
     texts = [_render(row, cols, full=False) for row in rows]
     wrapped: set[int] = set()
     for at, row in enumerate(rows[:-1]):
@@ -268,9 +268,9 @@ def _render(line: Any, cols: int, *, full: bool) -> bytes:
 
 
 def _written(line: Any, cols: int, full: bool) -> int:
-    """How many cells a row has up to the last that is no blank; those not kept are the default.
+    """Return the number of cells up to the last that is not blank; missing cells are the default.
 
-    @param full: up to the last that was written to, also with a blank.
+    @param full: count up to the last written cell, even if it is blank.
     """
     if line.default != _BLANK:
         return cols

@@ -1,4 +1,4 @@
-"""The machine below the fake multiplexer: panes and programs that outlive their clients."""
+"""Machine of the fake multiplexer: panes and programs that outlive their clients."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _ASKED = re.compile(rb"\x1b\](1[01]);\?(\x07|\x1b\\)")
 
 
 class FakeProgram(Protocol):
-    """What runs in a fake pane."""
+    """Program in a fake pane."""
 
     def started(self, tty: Tty) -> None:
-        """The pane is there."""
+        """Handle the start of the pane."""
 
     def received(self, data: bytes) -> None:
-        """Somebody typed C{data}."""
+        """Handle typed C{data}."""
 
     def resized(self, cols: int, rows: int) -> None:
-        """The pane has this size now."""
+        """Handle a new size of the pane."""
 
 
 class Tty(Protocol):
-    """What a fake program knows of its pane."""
+    """Pane as a fake program sees it."""
 
     spec: PaneSpec
 
@@ -53,13 +53,14 @@ class Tty(Protocol):
         """Print C{data}."""
 
     def exit(self, status: int | None = 0, signal: str | None = None) -> None:
-        """End; what was printed before arrives before."""
+        """End the program; output printed before arrives before."""
 
 
 class EchoShell:
-    """A line shell: echoes what is typed and runs lines.
+    """Line shell that echoes typed text and runs lines.
 
-    @ivar run: what a line prints; by default C{echo} is known and all else is not found.
+    @ivar run: returns the output of a line; by default C{echo} is known and other commands are not
+        found.
     @ivar lines: every line that was entered.
     """
 
@@ -80,7 +81,7 @@ class EchoShell:
             self._typed(byte)
 
     def resized(self, cols: int, rows: int) -> None:
-        """A line shell does not care."""
+        """Ignore the size."""
 
     def _typed(self, byte: int) -> None:
         match byte:
@@ -130,7 +131,7 @@ def _colour(asked: re.Match[bytes], colours: Colours) -> bytes:
 
 
 class AttachedClient(Protocol):
-    """What a hosted pane tells whoever is attached to it."""
+    """Receiver of a hosted pane's events."""
 
     def printed(self, data: bytes) -> None: ...
     def exited(self, ending: PaneExit) -> None: ...
@@ -149,19 +150,20 @@ class _Fault:
 
 @define
 class HostedPane:
-    """One pane and its server; it does not know which service holds it.
+    """Pane and its server, independent of the service that is attached.
 
     @ivar typed: every byte that the program was sent.
     @ivar keys: every named key that was pressed, in order.
     @ivar pastes: every text that was pasted, as the program got it.
-    @ivar mark: what was typed last with a mark.
+    @ivar mark: the mark of the last input typed with one.
     @ivar copy_mode: set by a test; the next typed byte leaves it.
     @ivar gone: the server has ended.
-    @ivar prints: how often the program printed.
-    @ivar moves: set by a test, one for each guarded key to come: whether the screen moves under it.
+    @ivar prints: the number of times that the program printed.
+    @ivar moves: set by a test; one entry for each coming guarded key, true if the screen changes
+        before it.
     @ivar left: set by a test; the processes that outlive it.
-    @ivar colours: what the terminal tells of its colours.
-    @ivar restless: set by a test; guards compare rows only, as of a screen that never rests.
+    @ivar colours: the colours that the terminal reports.
+    @ivar restless: set by a test; guards compare rows only, as for a screen that is never quiet.
     """
 
     spec: PaneSpec
@@ -188,16 +190,16 @@ class HostedPane:
     _title: str = ""
     colours: Colours = DARK
 
-    # -- scripts of a test
+    # -- scripted by a test
 
     def emit(self, data: bytes) -> None:
-        """The program prints C{data}."""
+        """Print C{data} as the program."""
         if self.ending is not None or self.gone:
             return
         self.prints += 1
         self.grid.feed(data)
         for asked in _ASKED.finditer(data):
-            # tmux answers by itself, whoever is attached.
+            # tmux itself replies, independent of the attached clients.
             self.answer(_colour(asked, self.colours))
         for client in tuple(self.clients.values()):
             client.printed(data)
@@ -207,12 +209,12 @@ class HostedPane:
                 client.titled(self._title)
 
     def answer(self, data: bytes) -> None:
-        """The terminal answers a question of the program."""
+        """Send the terminal's reply to a query of the program."""
         self.typed += data
         self.program.received(data)
 
     def exit(self, status: int | None = 0, signal: str | None = None) -> None:
-        """The program ends; the server keeps the pane, as C{remain-on-exit} does."""
+        """End the program; the server keeps the pane, as C{remain-on-exit} does."""
         if self.ending is not None or self.gone:
             return
         self.pid = None
@@ -221,7 +223,7 @@ class HostedPane:
             client.exited(self.ending)
 
     def lose(self) -> None:
-        """The server dies and takes the pane with it; nobody learns how the program ended."""
+        """End the server and the pane; the outcome of the program stays unknown."""
         if self.gone:
             return
         self.gone, self.pid = True, None
@@ -230,31 +232,31 @@ class HostedPane:
             client.lost()
 
     def fail(self, operation: str, error: MuxError, *, skip: int = 0, effect: bool = False) -> None:
-        """Let a coming C{operation} (a method of C{IPane}) raise C{error}, once.
+        """Make a coming C{operation} (a method of C{IPane}) raise C{error}, once.
 
-        A write has one turn for each piece of 1,000 bytes.
+        A write counts as one call for each piece of 1,000 bytes.
 
-        @param skip: how many turns succeed before.
-        @param effect: the pane does it before the error is raised: the answer was lost.
+        @param skip: the number of calls that succeed before.
+        @param effect: the pane performs it before the error is raised: the answer was lost.
         """
         self._faults.append(_Fault(operation, error, skip, effect))
 
     def hold(self) -> None:
-        """The server stops answering; commands wait and run out of time."""
+        """Stop answering; commands wait and run out of time."""
         self._held = self._held if self._held is not None else deque()
 
     def release(self) -> None:
-        """The server goes on: what waits is done now, also what ran out of time."""
+        """Answer again: waiting commands are performed now, even those that ran out of time."""
         held, self._held = self._held or deque(), None
         for run in held:
             run()
 
     @property
     def held(self) -> bool:
-        """Whether the server is made to stand still."""
+        """True while the server is stopped."""
         return self._held is not None
 
-    # -- the way in for panes
+    # -- called by panes
 
     def do(self, operation: str, effect: Callable[[], _T]) -> Deferred[_T]:
         """Run one command on the server."""
@@ -302,16 +304,16 @@ class HostedPane:
         return None
 
     def type(self, data: bytes, mark: Mark | None) -> None:
-        """Keys and their mark arrive together or not at all."""
+        """Record keys together with their mark."""
         if self.ending is not None:
-            raise PaneGone(f"the process of session {self.spec.session_id} is over")
+            raise PaneGone(f"the process of session {self.spec.session_id} has ended")
         self.copy_mode = False
         self.mark = mark if mark is not None else self.mark
         self.typed += data
         self.program.received(data)
 
     def resize(self, cols: int, rows: int) -> None:
-        """Apply a size and tell everyone if it is another."""
+        """Apply a size and notify all clients if it is new."""
         if (cols, rows) == (self.cols, self.rows):
             return
         self.cols, self.rows = cols, rows
@@ -327,11 +329,11 @@ def _run_out(done: Deferred[_T], operation: str) -> None:
 
 
 class FakeHost:
-    """Holds panes while services come and go.
+    """Host of panes that outlive the services attached to them.
 
-    @ivar panes: by session id; one whose server died stays as a stale socket does.
+    @ivar panes: the panes by session id; a pane whose server died stays, like a stale socket.
     @ivar specs: every spec that was started, in order.
-    @ivar refuse: set to let the next create fail with it.
+    @ivar refuse: set it to make the next create raise this error.
     """
 
     def __init__(
@@ -349,7 +351,7 @@ class FakeHost:
         return self.panes[session_id]
 
     def start(self, spec: PaneSpec, attach: Callable[[HostedPane], None]) -> HostedPane:
-        """Start a pane; C{attach} comes before its first byte.
+        """Start a pane; C{attach} is called before its first byte.
 
         @raise MuxError: refused, or a server of that session still runs.
         """
@@ -373,10 +375,10 @@ class FakeHost:
         return pane
 
     def next_epoch(self) -> str:
-        """A name that no other output log of this host has."""
+        """Return a name that no other output log of this host has."""
         self._epochs += 1
         return f"epoch-{self._epochs}"
 
     def lose(self, session_id: str) -> None:
-        """The server of that session dies."""
+        """End the server of that session."""
         self.panes.pop(session_id).lose()

@@ -1,8 +1,8 @@
-"""A multiplexer without processes, true to the real one, for tests of everything above it.
+"""Fake multiplexer without processes, for tests of the layers above it.
 
-The panes live in a L{FakeHost}: close the multiplexer, make another on the same host and adopt,
-and it is as if the service had restarted.  What answers at once here takes a moment there, so
-tests that care hold a pane (L{HostedPane.hold}) and release it.
+The panes live in a L{FakeHost}. To simulate a restart of the service, close the multiplexer, make
+another on the same host and adopt. Calls that return immediately here take time on the real one.
+Tests that depend on this hold a pane (L{HostedPane.hold}) and release it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _CURSOR_KEYS = frozenset(("Up", "Down", "Right", "Left"))
 
 @implementer(IPane)
 class FakePane:
-    """One pane as one service sees it.  Script it through C{hosted}."""
+    """Pane as one service sees it. Script it through C{hosted}."""
 
     def __init__(self, host: FakeHost, hosted: HostedPane, log: OutputLog) -> None:
         self.hosted = hosted
@@ -167,7 +167,7 @@ class FakePane:
         await self._do("kill", self._kill)
         return self.hosted.left
 
-    # -- told by the host
+    # -- called by the host
 
     def printed(self, data: bytes) -> None:
         if self.paused:
@@ -193,10 +193,10 @@ class FakePane:
     def titled(self, title: str) -> None:
         self._listeners.titled(title)
 
-    # -- inside
+    # -- internal
 
     def detach(self) -> None:
-        """Let go; the pane runs on."""
+        """Detach; the pane keeps running."""
         self._attached = False
         self.hosted.clients.pop(id(self), None)
 
@@ -206,7 +206,7 @@ class FakePane:
             self.log.gap()
 
     def _kill(self) -> None:
-        # Whoever kills a pane knows; everybody else who is attached is told.
+        # The caller of kill knows; every other attached client is notified.
         self.detach()
         self._listeners.clear()
         self._host.lose(self.session_id)
@@ -239,7 +239,7 @@ class FakePane:
         self, operation: str, guard: Guard, rows: Sequence[int], effect: Callable[[], None]
     ) -> bool:
         if self.hosted.ending is not None:
-            raise PaneGone(f"the process of session {self.session_id} is over")
+            raise PaneGone(f"the process of session {self.session_id} has ended")
         if guard.seal[0] != self._typings:
             return False
         self._typings += 1
@@ -266,7 +266,7 @@ class FakePane:
         dropped = wanted - above
         shown = rows[dropped:]
         wrapped = {row - dropped for row in hosted.grid.wrapped(wanted)}
-        # The last row of the history is an entry of its own: it may go on in the screen.
+        # The last row of the history stays a separate entry: it may continue in the screen.
         lines = [*join_wrapped(shown[:above], wrapped)]
         moved = len(lines) - above
         return Capture(
@@ -299,19 +299,19 @@ class FakePane:
 
     async def _do(self, operation: str, effect: Callable[[], _T]) -> _T:
         if not self._attached:
-            raise PaneGone(f"session {self.session_id} was let go")
+            raise PaneGone(f"session {self.session_id} was detached")
         return await self.hosted.do(operation, effect)
 
 
 def _newest(rows: Sequence[bytes]) -> int:
-    """How many of the last C{rows} a capture has room for."""
+    """Return the number of the last C{rows} for which a capture has room."""
     sizes = accumulate(len(row) + LINE_COST for row in reversed(rows))
     return sum(1 for _ in takewhile(lambda size: size <= HISTORY_SIZE, sizes))
 
 
 @implementer(IMultiplexer)
 class FakeMultiplexer:
-    """The panes of a L{FakeHost}.
+    """Multiplexer on the panes of a L{FakeHost}.
 
     @param capacity: bytes that each pane's L{OutputLog} keeps.
     """
@@ -334,7 +334,7 @@ class FakeMultiplexer:
         return made[0]
 
     async def adopt(self, session_id: str, place: Place) -> FakePane | None:
-        """Take up what runs there; its log starts empty and with a new epoch."""
+        """Adopt the running pane; its log starts empty and with a new epoch."""
         hosted = self.host.panes.get(session_id)
         if hosted is not None and hosted.spec.place.id != place.id:
             return None

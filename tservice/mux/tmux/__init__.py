@@ -1,1 +1,1 @@
-"""The multiplexer on tmux, by its control mode."""
+"""Multiplexer on tmux, through its control mode."""

@@ -1,4 +1,4 @@
-"""The keeper as a program (C{keeper.c}), where one was built that this machine runs."""
+"""Compiled keeper (C{keeper.c}), used if one was built that runs on this machine."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ PROGRAM = Path(__file__).with_name("tservice-keeper")
 
 _ELF = b"\x7fELF"
 _KIND = 20
-"""Bytes at the head of an ELF file that tell its word size, byte order and machine."""
+"""Bytes at the head of an ELF file that contain its word size, byte order and machine."""
 
 
 def built_keeper(python: str, program: Path = PROGRAM) -> Path | None:
-    """C{program}, if it can be run; C{None}: the interpreter runs C{keeper.py} instead.
+    """Return C{program} if it can be run; C{None} means that the interpreter runs C{keeper.py}
+    instead.
 
-    @param python: an interpreter that runs on this machine; the program must be of its kind.
+    @param python: an interpreter that runs on this machine; the program must have the same ELF
+        machine.
     """
     try:
         if not os.access(program, os.X_OK) or _machine(program) != _machine(Path(python)):
@@ -26,9 +28,9 @@ def built_keeper(python: str, program: Path = PROGRAM) -> Path | None:
 
 
 def _machine(file: Path) -> tuple[bytes, bytes]:
-    """Word size and byte order, and the machine.
+    """Return the word size and byte order of an ELF file, and its machine.
 
-    @raise OSError: it cannot be read, or is no program.
+    @raise OSError: the file cannot be read, or is not an ELF program.
     """
     with file.open("rb") as opened:
         head = opened.read(_KIND)

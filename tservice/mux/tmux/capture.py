@@ -1,4 +1,4 @@
-"""Reading a pane's grid at one exact position of its stream."""
+"""Capture of a pane's grid at one exact position of its stream."""
 
 from __future__ import annotations
 
@@ -16,34 +16,36 @@ from tservice.mux.wraps import is_multiple, wrapped_rows
 from tservice.terminal.sgr import self_contained
 
 PAGE = 1000
-"""History lines of one command: 3 ms of the pane's server, which does nothing else meanwhile."""
+"""History lines of one command: 3 ms in which the pane's server does nothing else."""
 
 AT_ONCE = 2 * PAGE
-"""Up to so many lines are read with the screen in one command."""
+"""Maximum history lines that are read together with the screen in one command."""
 
 HISTORY_MAX = 1_000_000
-"""Lines above the screen: the most that the setting C{historyLimit} keeps."""
+"""Maximum lines above the screen that the setting C{historyLimit} keeps."""
 
 SCREEN_BYTES = 4 * 1024 * 1024
-"""Of one screen: every cell of 500 columns by 200 rows in a colour of its own is about as much."""
+"""Maximum bytes of one screen: 500 columns by 200 rows with a different colour in every cell take
+about as much.
+"""
 
 _PLAIN = b"\x1b[m\x1b(B"
 
 
 class Send(Protocol):
-    """Sends one line of so many commands."""
+    """Function that sends one line with a known number of commands."""
 
     def __call__(self, line: bytes, answers: int) -> Awaitable[list[Block]]: ...
 
 
 @frozen
 class _Moment:
-    """What one line of commands told: all of it belongs to C{offset} of the log.
+    """Answers to one line of commands; all of them belong to C{offset} of the log.
 
-    @ivar above: the lines of the history that was asked for.
-    @ivar behind_wrapped: which rows of C{behind} go on in the next one.
-    @ivar wrapped: as that, of C{screen}.
-    @ivar goes_on: the last line of the history goes on in the row below it.
+    @ivar above: the lines of the requested history.
+    @ivar behind_wrapped: indices of C{behind} that continue in the next row.
+    @ivar wrapped: the same for C{screen}.
+    @ivar goes_on: the last line of the history continues in the row below it.
     """
 
     offset: int
@@ -66,14 +68,14 @@ async def capture(
 ) -> Capture:
     """Read the screen and up to C{history} rows above it.
 
-    Much history is read in pages, so that keys are not held up, and then the screen.  That is one
-    picture only if the pane printed nothing meanwhile; if it did, all that there was room for is
-    read again by a single command, which stops the pane's server (nobody else's) for about 2.5 us
-    a row.
+    Long history is read in pages, so that keys are not delayed, and then the screen. The result is
+    consistent only if the pane printed nothing in that time. If it printed, a single command reads
+    everything again that has room. That command stops the pane's server, and no other, for about
+    2.5 us a row.
 
-    @param extra_modes: sequences of modes that tmux does not tell.
-    @param quiet: whether bytes of the pane would show in C{log}; pages need that.
-    @param version: of the pane's tmux.
+    @param extra_modes: sequences of modes that tmux does not report.
+    @param quiet: true if bytes of the pane would show in C{log}; pages need that.
+    @param version: the version of the pane's tmux.
     """
     if history is not None and history <= AT_ONCE:
         return _capture(await _read(send, log, history, version), log, extra_modes)
@@ -95,7 +97,9 @@ async def capture(
 async def _read(
     send: Send, log: OutputLog, history: int | str, version: Version, spoiled: int = 0
 ) -> _Moment:
-    """@param spoiled: so many rows of the screen are tmux' own, and as many above it are not."""
+    """@param spoiled: the number of screen rows that tmux has overwritten; as many rows above are
+    part of the screen.
+    """
     behind = partial(capture_rows, 0, "-", alternate=True, version=version)
     screen = partial(capture_rows, -spoiled, "-", version=version)
     above = () if history == 0 else _above(_start(history, spoiled), -1 - spoiled, version)
@@ -110,7 +114,7 @@ async def _read(
     if max(block.size for block in blocks[:4]) > SCREEN_BYTES:
         raise MuxError("the screen is too large")
     state = evolve(state, history=max(0, state.history - spoiled))
-    # Without history tmux takes the first row of the screen for the last above it.
+    # Without history, tmux takes the first row of the screen as the last above it.
     found = tuple(blocks[4:]) if state.history else ()
     rows = state.history if isinstance(history, str) else min(history, state.history)
     wrapped = wrapped_rows(blocks[2].lines, blocks[3].lines, state.cols)
@@ -127,26 +131,28 @@ async def _read(
 
 
 def _above(top: int | str, bottom: int, version: Version) -> tuple[bytes, bytes]:
-    """What prints rows as lines, and then the last of them with the row below it."""
+    """Return commands that print rows as lines, and then the last of them with the row below it."""
     lines = capture_rows(top, bottom, version=version, joined=True)
     return lines, capture_rows(bottom, bottom + 1, version=version, joined=True)
 
 
 def _goes_on(edge: Block) -> bool:
-    """Whether two rows are one line."""
+    """Return true if the two rows are one line."""
     return len(edge.lines) == 1
 
 
 def _spoiled(state: PaneState, version: Version) -> int:
-    """Rows at the bottom into which tmux has written that a pane is dead: before 3.3 one."""
+    """Return the number of bottom rows that tmux overwrote with its notice of a dead pane: one
+    before 3.3.
+    """
     scrolled = state.history and "alternate_on" not in state.flags
     return int(version < (3, 3) and state.dead and bool(scrolled))
 
 
 def _written(rows: tuple[bytes, ...], version: Version) -> tuple[bytes, ...]:
-    """Rows without the cells that nothing was written to, with which tmux before 3.3 fills them up.
+    """Return rows without the never written cells with which tmux before 3.3 fills them up.
 
-    Behind a colour they are left as they are: they may be seen.
+    Cells after a colour are kept, because they may be visible.
     """
     if version >= (3, 3):
         return rows
@@ -168,8 +174,8 @@ def _start(history: int | str, spoiled: int) -> int | str:
 class _Above:
     """Lines above the screen.
 
-    @ivar rows: how many rows they take: as many as were asked for, or as there was room for.
-    @ivar wrapped: the indices of those that go on in the next one, or in the screen.
+    @ivar rows: the number of rows they take: as many as requested, or as fit.
+    @ivar wrapped: the indices of lines that continue in the next one, or in the screen.
     """
 
     lines: tuple[bytes, ...]
@@ -178,9 +184,9 @@ class _Above:
 
 
 async def _pages(send: Send, wanted: int, version: Version) -> _Above:
-    """The newest C{wanted} rows above the screen, as far as L{HISTORY_SIZE} has room for them.
+    """Read the newest C{wanted} rows above the screen, as far as they fit into L{HISTORY_SIZE}.
 
-    Of a page that there is no room for its newer half is read, down to a single row.
+    If a page does not fit, only its newer half is read, down to a single row.
     """
     pages: list[tuple[tuple[bytes, ...], bool]] = []
     count = size = 0
@@ -198,8 +204,8 @@ async def _pages(send: Send, wanted: int, version: Version) -> _Above:
 
 
 def _joined(pages: list[tuple[tuple[bytes, ...], bool]], rows: int) -> _Above:
-    """@param pages: the newest first; each begins from no colour, and may end in one.  With each,
-    whether its last line goes on in the page below it.
+    """@param pages: the newest first. Each begins without a colour and may end in one. The flag of
+    a page is true if its last line continues in the page below it.
     """
     lines: list[bytes] = []
     wrapped: set[int] = set()
@@ -243,7 +249,7 @@ def _capture(moment: _Moment, log: OutputLog, extra_modes: bytes) -> Capture:
 
 
 def _charsets(lines: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    # tmux writes line drawing as SO and SI, which fresh terminals have no second set for.
+    # tmux writes line drawing as SO and SI, for which fresh terminals have no second set.
     return tuple(
         line.replace(b"\x0e", b"\x1b(0").replace(b"\x0f", b"\x1b(B")
         if b"\x0e" in line or b"\x0f" in line
@@ -265,13 +271,15 @@ _SET = (
 
 
 def modes(state: PaneState) -> bytes:
-    """What puts a fresh terminal into the modes that tmux tells of."""
+    """Return sequences that put a fresh terminal into the modes that tmux reports."""
     found = b"".join(sequence for flag, sequence in _SET if flag in state.flags)
     return found if "cursor_flag" in state.flags else found + b"\x1b[?25l"
 
 
 def finish(state: PaneState, screen: Sequence[bytes]) -> bytes:
-    """What must come after the rows, since it changes where and how they are written."""
+    """Return sequences that must follow the rows, because they change where and how rows are
+    written.
+    """
     top, bottom = state.region
     found = b""
     if (top, bottom) != (0, state.rows - 1):
@@ -282,11 +290,11 @@ def finish(state: PaneState, screen: Sequence[bytes]) -> bytes:
         found += b"\x1b[?6h"
         place -= top
     if column >= state.cols:
-        # Behind the last column the next character wraps; only writing the row gets there.
+        # After the last column the next character wraps; only writing the row reaches that state.
         found += b"\x1b[%d;1H" % (place + 1) + b"".join([*self_contained(screen)][row : row + 1])
     else:
         found += b"\x1b[%d;%dH" % (place + 1, column + 1)
-    # The rest would change how that is written.
+    # The other modes would change how that is written.
     if "insert_flag" in state.flags:
         found += b"\x1b[4h"
     return found + (b"" if "wrap_flag" in state.flags else b"\x1b[?7l")

@@ -1,4 +1,4 @@
-"""Commands to one pane's server, and those that nobody waits for."""
+"""Commands to one pane's server, awaited or in the background."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tservice.mux.tmux.control import Block
 from tservice.mux.tmux.link import ServerLink
 
 Command = Callable[[], Coroutine[Any, Any, object]]
-"""Starts something to be sent."""
+"""Function that starts sending a command."""
 
 
 class PaneChannel:
-    """A pane's way to its server."""
+    """Connection of a pane to its server."""
 
     _log = Logger()
 
@@ -31,9 +31,9 @@ class PaneChannel:
     async def send(
         self, line: bytes, answers: int, timeout: float = COMMAND_TIMEOUT
     ) -> list[Block]:
-        """As L{ServerLink.command}.
+        """Send a line through L{ServerLink.command}.
 
-        @raise PaneGone: also where the server runs and the pane is not there any more.
+        @raise PaneGone: also if the server runs but the pane no longer exists.
         """
         try:
             return await self._link.command(line, answers, timeout)
@@ -43,23 +43,25 @@ class PaneChannel:
             raise
 
     def wanted(self) -> None:
-        """Somebody is about to type."""
+        """Announce that input is about to be typed."""
         self._link.wanted()
 
     def unawaited(self, work: Coroutine[Any, Any, object], what: str) -> None:
-        """Do C{work} now."""
+        """Run C{work} in the background."""
         spawn(self.attempt(work, what), self._log, what)
 
     async def attempt(self, work: Coroutine[Any, Any, object], what: str) -> None:
-        """Do C{work}; that the multiplexer could not is logged as C{what}."""
+        """Run C{work}; log a failure of the multiplexer under the name C{what}."""
         try:
             await work
         except MuxError as error:
-            # The next client, the end of the pane or the next call tells it again.
+            # The next client, the end of the pane or the next call reports the failure again.
             self._log.info("{what}: {error}", what=what, error=error)
 
     def later(self, name: str, delay: float, call: Command) -> None:
-        """Do it after C{delay} seconds, once, however often it is asked for meanwhile."""
+        """Run a command after C{delay} seconds. Requests under the same name before then are
+        merged.
+        """
 
         def run() -> None:
             self.unawaited(call(), f"{name} of a pane")
@@ -68,9 +70,9 @@ class PaneChannel:
             self._timers.set(name, delay, run)
 
     def awaits(self, name: str) -> bool:
-        """Whether that is still to be done later."""
+        """Return true if a command of that name is scheduled."""
         return name in self._timers
 
     def stop(self) -> None:
-        """Do nothing later any more."""
+        """Cancel all scheduled commands."""
         self._timers.clear()

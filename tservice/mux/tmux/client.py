@@ -1,4 +1,4 @@
-"""One control-mode client process: commands in, answers and the pane's bytes out."""
+"""Control-mode client process: takes commands, and returns answers and the pane's bytes."""
 
 from __future__ import annotations
 
@@ -32,30 +32,34 @@ from tservice.mux.tmux.control import (
 )
 
 MAX_WAITING = 256
-"""Commands that wait for an answer; a line is below 4 KB but for a paste."""
+"""Maximum number of commands that wait for an answer; a line is below 4 KB except for a paste."""
 
 CLOSE_TIMEOUT = 0.5
-"""Seconds for the last bytes of a client whose process is over."""
+"""Seconds to read the last bytes of a client whose process has ended."""
 
 MAX_ERROR_TEXT = 2000
-"""Bytes kept of what the process wrote to its standard error, or of an answer, to tell why."""
+"""Bytes of the process's standard error, or of an answer, that are kept for error messages."""
 
 ODD_EVENTS = 1000
 ODD_SECONDS = 1.0
-"""So many notices and unasked answers in so many seconds are a flood that no tmux makes: a pane's
-own bytes are not among them.  The server may be its user's, who can put anything in its place."""
+"""Seconds in which L{ODD_EVENTS} notices and unrequested answers are a flood, which tmux never
+sends. A pane's bytes do not count. The server may belong to its user, who can replace it by
+anything.
+"""
 OF_A_COMMAND = 4
-"""Notices that a command of ours may bring, such as the layouts after a resize: none of a flood."""
+"""Notices that one of our commands may cause, such as the layouts after a resize; they are not part
+of a flood.
+"""
 MANY_LINES, SLICE = 4096, 4096
-"""A read with more lines than so many is taken in by so many bytes, or the flood in it would be
-gone through to its end before it is cut."""
+"""A read with more lines than C{MANY_LINES} is parsed in slices of C{SLICE} bytes, so that a flood
+can be stopped before its end."""
 
 FREE = b"tservice-free"
-"""A notice before a server is started far away: no other of that session runs there."""
+"""Notice that precedes the start of a remote server: no other server of that session runs there."""
 
 
 class ClientGone(MuxError):
-    """The client has ended, and nothing was sent; a fresh one may do it."""
+    """The client has ended and nothing was sent; a new client may send it."""
 
 
 class CommandRefused(MuxError):
@@ -63,30 +67,30 @@ class CommandRefused(MuxError):
 
 
 class ClientEvents(Protocol):
-    """What a client tells whoever holds it, in the order of the stream."""
+    """Receiver of a client's events, in the order of the stream."""
 
     def client_output(self, client: ControlClient, output: PaneOutput) -> None:
-        """A pane printed."""
+        """Handle output of a pane."""
 
     def client_notice(self, client: ControlClient, notice: Notice) -> None:
-        """tmux told something else."""
+        """Handle any other notice of tmux."""
 
     def client_overrun(self, client: ControlClient) -> None:
-        """Bytes of a pane may be missing here."""
+        """Handle a possible loss of pane bytes."""
 
     def client_stalled(self, client: ControlClient) -> None:
-        """A command ran out of time.  It may still be answered."""
+        """Handle a command that ran out of time. Its answer may still come."""
 
     def client_ended(self, client: ControlClient, why: str) -> None:
-        """The process is over."""
+        """Handle the end of the process."""
 
 
 @define(eq=False)
 class _Command:
-    """A line that was sent.
+    """Line that was sent.
 
-    @ivar left: answers that are still to come, one for each command of the line.
-    @ivar done: C{None} once nobody waits any more.
+    @ivar left: the number of outstanding answers, one for each command of the line.
+    @ivar done: C{None} once no caller waits.
     """
 
     left: int
@@ -96,26 +100,26 @@ class _Command:
     size: int = 0
 
     def add(self, block: Block) -> None:
-        """One more answer; together they are within the bound of one."""
+        """Add an answer; all answers together may take the space of one."""
         self.size += block.size
         if self.size > MAX_BLOCK or self.done is None:
             block = evolve(block, lines=(), whole=False)
         self.blocks.append(block)
 
     def succeed(self) -> None:
-        """Every answer is there."""
+        """Return all answers to the caller."""
         done = self.forget()
         if done is not None:
             done.callback(self.blocks)
 
     def fail(self, error: MuxError) -> None:
-        """It was not done, or nobody can tell."""
+        """Raise an error in the caller: the command was not done, or its result is unknown."""
         done = self.forget()
         if done is not None:
             done.errback(error)
 
     def forget(self) -> Deferred[list[Block]] | None:
-        """Nobody waits for it any more, but it keeps its place; who waited until now."""
+        """Detach the caller, if any, and return it. The command keeps its position in the queue."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
@@ -124,19 +128,18 @@ class _Command:
 
 
 class ControlClient(ProcessProtocol):
-    """Speaks control mode with one C{tmux -C} process.
+    """Control-mode connection to one C{tmux -C} process.
 
-    Answers come in the order of the commands.  A command that ran out of time keeps its place in
-    that order, so that a server that was only slow is understood again once it goes on.
+    Answers come in the order of the commands. A command that ran out of time keeps its position, so
+    that the answers of a slow server still match after it recovers.
 
     @ivar ready: fires with the answer to the client's own attach or new-session; fails with
-        L{MuxError} when there is none.
-    @ivar gone: fires once the process is over.
-    @ivar free: whether the far end has said L{FREE}: what runs as that session now is this
-        client's.
-    @ivar pane: the only one whose output is told of, under the name of L{PANE}.
-    @ivar first: what the process reads before any command, for one that is started elsewhere.
-    @ivar preamble: what such a process prints before tmux does.
+        L{MuxError} if there is none.
+    @ivar gone: fires once the process has ended.
+    @ivar free: true if the remote end sent L{FREE}: the server of that session is this client's.
+    @ivar pane: the only pane whose output is reported, under the name of L{PANE}.
+    @ivar first: bytes that the process reads before any command, for one that is started remotely.
+    @ivar preamble: the output of a remote process before tmux begins.
     """
 
     _log = Logger()
@@ -163,17 +166,17 @@ class ControlClient(ProcessProtocol):
 
     @property
     def ended(self) -> bool:
-        """Whether the process is over."""
+        """True if the process has ended."""
         return self.gone.called
 
     @property
     def waiting(self) -> int:
-        """Lines that tmux has not answered yet, also those whose time is over."""
+        """Number of lines that tmux has not answered yet, including those that ran out of time."""
         return len(self._waiting)
 
     @property
     def overdue(self) -> bool:
-        """Whether a line whose time is over is still unanswered."""
+        """True while a line that ran out of time is unanswered."""
         return bool(self._waiting) and self._waiting[0].timer is None
 
     def command(
@@ -181,9 +184,9 @@ class ControlClient(ProcessProtocol):
     ) -> Deferred[list[Block]]:
         """Send one line of C{answers} commands joined by C{;}.
 
-        @return: the answers.  They are handed over at their place in the stream: what the pane
-            printed before is with the listener, what came after is not.
-        @raise Refused: one of them failed; those after it were not done.
+        @return: the answers. They are delivered at their position in the stream: the listener has
+            received all output of the pane before them, and none after them.
+        @raise Refused: one of the commands failed; those after it were not run.
         @raise MuxTimeout: no answer in time, or the client ended first.
         @raise MuxBusy: L{MAX_WAITING} others wait.
         @raise ClientGone: the client has ended.
@@ -191,7 +194,7 @@ class ControlClient(ProcessProtocol):
         if self._process is None:
             return fail(ClientGone("the tmux client has ended"))
         if len(self._waiting) >= MAX_WAITING:
-            return fail(MuxBusy(f"{MAX_WAITING} commands wait already"))
+            return fail(MuxBusy(f"{MAX_WAITING} commands are already waiting"))
 
         def cancelled(_: Deferred[list[Block]]) -> None:
             command.forget()
@@ -205,12 +208,12 @@ class ControlClient(ProcessProtocol):
         return done
 
     def detach(self) -> None:
-        """Let go of the server: the client ends by itself once its input does."""
+        """Detach from the server: the client exits when its input ends."""
         if self._process is not None:
             self._process.closeStdin()
 
     def kill(self) -> None:
-        """End the client process, even a stopped one; the server is not touched."""
+        """Kill the client process, even a stopped one; the server is not touched."""
         if self._process is not None:
             with suppress(ProcessExitedAlready):
                 self._process.signalProcess("KILL")
@@ -224,7 +227,7 @@ class ControlClient(ProcessProtocol):
 
     def outReceived(self, data: bytes) -> None:
         data = self.preamble.drop_from(data)
-        # A server that wants to hold us up sends lines without anything in them.
+        # A hostile server sends empty lines to keep the parser busy.
         step = SLICE if data.count(b"\n") > MANY_LINES else max(1, len(data))
         for at in range(0, len(data), step):
             if self._cut:
@@ -236,7 +239,7 @@ class ControlClient(ProcessProtocol):
         self._errors = self.preamble.drop_from_errors(self._errors + data)[-MAX_ERROR_TEXT:]
 
     def processExited(self, reason: Failure) -> None:
-        # The server has this client's pipes too, and one that stands still does not close them.
+        # The server holds this client's pipes too, and does not close them while it is stalled.
         self._closing = self._clock.callLater(CLOSE_TIMEOUT, self._process.loseConnection)
 
     def processEnded(self, reason: Failure) -> None:
@@ -254,7 +257,7 @@ class ControlClient(ProcessProtocol):
         self._events.client_ended(self, why)
         self.gone.callback(None)
 
-    # -- inside
+    # -- internal
 
     def _why(self, reason: Failure) -> str:
         text = self._errors.decode("utf-8", "replace").strip()
@@ -288,7 +291,7 @@ class ControlClient(ProcessProtocol):
             case Overrun():
                 self._events.client_overrun(self)
             case _:
-                self._log.debug("tmux answered what nobody asked")
+                self._log.debug("tmux sent an answer without a command")
 
     def _count_odd(self) -> None:
         now = self._clock.seconds()
@@ -299,13 +302,13 @@ class ControlClient(ProcessProtocol):
             self._end_flood()
 
     def _end_flood(self) -> None:
-        self._log.warn("a tmux server floods its client, which is ended")
+        self._log.warn("a tmux server flooded its client, which was ended")
         self._cut = True
         self._parser = ControlParser()
         self.kill()
 
     def _first(self, block: Block) -> None:
-        # Later blocks that are not ours answer hooks.
+        # Later blocks that are not ours are answers to hooks.
         if self._started:
             return
         self._started = True
@@ -333,14 +336,14 @@ class ControlClient(ProcessProtocol):
         verb = line.split(b" ", 1)[0].decode("ascii", "replace")
         command.timer = None
         if self._waiting and self._waiting[0] is command:
-            # An answer that is on its way is this one's.
+            # An answer that is being received belongs to this command.
             self._parser.drop_open()
         command.fail(MuxTimeout(f"tmux did not answer {verb} within {timeout:g} s"))
         self._events.client_stalled(self)
 
 
 def _joined(events: Iterable[Event], pane: bytes) -> Iterator[Event]:
-    """The events without output of panes that are not the session's, so that its own is one run."""
+    """Yield the events without output of other panes, and with consecutive output merged."""
     held: list[bytes] = []
     for event in events:
         if isinstance(event, PaneOutput):

@@ -1,4 +1,4 @@
-"""Command lines for tmux and what their answers say.  Pure."""
+"""Command lines for tmux and parsers of their answers. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tservice.mux.keys import KEYS, digit
 from tservice.mux.tmux.control import Block
 
 PANE = b"%0"
-"""The pane of a session: the first and, unless somebody adds to it by hand, only one.
+"""Pane of a session: the first and only one, unless a user adds panes by hand.
 
-On a server that is not ours it is another one, and L{of_pane} puts that in its place.
+On a server that the service does not own it is another one, and L{of_pane} substitutes it.
 """
 
 WINDOW = b"@0"
@@ -29,22 +29,22 @@ IN_MODE = b"tservice-mode"
 Version = tuple[int, int]
 
 USUAL: Version = (3, 3)
-"""The tmux that is meant where none says which it is; 3.2 to 3.5 are known."""
+"""Version of tmux that is assumed if it is unknown; 3.2 to 3.5 are known."""
 
 NUMBER_MAX = 2**31 - 1
-"""No process number, size or count that tmux tells is larger."""
+"""Largest pid, size or count that is accepted from tmux."""
 
 SIZE_MAX = 10_000
-"""Columns or rows that tmux gives a window at most."""
+"""Maximum columns or rows of a tmux window."""
 
 CELLS_MAX = 2**20
-"""Cells of a screen that are read: more than fit on any that is looked at."""
+"""Maximum cells of a screen that is read; no real screen has more."""
 
 TITLE_BYTES = 4096
-"""Of a title; a program can set one of a megabyte."""
+"""Maximum bytes of a title that are kept; a program can set a title of a megabyte."""
 
 ORPHANS_MAX = 16
-"""Clients of earlier services that are ended at one time; there is one, or two."""
+"""Maximum number of earlier services' clients that are ended at a time; there is usually one."""
 
 _MARK_ID = re.compile(rf"[A-Za-z0-9-]{{1,{MARK_ID_MAX}}}")
 _MARK_STEP = re.compile(r"[A-Za-z]{1,32}")
@@ -81,52 +81,53 @@ _FIELDS = (
     "@tservice_token",
     "@tservice_modes",
     "version",
-    # Last, since it may hold anything.
+    # Last, because it may contain anything.
     "pane_title",
 )
 
 
 def quote(value: bytes) -> bytes:
-    """C{value} as one word of a command line, whatever bytes but NUL it holds.
+    """Quote C{value} as one word of a command line; it may contain any byte except NUL.
 
-    Control characters are written as octal escapes, so that the line stays one line; so is what
+    Control characters become octal escapes, so that the line stays one line. So does any text that
     could be taken for L{PANE}.
     """
     return nest(value).replace(b"%", b"\\045")
 
 
 def nest(value: bytes) -> bytes:
-    """As L{quote}, for commands within a command."""
+    """Quote C{value} like L{quote}, for commands within a command."""
     if b"\0" in value:
-        raise ValueError("tmux takes no NUL")
+        raise ValueError("tmux accepts no NUL")
     return b'"' + _QUOTED.sub(lambda found: b"\\%03o" % found[0][0], value) + b'"'
 
 
 def of_pane(line: bytes, pane: bytes) -> bytes:
-    """A line of L{PANE} as one of C{pane}."""
+    """Replace L{PANE} in a line by C{pane}."""
     return line if pane == PANE else line.replace(PANE, pane)
 
 
 def join(*commands: bytes) -> bytes:
-    """Several commands as one line; tmux runs them without a pause, or none at all.
+    """Join several commands into one line, which tmux runs without a pause.
 
-    An incomplete line is not run, so a service that dies while it writes leaves nothing half.
+    tmux does not run an incomplete line. So a service that dies while writing has no partial
+    effect.
     """
     return b" ; ".join(commands)
 
 
 def send_bytes(data: bytes) -> bytes:
-    """Type C{data} as it is."""
+    """Return a command that types C{data} unchanged."""
     return b"send-keys -t %b -H %b" % (PANE, data.hex(" ").encode())
 
 
 def send_named(key: str) -> bytes:
-    """Press a key that tmux encodes by the modes of the pane."""
+    """Return a command that presses a key, which tmux encodes by the modes of the pane."""
     return b"send-keys -t %b %b" % (PANE, key.encode())
 
 
 def press(name: str) -> bytes:
-    """Press a key of L{KEYS}, or a digit."""
+    """Return a command that presses a key of L{KEYS}, or a digit."""
     if (byte := digit(name)) is not None:
         return send_bytes(byte)
     key = KEYS[name]
@@ -134,16 +135,16 @@ def press(name: str) -> bytes:
 
 
 def leave_copy_mode() -> bytes:
-    """Keys that arrive in copy mode are swallowed."""
+    """Return a command that ends copy mode, which swallows keys."""
     return b"copy-mode -q -t " + PANE
 
 
 def while_read(*commands: bytes) -> bytes:
-    """Run C{commands}, which hold no single quote, if a program is there that reads what is typed.
+    """Return a command that runs C{commands} only if the pane's program can read input.
 
-    It gives one answer more than there are commands; the last is L{DEAD} if the pane's process is
-    over, else L{IN_MODE} in copy mode.  Keys for a dead pane would be dropped without a word, and
-    a paste makes tmux 3.3a crash.
+    C{commands} contain no single quote. The answer has one block more than there are commands. The
+    last is L{DEAD} if the pane's process has ended, or L{IN_MODE} in copy mode. tmux drops keys for
+    a dead pane silently, and a paste crashes tmux 3.3a.
     """
     why = b'display-message -p -t %b "#{?pane_dead,%b,%b}"' % (PANE, DEAD, IN_MODE)
     unread, typed = join(*[why] * len(commands)), join(*commands)
@@ -155,30 +156,30 @@ def while_read(*commands: bytes) -> bytes:
 
 
 def set_buffer(data: bytes) -> bytes:
-    """Hand tmux what L{PASTE} pastes.
+    """Return a command that loads the text for L{PASTE}.
 
-    The text travels in the control channel: no file, no command line of a process.
+    The text travels in the control channel: it shows in no file and on no command line.
     """
     return b"set-buffer -b %b -- %b" % (BUFFER, quote(data))
 
 
 PASTE = b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE)
-"""Paste, in brackets where the program asked for them; LF stays LF."""
+"""Command that pastes, with brackets if the program enabled them; LF stays LF."""
 
 
 DROP_PASTE = b"delete-buffer -b " + BUFFER
-"""Forgets what L{paste} loaded but did not insert."""
+"""Command that deletes the text that L{set_buffer} loaded but nothing pasted."""
 
 
 def set_option(name: str, value: bytes) -> bytes:
-    """Keep C{value} on the pane's server."""
+    """Return a command that stores C{value} on the pane's server."""
     return b"set-option -p -t %b @tservice_%b %b" % (PANE, name.encode(), quote(value))
 
 
 def set_mark(mark: Mark) -> bytes:
-    """Keep C{mark}.
+    """Return a command that stores C{mark}.
 
-    @raise ValueError: its id or step has other characters than it may.
+    @raise ValueError: its id or step contains invalid characters.
     """
     if not _MARK_ID.fullmatch(mark.id) or not _MARK_STEP.fullmatch(mark.step):
         raise ValueError(f"not a mark: {mark}")
@@ -186,7 +187,7 @@ def set_mark(mark: Mark) -> bytes:
 
 
 def read_mark(text: bytes) -> Mark | None:
-    """What L{set_mark} kept; C{None} where nothing was."""
+    """Parse the mark that L{set_mark} stored; return C{None} if there is none."""
     if not text:
         return None
     try:
@@ -197,7 +198,7 @@ def read_mark(text: bytes) -> Mark | None:
 
 
 def show(text: str) -> bytes:
-    """Print a format."""
+    """Return a command that prints a format."""
     return b"display-message -p -t %b %b" % (PANE, _literal(text))
 
 
@@ -209,17 +210,18 @@ def capture_rows(
     *,
     joined: bool = False,
 ) -> bytes:
-    """Print rows; 0 is the first of the screen, -1 the last above it, C{-} the far end.
+    """Return a command that prints rows; 0 is the first of the screen, -1 the last above it, C{-}
+    the outermost.
 
-    @param version: of the tmux that is asked.
-    @param joined: rows that tmux wrapped are printed as one line.  Nobody can tell whether the last
-        row goes on.
+    @param version: the version of the tmux that runs it.
+    @param joined: print rows that tmux wrapped as one line. The output does not show if the last
+        row continues.
     """
     hidden = b" -a -q" if alternate else b""
-    # From 3.4 on rows are filled up with cells that nothing was ever written to, but for -T.
+    # From 3.4 on, rows are filled up with cells that were never written, except with -T.
     written = b" -T" if version >= (3, 4) else b""
     rows = f" -S {start} -E {end}".encode()
-    # Blanks at the end of a row may have a colour, so they are kept (-N).  So does -J by itself.
+    # Trailing blanks of a row may have a colour, so they are kept (-N). -J keeps them by itself.
     kept = b" -J" if joined else b" -N"
     return b"capture-pane -p -e%b%b%b -t %b%b" % (kept, written, hidden, PANE, rows)
 
@@ -229,18 +231,18 @@ def _literal(text: str) -> bytes:
 
 
 HELD = b"held"
-"""The option of the pane that a session has on a server that is not ours."""
+"""Pane option that records the session's pane, on a server that the service does not own."""
 
 PANES = (
     b"list-panes -s -F '#{pane_id} #{&&:#{window_active},#{pane_active}} #{@tservice_%b}'" % HELD
 )
-"""Prints a line for each pane of the client's session; see L{chosen}."""
+"""Command that prints a line for each pane of the client's session; see L{chosen}."""
 
 _CHOICE = re.compile(rb"(%[0-9]{1,9}) ([01]) (.*)")
 
 
 def chosen(lines: Sequence[bytes], session_id: str) -> bytes | None:
-    """The pane to attach to: the one that the session had, else the one that is looked at.
+    """Return the pane to attach to: the one that the session had before, or else the active one.
 
     @param lines: the answer to L{PANES}.
     """
@@ -251,15 +253,18 @@ def chosen(lines: Sequence[bytes], session_id: str) -> bytes | None:
 
 
 def set_colours(colours: Colours) -> bytes:
-    """Have tmux answer with C{colours}; nothing else in control mode depends on them."""
+    """Return a command that makes tmux report C{colours}; in control mode nothing else depends on
+    them.
+    """
     style = f"fg={colours.foreground},bg={colours.background}"
     return b"set-option -p -t %b window-style %b" % (PANE, quote(style.encode()))
 
 
 def known_characters(characters: Sequence[str]) -> tuple[bytes, ...]:
-    """Print which of C{characters} tmux knows; L{tservice.mux.glyphs.read_known} reads it.
+    """Return commands that print the characters tmux knows; L{tservice.mux.glyphs.read_known}
+    parses it.
 
-    tmux 3.3 never answers when it is asked for the width of one that it does not know.
+    tmux 3.3 never answers a query for the width of a character that it does not know.
     """
     option = b"@tservice_glyphs"
     return (
@@ -270,16 +275,16 @@ def known_characters(characters: Sequence[str]) -> tuple[bytes, ...]:
 
 
 def widths_of(characters: Sequence[str]) -> bytes:
-    """Print how many cells each takes; tmux must know all of them."""
+    """Return a command that prints the cells of each character; tmux must know all of them."""
     return show("".join(f"#{{w:#{{l:{character}}}}}" for character in characters))
 
 
 IS_THERE = b"has-session -t " + PANE
-"""Fails where there is no such pane; L{show} prints nothings then."""
+"""Command that fails if the pane does not exist; L{show} prints nothing in that case."""
 
 
 def client_size(cols: int, rows: int) -> bytes:
-    """What the client asks for, where others may want another size."""
+    """Return a command that requests a size, where other clients may request another."""
     return b"refresh-client -C %dx%d" % (cols, rows)
 
 
@@ -287,18 +292,17 @@ CLIENTS = (
     b"list-clients -F '#{?client_control_mode,#{client_pid},}'",
     b"display-message -p '#{client_pid}'",
 )
-"""Says which clients talk to the server as the service does, and which is its own (see
-L{orphans})."""
+"""Commands that print the server's control clients and the service's own (see L{orphans})."""
 
 
 def orphans(answers: Sequence[Block]) -> list[int]:
-    """The clients of earlier services that are still there, from the answers to L{CLIENTS}.
+    """Return the remaining clients of earlier services, from the answers to L{CLIENTS}.
 
-    The client of a service that was killed while its pane printed never ends: tmux waits for
-    ever until the rest of its output is written to a pipe that nobody reads, keeps the pane from
-    printing meanwhile and does not end itself either when it is told to.  The service may have
-    been killed before it said anything to the server, so none is known by name: the server is
-    the service's alone, and nobody else talks to it in control mode.
+    If a service is killed while its pane prints, its client never ends. tmux waits forever until
+    the rest of its output is written to a pipe that is no longer read. Until then it blocks the
+    pane, and it ignores a request to exit. The service may have been killed before it sent anything
+    to the server, so no client is known by name. The server belongs to the service alone, and no
+    other program connects to it in control mode.
     """
     clients, own = (answer.lines for answer in answers[:2])
     found = [optional(line) for line in clients if line not in own]
@@ -306,14 +310,14 @@ def orphans(answers: Sequence[Block]) -> list[int]:
 
 
 STATE = show(",".join(f"#{{{name}}}" for name in _FIELDS))
-"""Prints one line for L{PaneState.parse}."""
+"""Command that prints one line for L{PaneState.parse}."""
 
 
 @frozen(kw_only=True)
 class PaneState:
-    """What tmux tells of a pane, all of one moment.
+    """State of a pane as tmux reports it, all at one moment.
 
-    @ivar version: of tmux itself.
+    @ivar version: the version of tmux.
     """
 
     version: Version
@@ -335,9 +339,9 @@ class PaneState:
 
     @classmethod
     def parse(cls, line: bytes) -> PaneState:
-        """Read the answer to L{STATE}.
+        """Parse the answer to L{STATE}.
 
-        @raise MuxError: it is none.
+        @raise MuxError: the line is not a pane's state.
         """
         values = line.split(b",", len(_FIELDS) - 1)
         if len(values) != len(_FIELDS):
@@ -370,13 +374,13 @@ class PaneState:
 
 
 def read_version(text: bytes) -> Version:
-    """The two numbers of what tmux calls itself: C{3.3a}, C{next-3.6}."""
+    """Parse the two numbers of a tmux version: C{3.3a}, C{next-3.6}."""
     found = _VERSION.search(text)
     return USUAL if found is None else (int(found[1]), int(found[2]))
 
 
 def optional(text: bytes) -> int | None:
-    """A number, or C{None} for what is no number that tmux tells."""
+    """Parse a number; return C{None} if tmux would not print it."""
     if not text.isdigit() or len(text) > len(str(NUMBER_MAX)):
         return None
     number = int(text)
@@ -384,7 +388,7 @@ def optional(text: bytes) -> int | None:
 
 
 def size(cols: bytes, rows: bytes) -> tuple[int, int]:
-    """Columns and rows.
+    """Parse columns and rows.
 
     @raise MuxError: no window has that size.
     """
@@ -395,7 +399,7 @@ def size(cols: bytes, rows: bytes) -> tuple[int, int]:
 
 
 def signal_name(number: int | None) -> str | None:
-    """C{SIGTERM} for 15; a number without a name as C{SIG<number>}."""
+    """Return C{SIGTERM} for 15; a number without a name becomes C{SIG<number>}."""
     if not number:
         return None
     try:

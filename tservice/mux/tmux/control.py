@@ -1,9 +1,10 @@
-"""tmux's control mode, read: bytes in, events out.  Pure; knows no process and no clock.
+"""Parser of tmux's control mode: takes bytes and returns events. Pure: no process, no clock.
 
-Lines end in LF alone.  Bytes of the pane come as C{%output}, the answer to a command between
-C{%begin} and C{%end} or C{%error} that carry the same time and number, all else is a notice.
-Nothing that arrives can raise, and nothing makes it keep more than L{MAX_LINE} of an unfinished
-line outside of an answer, and L{MAX_BLOCK} each of an unfinished answer and of its last line.
+Lines end in LF alone. Bytes of the pane come as C{%output}. The answer to a command comes between
+C{%begin} and C{%end} or C{%error} with the same time and number. Every other line is a notice.
+
+No input can raise. The parser keeps at most L{MAX_LINE} of an unfinished line outside of an answer,
+and L{MAX_BLOCK} each of an unfinished answer and of its last line.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ from codecs import escape_decode
 from attrs import field, frozen
 
 MAX_LINE = 1024 * 1024
-"""Bytes of one line outside of an answer; tmux stays below 40 KB for output."""
+"""Maximum bytes of one line outside of an answer; tmux stays below 40 KB for output."""
 
 MAX_BLOCK = 64 * 1024 * 1024
-"""Bytes of one answer; 100,000 rows of a pane are about 10 MB.  It may be a single line: one that
-is wrapped over all of these rows."""
+"""Maximum bytes of one answer; 100,000 rows of a pane are about 10 MB. It may be a single line that
+is wrapped over all of these rows.
+"""
 
 MAX_DROPPED = MAX_BLOCK
-"""Bytes of an answer that are read beyond its bound and thrown away."""
+"""Maximum bytes of an answer that are read beyond its limit and discarded."""
 
 LINE_COST = 64
-"""Bytes that a line takes beyond its own: an answer of empty lines has a bound too."""
+"""Bytes added to the length of each line, so that an answer of empty lines has a limit too."""
 
 _OUTPUT = b"%output "
 _BEGIN = re.compile(rb"%begin ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20})")
@@ -34,7 +36,7 @@ _OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
 
 @frozen
 class PaneOutput:
-    """Bytes that a pane printed; what one C{feed} brings for a pane in a row is one event."""
+    """Bytes that a pane printed; consecutive output of a pane in one C{feed} is one event."""
 
     pane: bytes
     data: bytes
@@ -42,12 +44,12 @@ class PaneOutput:
 
 @frozen
 class Block:
-    """The answer to one command.
+    """Answer to one command.
 
-    @ivar ok: C{%end}; false for C{%error}.
+    @ivar ok: true for C{%end}, false for C{%error}.
     @ivar ours: it answers a line that this client sent, not the attach or a hook.
-    @ivar whole: false when it went beyond a bound: then there are no lines.
-    @ivar size: what the lines take, by L{LINE_COST}.
+    @ivar whole: false if it exceeded a limit; then there are no lines.
+    @ivar size: the size of the lines, counting L{LINE_COST}.
     """
 
     time: int
@@ -69,22 +71,22 @@ class Notice:
 
 @frozen
 class Overrun:
-    """A line beyond L{MAX_LINE} was dropped; it may have held a pane's bytes."""
+    """Event: a line beyond L{MAX_LINE} was dropped; it may have contained a pane's bytes."""
 
 
 @frozen
 class Endless:
-    """An answer went on for L{MAX_DROPPED} beyond its bound: no tmux gives such a one."""
+    """Event: an answer continued for L{MAX_DROPPED} beyond its limit; no tmux sends this."""
 
 
 Event = PaneOutput | Block | Notice | Overrun | Endless
 
 
 class ControlParser:
-    """Reads one client's standard output.
+    """Parser of one client's standard output.
 
-    The events do not depend on how the bytes are cut, but for where a run of one pane's output
-    is divided into L{PaneOutput}s.
+    The events do not depend on how the bytes are split, except for the boundaries of
+    L{PaneOutput}s.
     """
 
     def __init__(self) -> None:
@@ -95,7 +97,7 @@ class ControlParser:
         self._outputs: list[bytes] = []
 
     def feed(self, data: bytes) -> list[Event]:
-        """Take what was read."""
+        """Consume bytes and return the completed events."""
         lines = data.split(b"\n")
         rest = lines.pop()
         if not lines:
@@ -116,24 +118,24 @@ class ControlParser:
         return events
 
     def finish(self) -> list[Event]:
-        """The stream has ended: what an output line that was cut short still tells."""
+        """Handle the end of the stream: return the content of an unfinished output line."""
         line = b"".join(self._held)
         self._held, self._held_size = [], 0
         events: list[Event] = []
         if self._block is None and line.startswith(_OUTPUT):
-            # An escape that lost its digits says nothing.
+            # An escape without its digits is dropped.
             self._output(re.sub(rb"\\[0-7]{0,2}\Z", b"", line))
             self._flush(events)
         return events
 
     def drop_open(self) -> None:
-        """Keep nothing of an answer whose end has not come: nobody waits for it any more."""
+        """Discard an unfinished answer, because no caller waits for it."""
         if self._block is not None:
             self._block.drop()
 
     @property
     def _longest(self) -> int:
-        """Bytes that a line may have here."""
+        """Maximum bytes of a line in the current state."""
         return MAX_LINE if self._block is None else max(MAX_LINE, MAX_BLOCK)
 
     def _hold(self, part: bytes) -> None:
@@ -191,7 +193,7 @@ class ControlParser:
 
 
 class _OpenBlock:
-    """An answer whose end has not come yet."""
+    """Answer whose end has not come yet."""
 
     def __init__(self, begin: bytes, time: int, number: int, flags: int) -> None:
         guard = begin.removeprefix(b"%begin")
@@ -204,7 +206,7 @@ class _OpenBlock:
         self._whole = True
 
     def take(self, line: bytes) -> Block | Endless | None:
-        """Add a line; the answer once this was its last."""
+        """Add a line; return the answer if this line ends it."""
         if line.startswith(b"%e") and line in (self._end, self._error):
             ok = line == self._end
             lines = tuple(self._lines)
@@ -219,16 +221,16 @@ class _OpenBlock:
         return None
 
     def drop(self) -> None:
-        """It is beyond a bound: what is there is of no use."""
+        """Discard the content, because it exceeds a limit or is not needed."""
         self._whole, self._size = False, 0
         self._lines.clear()
 
 
 def decode(data: bytes) -> bytes:
-    r"""Undo tmux's C{\ooo}: it writes every backslash and every byte below 0x20 so."""
+    r"""Decode tmux's C{\ooo}, which it writes for every backslash and every byte below 0x20."""
     if b"\\" not in data:
         return data
     if _NO_ESCAPE.search(data):
-        # Not from tmux: whatever is no octal escape stays as it is.
+        # Not written by tmux: text that is no octal escape stays unchanged.
         return _OCTAL.sub(lambda found: bytes([int(found[1], 8)]), data)
     return escape_decode(data)[0]

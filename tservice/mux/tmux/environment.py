@@ -1,4 +1,4 @@
-"""The environment that a server on this machine is started with.  Pure."""
+"""Environment with which a server on this machine is started. Pure."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ def environment(
     preface: bytes = b"",
     terminal: str = FALLBACK,
 ) -> dict[bytes, bytes]:
-    """The server's environment: the pane's own, and what the keeper takes out of it again.
+    """Return the server's environment: the pane's variables, and the keeper's, which the keeper
+    removes.
 
-    @param foreign: every variable comes to the keeper under a name that means nothing to anybody
-        on the way.
+    @param foreign: pass every variable to the keeper under a prefixed name, which means nothing to
+        the programs in between.
     @param preface: the file of C{spec.preface}; empty for none.
     @param terminal: C{TERM} of a pane whose environment names none.
-    @raise MuxError: a name or a value that no environment can hold.
+    @raise MuxError: a name or a value cannot be stored in an environment.
     """
     given = {"TERM": terminal, "COLORTERM": COLOURS, **spec.env}
     own = {os.fsencode(name): os.fsencode(value) for name, value in given.items()}
@@ -43,5 +44,5 @@ def environment(
     }
     for name, value in found.items():
         if not name or b"=" in name or b"\0" in name + value:
-            raise MuxError(f"not a variable of an environment: {name!r}")
+            raise MuxError(f"invalid environment variable: {name!r}")
     return found

@@ -1,7 +1,7 @@
-"""A key that tmux itself sends only while the screen is what it was.  Pure.
+"""Keys that tmux sends only while the screen is unchanged. Pure.
 
 The condition and the key travel in one command line, and tmux reads nothing from a pane while it
-runs a line: between the look and the key nothing can get.
+runs a line. So nothing can come between the check and the key.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from tservice.mux.tmux.commands import PANE, nest, show
 from tservice.mux.tmux.control import Block
 
 STAMP = show("#{window_activity}")
-"""Prints the second of the last output."""
+"""Command that prints the second of the last output."""
 
 _PASS = b"pressed"
 _TIME = re.compile(rb"[0-9]{1,20}")
 _LITERAL = re.compile(r"[A-Za-z0-9 ]")
 _CLASS = re.compile(r"[!\"$&'()*+./:;<=>?@_`|~-]")
-"""Signs that are plain inside brackets; tmux's formats and time stamps give the rest a meaning."""
+"""Characters that are plain inside brackets; tmux's formats and time stamps give the others a
+meaning.
+"""
 
 
 def activity(block: Block) -> int | None:
-    """The second of the last output, if nothing was printed in the second of C{block} itself.
+    """Return the second of the last output; C{None} if that is the second of C{block} itself.
 
-    Then whatever is printed later has a later second, so that an equal one proves silence.
+    Later output then has a later second, so an equal second proves silence.
 
     @param block: the answer to L{STAMP}, whose time is by the same clock.
     """
@@ -39,13 +41,13 @@ def activity(block: Block) -> int | None:
 def condition(
     screen: Sequence[str], rows: Iterable[int], second: int | None, size: tuple[int, int]
 ) -> bytes:
-    """A format that is true while the screen is the same.
+    """Return a format that is true while the screen is the same.
 
-    Rows are compared where they stand; signs that formats give a meaning match any sign.
+    Rows are compared at their positions. Characters with a meaning in formats match any character.
 
     @param screen: the plain rows of the screen.
-    @param rows: which of them count; blank ones do not.
-    @param second: as L{activity} told; C{None}: only the rows count.
+    @param rows: the rows that count; blank ones do not.
+    @param second: the result of L{activity}; C{None} means that only the rows count.
     @param size: columns and rows of the pane.
     """
     found, wanted = ["#{pane_width}", "#{pane_height}"], [str(number) for number in size]
@@ -61,7 +63,9 @@ def condition(
 
 
 def guarded(test: bytes, keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> bytes:
-    """Run C{keys} if C{test} holds, else C{otherwise}; answered by L{answers} blocks."""
+    """Return a command that runs C{keys} if C{test} holds, else C{otherwise}; L{answers} blocks
+    answer it.
+    """
     size = max(len(keys), len(otherwise))
     nothing = b"display-message -p ''"
     yes = [b"display-message -p " + _PASS, *keys, *[nothing] * (size - len(keys))]
@@ -71,12 +75,12 @@ def guarded(test: bytes, keys: Sequence[bytes], otherwise: Sequence[bytes] = ())
 
 
 def answers(keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> int:
-    """How many blocks answer L{guarded}."""
+    """Return the number of blocks that answer L{guarded}."""
     return 2 + max(len(keys), len(otherwise))
 
 
 def passed(blocks: Sequence[Block]) -> bool:
-    """Whether the keys were sent."""
+    """Return true if the keys were sent."""
     return any(block.lines == (_PASS,) for block in blocks)
 
 
@@ -96,12 +100,12 @@ def _pattern(text: str, special: Callable[[str], str]) -> str:
         elif sign.isascii():
             out.append(special(sign))
         elif out[-1:] != [".+"]:
-            # How many signs these are to tmux depends on its locale.
+            # The number of characters in tmux depends on its locale.
             out.append(".+")
     return "".join(out)
 
 
 def _first(screen: Sequence[str], text: str) -> int:
-    """The row that tmux finds: the first that matches."""
+    """Return the row that tmux finds, which is the first match."""
     pattern = re.compile(_pattern(text, _escaped))
     return next(at for at, row in enumerate(screen) if pattern.fullmatch(row.rstrip()))

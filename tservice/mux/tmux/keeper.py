@@ -1,19 +1,20 @@
-"""Runs a pane's program, outlives it by a moment, and ends as it ended.
+"""Run a pane's program, outlive it by a moment, and end with the same status.
 
-tmux drops what it has not yet passed on when the process that it started ends, so the last bytes
-of a program that prints and exits would be lost.  This process starts the program, waits for it,
-says in the stream that it is over, lingers, and then ends with the same status or signal.
+tmux drops pending output when the process that it started ends, so the last bytes of a program that
+prints and exits would be lost. This process starts the program and waits for it. It reports the end
+in the stream, lingers, and then ends with the same status or signal.
 
-C{keeper.c} is the same as a small program, used where one was built; both pass the same tests.
-This one runs by file name in a bare interpreter (C{python -I -S}): standard library only, few
-imports, since each one is time to the first prompt.  Everything comes in by the environment, which
-shows on no command line; nothing of it but the pane's own variables goes on to the program:
+C{keeper.c} does the same as a small compiled program, used if it was built; both pass the same
+tests. This module runs by file name in a bare interpreter (C{python -I -S}). It uses the standard
+library only, with few imports, because each import delays the first prompt. All input comes by the
+environment, which shows on no command line. Only the pane's own variables are passed on to the
+program:
 
-  - C{TSERVICE_PANE_ARG0}..: the command; C{TSERVICE_PANE_CWD}: its folder
-  - C{TSERVICE_PANE_PREFACE}: a file to print before that, and to remove; there need not be one
-  - C{TSERVICE_PANE_TOKEN}: makes the words in the stream this keeper's
-  - C{TSERVICE_PANE_HISTORY}, C{_TERM}, C{_FG} and C{_BG}: for tmux.conf
-  - C{TSERVICE_PANE_ENV_<name>}: a variable that tmux overwrites, as the pane shall have it
+- C{TSERVICE_PANE_ARG0}..: the command; C{TSERVICE_PANE_CWD}: its folder
+- C{TSERVICE_PANE_PREFACE}: an optional file to print first, and to remove
+- C{TSERVICE_PANE_TOKEN}: proves that words in the stream come from this keeper
+- C{TSERVICE_PANE_HISTORY}, C{_TERM}, C{_FG} and C{_BG}: for tmux.conf
+- C{TSERVICE_PANE_ENV_<name>}: the pane's value of a variable that tmux overwrites
 
 Words in the stream: C{ESC ] 7773 ; token ; word ; argument BEL}, which terminals ignore.
 C{started;pid}, C{failed;errno}, C{exit;status} and C{signal;number}.
@@ -25,21 +26,23 @@ import os
 import sys
 
 TYPE_CHECKING = False
-"""Known to type checkers by its name; importing C{typing} would cost as much as all the rest."""
+"""Type checkers know this by its name; importing C{typing} would cost as much as the rest of the
+module.
+"""
 
 if TYPE_CHECKING:
     import signal
     from collections.abc import Mapping
     from typing import NoReturn
 else:
-    # The public module makes enumerations of this one, at a third of this process's start.
+    # The public module converts this one to enumerations, at a third of this process's start time.
     import _signal as signal
 
 LINGER = 1.0
-"""Seconds for tmux to pass the last bytes on, and for a client to take them."""
+"""Seconds for tmux to pass the last bytes on, and for a client to read them."""
 
 APART = 0.2
-"""Seconds between the end of the terminal and that of this process."""
+"""Seconds between closing the terminal and the end of this process."""
 
 PREFIX = b"TSERVICE_PANE_"
 ENV_PREFIX = PREFIX + b"ENV_"
@@ -56,14 +59,18 @@ OVERWRITTEN = (
     b"COLUMNS",
     b"LC_CTYPE",
 )
-"""What tmux puts into a pane's environment or may change there, and what Python does to itself."""
+"""Variables that tmux sets or may change in a pane's environment, and the one that Python sets for
+itself.
+"""
 
 IGNORED = ("SIGINT", "SIGQUIT", "SIGTSTP", "SIGTTIN", "SIGTTOU")
-"""Meant for the program: it shares this process group, so that the terminal's keys reach it."""
+"""Signals meant for the program: it shares this process group, so that the terminal's keys reach
+it.
+"""
 
 
 def pane_environment(found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """The program's environment: what it was meant to be, exactly."""
+    """Return the program's environment exactly as it was specified."""
     kept = {
         name: value
         for name, value in found.items()
@@ -78,7 +85,7 @@ def pane_environment(found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def command(found: Mapping[bytes, bytes]) -> list[bytes]:
-    """The program and its arguments."""
+    """Return the program and its arguments."""
     argv: list[bytes] = []
     while (value := found.get(PREFIX + b"ARG%d" % len(argv))) is not None:
         argv.append(value)
@@ -86,7 +93,7 @@ def command(found: Mapping[bytes, bytes]) -> list[bytes]:
 
 
 def say(token: bytes, word: str, argument: int) -> None:
-    """Put a word into the stream; a terminal that is gone needs none."""
+    """Write a word into the stream; ignore a terminal that is gone."""
     try:
         os.write(1, b"\x1b]7773;%b;%b;%d\x07" % (token, word.encode(), argument))
     except OSError:
@@ -94,7 +101,7 @@ def say(token: bytes, word: str, argument: int) -> None:
 
 
 def show(path: bytes) -> None:
-    """Print a file and remove it; the program starts all the same where that cannot be done."""
+    """Print a file and remove it; ignore errors, so that the program still starts."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         os.unlink(path)
@@ -107,9 +114,9 @@ def show(path: bytes) -> None:
 
 
 def start(argv: list[bytes], env: dict[bytes, bytes], cwd: bytes) -> int:
-    """Start the program with every signal as a program expects it.
+    """Start the program with default signal handling.
 
-    @raise OSError: no such folder or no such program.
+    @raise OSError: the folder or the program does not exist.
     """
     os.chdir(cwd)
     if not argv:
@@ -123,21 +130,21 @@ def start(argv: list[bytes], env: dict[bytes, bytes], cwd: bytes) -> int:
 
 
 def wait_for(pid: int) -> int:
-    """Wait for the program, and tell it meanwhile when the terminal is gone.
+    """Wait for the program, and forward a hangup of the terminal to it.
 
-    The system tells the leader of the terminal's session, which a shell expects to be, and what
-    is in the foreground.
+    The kernel sends the hangup only to the leader of the terminal's session and to the foreground.
+    A shell expects to be the leader.
 
     @return: the status of C{waitpid}.
     """
 
     def hung_up(number: int, frame: object) -> None:
-        # A stopped program must go on to hear of it.
+        # A stopped program must be continued to receive the signal.
         os.kill(pid, signal.SIGHUP)
         os.kill(pid, signal.SIGCONT)
 
     signal.signal(signal.SIGHUP, hung_up)
-    # Until it is waited for in earnest nobody else can have its number.
+    # Until it is reaped, its pid cannot be reused.
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     _, status = os.waitpid(pid, 0)
@@ -145,9 +152,9 @@ def wait_for(pid: int) -> int:
 
 
 def find(name: bytes, path: bytes) -> bytes:
-    """Look C{name} up in the pane's own C{PATH}, not in this process's.
+    """Search C{name} in the pane's C{PATH}, not in this process's.
 
-    @raise OSError: nothing there can be run.
+    @raise OSError: there is no executable of that name.
     """
     if b"/" in name:
         return name
@@ -159,10 +166,10 @@ def find(name: bytes, path: bytes) -> bytes:
 
 
 def linger() -> None:
-    """Wait until everything was passed on, then leave the terminal, then wait again.
+    """Wait until all output was passed on, then close the terminal, then wait again.
 
-    tmux 3.3a misses that its child has ended if it happens while it deals with the closed
-    terminal (15 to 35 of 100 times when both come together), and with it the status.
+    tmux 3.3a misses the end of its child, and with it the status, if both happen together: in 15 to
+    35 of 100 times.
     """
     wait(LINGER)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -172,12 +179,12 @@ def linger() -> None:
 
 
 def wait(seconds: float) -> None:
-    """There is no reactor in this process, and nothing else to do."""
+    """Sleep; this process has no reactor and nothing else to do."""
     signal.sigtimedwait((), seconds)
 
 
 def end_as(status: int) -> NoReturn:
-    """End this process the way that C{status} (of C{waitpid}) tells."""
+    """End this process the way that C{status} (of C{waitpid}) describes."""
     if os.WIFSIGNALED(status):
         import resource
 
@@ -190,7 +197,7 @@ def end_as(status: int) -> NoReturn:
 
 
 def main() -> NoReturn:
-    """Run the program of this environment."""
+    """Run the program that the environment describes."""
     found = dict(os.environb)
     token = found.get(PREFIX + b"TOKEN", b"")
     if preface := found.get(PREFIX + b"PREFACE"):

@@ -1,4 +1,4 @@
-"""What is typed into a pane: as it is, or only while the screen stays as it was seen."""
+"""Input into a pane: unconditional, or only while the screen is unchanged."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from tservice.terminal.plain import plain
 
 
 class Keyboard:
-    """Each command is one line to the server, so that nobody comes between its parts.
+    """Typist of a pane. Each command is one line to the server, so that no other input comes
+    between its parts.
 
-    @ivar typed_at: clock seconds when typing without a guard was last sent.
+    @ivar typed_at: clock seconds of the last typing without a guard.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Keyboard:
     async def guard(self, extra: bytes) -> Guard:
         """See L{IPane.guard}.
 
-        @param extra: the modes that tmux does not tell, as sequences.
+        @param extra: the modes that tmux does not report, as sequences.
         """
         stamps: list[Block] = []
 
@@ -79,7 +80,9 @@ class Keyboard:
         return await self._type_if((commands.PASTE,), guard, rows, (load,), (commands.DROP_PASTE,))
 
     async def answer(self, data: bytes) -> None:
-        """Type what a terminal answers by itself: nobody typed it, and no guard minds it."""
+        """Type a reply of the terminal itself: it is not user input, and no guard fails because of
+        it.
+        """
         if self._status.ending is None:
             await self._said((commands.while_read(commands.send_bytes(data)),), (data,))
 
@@ -103,7 +106,7 @@ class Keyboard:
             said = await self._said((commands.leave_copy_mode(), *line), typed)
         if commands.DEAD in said:
             await self._status.look()
-            raise PaneGone("its process is over")
+            raise PaneGone("its process has ended")
 
     async def _said(self, line: Sequence[bytes], typed: Sequence[bytes]) -> Sequence[bytes]:
         blocks = await self._channel.send(join(*line), len(line) + len(typed))
@@ -121,7 +124,7 @@ class Keyboard:
         typed, second = guard.seal
         if typed != self._typings:
             return False
-        # Whatever is typed from here on goes through the same channel, behind this line.
+        # Later input goes through the same channel, after this line.
         self._typings += 1
         screen = [plain(line) for line in guard.capture.lines]
         size = (guard.capture.cols, guard.capture.rows)
@@ -132,4 +135,4 @@ class Keyboard:
 
     def _check_alive(self) -> None:
         if self._status.ending is not None:
-            raise PaneGone("its process is over")
+            raise PaneGone("its process has ended")

@@ -1,4 +1,4 @@
-"""Keeps a control client attached to one server, whatever happens to clients."""
+"""Connection to one server that replaces its control client when one ends."""
 
 from __future__ import annotations
 
@@ -19,69 +19,69 @@ from tservice.mux.transport import Reachability
 
 FIRST_DELAY = 0.05
 LAST_DELAY = 5.0
-"""Seconds between two attempts to attach: doubled from the first to the last."""
+"""Largest delay in seconds between two attempts to attach; it doubles from C{FIRST_DELAY} on."""
 
 SETTLED = 2.0
-"""Seconds that a client must live for the delays to begin anew."""
+"""Seconds that a client must live for the delays to start over."""
 
 DETACH_TIMEOUT = 1.0
 """Seconds for a client to detach before its process is killed."""
 
 HEARTBEAT = 20.0
-"""Seconds between two looks at a client from which nobody wants anything."""
+"""Seconds between two checks of an idle client."""
 
 
 class LinkEvents(Protocol):
-    """What the link tells its pane."""
+    """Receiver of the link's events: the pane."""
 
     def link_attached(self) -> None:
-        """A fresh client took over; bytes may be missing before this."""
+        """Handle a new client; bytes before this may be missing."""
 
     def link_output(self, output: PaneOutput) -> None:
-        """A pane printed."""
+        """Handle output of a pane."""
 
     def link_notice(self, notice: Notice) -> None:
-        """tmux told something else."""
+        """Handle any other notice of tmux."""
 
     def link_gap(self) -> None:
-        """Bytes are missing here."""
+        """Handle a loss of bytes."""
 
     def link_heartbeat(self) -> None:
-        """Nobody wanted anything for L{HEARTBEAT}: look whether all is well."""
+        """Check the pane after L{HEARTBEAT} seconds without a command."""
 
     def link_lost(self) -> None:
-        """The server is gone."""
+        """Handle the loss of the server."""
 
 
 class LinkedServer(Protocol):
-    """The server, seen without a control client."""
+    """Server as seen without a control client."""
 
     def attach(self, client: ControlClient) -> None:
         """Start C{client}'s process."""
 
     async def ready(self) -> None:
-        """Returns once it is worth looking for it."""
+        """Wait until looking for the server makes sense."""
 
     def wanted(self) -> None:
-        """Somebody wants to type there."""
+        """Announce that input is about to be typed."""
 
     async def reach(self) -> Reachability:
-        """Whether it listens."""
+        """Return the reachability of the server."""
 
     async def answers(self) -> bool:
-        """Whether it does what it is asked, in time."""
+        """Return true if the server runs a command in time."""
 
 
 class ServerLink:
-    """One server's control client, and the next one.
+    """Control client of one server, and its replacements.
 
-    A client that ends is replaced, with growing delays if that goes on.  One that lets a command
-    run out of time is doubted: if the server answers somebody else meanwhile, the client has
-    stalled and is ended, else it is the server that stands still, and all that helps is to wait.
+    A client that ends is replaced, with growing delays if this repeats. A command that runs out of
+    time puts its client in doubt. If the server answers another process, the client has stalled and
+    is killed. Otherwise the server itself has stalled, and the link waits.
 
-    There is never a second control client: tmux 3.3a crashes when it tells of one that detaches
-    while another is half attached, which is what it finds when it wakes from standing still.
-    For the same reason a client that is attaching is not given up.
+    There is never a second control client. tmux 3.3a crashes when it notifies a half-attached
+    client that another one detached. It would find this state when it wakes from a stall. For the
+    same reason a client that is attaching is not given up.
     """
 
     _log = Logger()
@@ -107,23 +107,23 @@ class ServerLink:
         self._since = 0.0
         self._timers = Timers(clock)
 
-    # -- the pane's side
+    # -- called by the pane
 
     def new_client(self) -> ControlClient:
-        """A client that L{take} can be given."""
+        """Return a client for L{take}."""
         client = ControlClient(self._clock, self)
         client.pane = self._pane
         return client
 
     def follow(self, pane: bytes) -> None:
-        """That pane is meant by L{PANE} from now on."""
+        """Use C{pane} in place of L{PANE} from now on."""
         self._pane = pane
         for client in (self._current, self._fresh):
             if client is not None:
                 client.pane = pane
 
     def take(self, client: ControlClient) -> None:
-        """Let C{client}, which is attached, be the one that counts."""
+        """Make C{client}, which is attached, the current client."""
         self._fresh, self._current = None, client
         self._since = self._clock.seconds()
         self._timers.set("heartbeat", HEARTBEAT, self._beat)
@@ -134,7 +134,8 @@ class ServerLink:
     async def command(
         self, line: bytes, answers: int = 1, timeout: float = COMMAND_TIMEOUT
     ) -> list[Block]:
-        """Send a line through whichever client counts, or will within C{timeout} seconds.
+        """Send a line through the current client, or through the next one within C{timeout}
+        seconds.
 
         @raise PaneGone: the server is gone or the link was closed.
         """
@@ -144,18 +145,18 @@ class ServerLink:
             try:
                 return await client.command(line, answers, timeout)
             except ClientGone:
-                # Nothing was sent, and the end of this client is about to be told.
-                self.client_ended(client, "it had ended")
+                # Nothing was sent, and the client is about to report its end.
+                self.client_ended(client, "its process had ended")
 
     def wanted(self) -> None:
-        """Somebody is about to type."""
+        """Announce that input is about to be typed."""
         if self._current is None and not self.over:
             self._server.wanted()
 
     async def close(self, why: str) -> None:
-        """Let go: clients detach, what waits fails.  The server runs on.
+        """Detach all clients and fail waiting commands. The server keeps running.
 
-        Returns once no client is left, so that the next service's does not meet it.
+        Returns once no client is left, so that the next service's client does not meet it.
         """
         clients = [client for client in (self._current, self._fresh) if client is not None]
         self._finish(why)
@@ -167,17 +168,17 @@ class ServerLink:
             cancel(timer)
 
     def expect_end(self, expected: bool) -> None:
-        """While an end is expected, clients that end are not replaced."""
+        """Set if an end is expected. If so, clients that end are not replaced."""
         self._ending = expected
         if not expected and self._current is None and not self.over and not self._pending():
             self._again()
 
     @property
     def over(self) -> bool:
-        """Whether the server is gone or was let go."""
+        """True if the server is gone or the link was closed."""
         return self._over is not None
 
-    # -- a client's side
+    # -- called by a client
 
     def client_output(self, client: ControlClient, output: PaneOutput) -> None:
         if client is self._current:
@@ -210,25 +211,25 @@ class ServerLink:
         if not self.over and not self._ending:
             self._again()
 
-    # -- inside
+    # -- internal
 
     def _pending(self) -> bool:
         seeking = self._seeking is not None and not self._seeking.called
         return self._fresh is not None or seeking or "retry" in self._timers
 
     def _again(self) -> None:
-        self._seeking = spawn(self._seek(), self._log, "looking for a tmux server")
+        self._seeking = spawn(self._seek(), self._log, "reconnecting to a tmux server")
 
     async def _seek(self) -> None:
-        """Attach anew after a while, unless the server is known to be gone."""
+        """Attach again after a delay, unless the server is known to be gone."""
         since = self._clock.seconds()
         await self._server.ready()
         if self._clock.seconds() > since:
-            # It was the way that failed so often, and it has been waited for.
+            # The connection caused the failures, and it has been waited for.
             self._attempts = 0
         reach = await self._server.reach()
         if self._ending:
-            return  # whoever ends it says what follows
+            return  # the caller of expect_end decides what follows
         if reach is Reachability.GONE:
             self._seeking = None  # or its own end would cancel it
             self._finish("its tmux server is gone")
@@ -259,7 +260,7 @@ class ServerLink:
         self._log.debug("could not attach: {why}", why=failure.getErrorMessage())
 
     def _doubt(self) -> None:
-        self._checking = spawn(self._check(), self._log, "looking at a tmux client")
+        self._checking = spawn(self._check(), self._log, "checking a tmux client")
 
     async def _check(self) -> None:
         client = self._current
@@ -313,5 +314,5 @@ class ServerLink:
         self._timers.set("heartbeat", HEARTBEAT, self._beat)
         client = self._current
         if client is not None and not client.waiting:
-            # Where a client does not answer this, its time-out doubts it.
+            # If a client does not answer this, its time-out puts it in doubt.
             self._events.link_heartbeat()

@@ -1,4 +1,4 @@
-"""Every session's pane on a tmux server of its own (architecture-mux)."""
+"""Multiplexer that runs every session's pane on its own tmux server (architecture-mux)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from tservice.mux.transport import Reachability
 
 @implementer(IMultiplexer)
 class TmuxMultiplexer:
-    """Starts, finds and lets go of panes.
+    """Multiplexer that starts, finds and releases panes.
 
     @param processes: starts clients; a reactor, like C{clock}.
-    @param setups: how tmux runs in the places of each kind that panes can live in.
-    @param token: a fresh unguessable word of letters and digits at each call; names a pane's
-        keeper and the epoch of a log.
+    @param setups: for each kind of place, how tmux runs in places of that kind.
+    @param token: returns a fresh unguessable word of letters and digits; names a pane's keeper and
+        the epoch of a log.
     @param capacity: bytes that each pane's L{OutputLog} keeps.
     """
 
@@ -57,8 +57,8 @@ class TmuxMultiplexer:
         self._capacity = capacity
         self.output_bytes = 0
         self._panes: dict[str, TmuxPane] = {}
-        # A server that stands still finds all who came meanwhile when it wakes, and tmux 3.3a
-        # crashes over two of them: so whoever waits there is asked again, not replaced.
+        # A stalled server processes all waiting clients when it recovers, and tmux 3.3a crashes
+        # over two of them. So a client that waits there is reused, not replaced.
         self._attaching: dict[str, tuple[TmuxPane, ControlClient]] = {}
 
     async def create(self, spec: PaneSpec) -> TmuxPane:
@@ -78,7 +78,7 @@ class TmuxMultiplexer:
             await pane.begin(client, token, (spec.cols, spec.rows))
         except MuxError as error:
             client.kill()
-            # Far away it may be another server of that session that was in the way.
+            # On a remote host, another server of that session may have been in the way.
             if client.free or not setup.refuses:
                 await self._undo(pane)
             else:
@@ -91,9 +91,9 @@ class TmuxMultiplexer:
         return pane
 
     async def adopt(self, session_id: str, place: Place) -> TmuxPane | None:
-        """Take up what runs there.  A socket on which nobody listens is removed.
+        """Adopt the running pane. A stale socket is removed.
 
-        @raise MuxTimeout: a server is there but does not answer.
+        @raise MuxTimeout: a server exists but does not answer.
         """
         server = self._server(session_id, await self._setup(place))
         pane, client = self._waiting(session_id) or await self._attach(session_id, server)
@@ -173,7 +173,7 @@ class TmuxMultiplexer:
         self._panes[pane.session_id] = pane
 
     async def _ready(self, client: ControlClient) -> None:
-        """Wait for C{client}, which may be waited for again after a L{MuxTimeout}."""
+        """Wait until C{client} is attached. After a L{MuxTimeout} it may be awaited again."""
         waiter: Deferred[None] = Deferred()
 
         def attached(block: Block) -> Block:
@@ -195,5 +195,5 @@ class TmuxMultiplexer:
         try:
             await pane.kill()
         except MuxError as error:
-            self._log.warn("a pane that did not start is left: {error}", error=error)
+            self._log.warn("a pane that failed to start could not be removed: {error}", error=error)
             await pane.let_go()

@@ -1,4 +1,4 @@
-"""A session's pane on its own tmux server."""
+"""Pane of a session on its own tmux server."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ from tservice.mux.tmux.stream import PaneStream
 from tservice.mux.tmux.words import Word
 
 PROBE_TIMEOUT = 2.0
-"""Seconds after which a probe's answer is "unknown"."""
+"""Seconds after which the result of a probe is "unknown"."""
 
 MODES_DELAY = 0.5
-"""Seconds until a mode that tmux does not tell is kept on its server for a later service."""
+"""Seconds until a mode that tmux does not report is stored on its server for a later service."""
 
 TITLE_DELAY = 0.1
-"""Seconds until tmux is asked for a title that the stream spoke of; a subscription takes 1 s."""
+"""Seconds until tmux is asked for a title that the stream announced; a subscription takes 1 s."""
 
 _LAYOUT = re.compile(rb"[0-9a-f]{4},([0-9]{1,5})x([0-9]{1,5}),")
 
 
 @implementer(IPane)
 class TmuxPane:
-    """One pane as this service sees it: a log that grows, and commands through a L{ServerLink}."""
+    """Pane as this service sees it: a growing log, and commands through a L{ServerLink}."""
 
     _log = Logger()
 
@@ -93,7 +93,7 @@ class TmuxPane:
         self._questions: list[ModeQuestion] = []
         self._answering = False
         self._glyphs: tuple[GlyphRun, ...] | None = None
-        # Several at a time would all run out of time behind each other's pages.
+        # Concurrent captures of long history would run out of time waiting for each other's pages.
         self._histories = DeferredLock()
         self._starting: Deferred[Word | None] | None = None
         self._told_start = False
@@ -210,21 +210,21 @@ class TmuxPane:
         try:
             left = await self._server.end(self.link, self.pid)
         except MuxError:
-            # Its program may be over all the same, and nobody was told.
+            # Its program may have ended without a notification.
             self._status.look_soon()
             raise
         finally:
             self._killing = False
-        await self.link.close("it was killed")
+        await self.link.close("the session was killed")
         self._forget()
         return left
 
-    # -- the multiplexer's side
+    # -- called by the multiplexer
 
     async def begin(self, client: ControlClient, token: bytes, size: tuple[int, int]) -> None:
-        """Take up a pane that C{client} has just made, and wait until its program runs.
+        """Initialize a pane that C{client} has just created, and wait until its program runs.
 
-        @raise MuxError: the program could not be started; the pane is of no use.
+        @raise MuxError: the program could not be started; the pane is unusable.
         """
         self._status.cols, self._status.rows = size
         self._stream.know(token)
@@ -232,13 +232,13 @@ class TmuxPane:
         self.link.take(client)
         keep = commands.set_option("token", token)
         blank_title = b"select-pane -t %b -T ''" % PANE
-        self._channel.unawaited(self._set_up(size, blank_title, keep), "setting a pane up")
+        self._channel.unawaited(self._set_up(size, blank_title, keep), "setting up a pane")
         word = await started.addTimeout(COMMAND_TIMEOUT, self._clock, _never_started)
         if word is not None and word.name == "failed":
             raise MuxError(os.strerror(word.argument))
 
     async def adopt(self, client: ControlClient) -> None:
-        """Take up a pane that was there before this service."""
+        """Adopt a pane that existed before this service."""
         self.link.take(client)
         if not self._server.owned:
             await self._choose()
@@ -247,17 +247,17 @@ class TmuxPane:
         await self._status.settle(state)
 
     async def let_go(self) -> None:
-        """End this service's part; the pane runs on.  Returns once no client is left."""
+        """Detach this service; the pane keeps running. Returns once no client is left."""
         self._let_go = True
         if self._channel.awaits("modes"):
             await self._channel.attempt(self._store_modes(), "modes of a pane")
         self._forget()
-        await self.link.close("it was let go")
+        await self.link.close("the service has detached")
 
-    # -- the link's side
+    # -- called by the link
 
     def link_attached(self) -> None:
-        self._channel.unawaited(self._arm(), "attaching to a pane again")
+        self._channel.unawaited(self._arm(), "reattaching to a pane")
 
     def link_output(self, output: PaneOutput) -> None:
         if output.pane == PANE:
@@ -266,7 +266,7 @@ class TmuxPane:
     def link_notice(self, notice: Notice) -> None:
         match notice.name:
             case b"window-renamed":
-                # The hook on a process's end renames its window; look whether it was that.
+                # The hook on a process's end renames its window; check if this was the cause.
                 self._status.look_soon()
             case b"layout-change":
                 if _LAYOUT.search(notice.rest):
@@ -278,17 +278,17 @@ class TmuxPane:
         self.log.gap()
 
     def link_heartbeat(self) -> None:
-        self._channel.unawaited(self._look(), "looking at a pane")
+        self._channel.unawaited(self._look(), "querying a pane")
 
     def link_lost(self) -> None:
         self._forget()
         if not self._killing:
             self._listeners.lost()
 
-    # -- inside
+    # -- internal
 
     async def _choose(self) -> None:
-        """Find the pane on a server that is not ours, and remember it there."""
+        """Find the pane on a server that the service does not own, and record it there."""
         blocks = await self.link.command(commands.PANES)
         pane = commands.chosen(blocks[0].lines, self.session_id)
         if pane is None:
@@ -301,7 +301,7 @@ class TmuxPane:
         if self._server.owned:
             self._status.look_soon()
         else:
-            self._channel.unawaited(self._look(), "looking at a pane")
+            self._channel.unawaited(self._look(), "querying a pane")
 
     async def _look(self) -> None:
         if not self._server.owned and not await self._is_there():
@@ -309,7 +309,7 @@ class TmuxPane:
         await self._status.look()
 
     async def _is_there(self) -> bool:
-        """Whether the pane is, on a server where others may run on without it."""
+        """Return true if the pane exists, on a server where others may run on without it."""
         try:
             await self._channel.send(commands.IS_THERE, 1)
         except PaneGone:
@@ -329,33 +329,34 @@ class TmuxPane:
     async def _set_up(self, size: tuple[int, int], *first: bytes) -> None:
         state = await self._arm(*first)
         if state.version < (3, 3):
-            # A control client's session begins with 80 columns there, whatever it was asked for.
+            # A control client's session starts with 80 columns there, regardless of the requested
+            # size.
             await self.resize(*size)
 
     async def _arm(self, *first: bytes) -> PaneState:
-        """What every fresh client needs, then a look at the pane."""
+        """Run the commands that every new client needs, then query the pane."""
         pause = (b"refresh-client -A '%b:pause'" % PANE,) if self.paused else ()
-        # Where the server is not ours, neither are its other clients.
+        # On a server that the service does not own, the other clients are not ours either.
         clients = commands.CLIENTS if self._server.owned else ()
         line = (*first, *clients, *pause)
         if not line:
             return await self._status.look()
         blocks = await self._channel.send(join(*line), len(line))
         for orphan in _orphans(blocks[len(first) : len(first) + len(clients)]):
-            self._log.warn("ending the client {pid} of an earlier service", pid=orphan)
+            self._log.warn("killing the client {pid} of an earlier service", pid=orphan)
             await self._channel.send(b"run-shell -b 'kill -9 %d'" % orphan, 1)
         return await self._status.look()
 
     def _heard(self, word: Word) -> None:
         match word.name:
             case "started" if not self._told_start:
-                # Once: the program could say it as often as it likes.
+                # Accepted once: the program could send it as often as it likes.
                 self._told_start = True
                 self._status.pid = word.argument
                 keep = commands.set_option("pid", b"%d" % word.argument)
-                self._channel.unawaited(self._channel.send(keep, 1), "keeping a process number")
+                self._channel.unawaited(self._channel.send(keep, 1), "storing a process id")
             case "exit" | "signal" if self._killing:
-                pass  # whoever kills it knows
+                pass  # the caller of kill knows
             case "exit":
                 self._status.ended(status=word.argument, signal=None)
             case "signal":
@@ -387,7 +388,7 @@ class TmuxPane:
         return glyphs.read_widths(known, widths.lines)
 
     def _was_asked(self, question: ModeQuestion) -> None:
-        # Where the server is not ours, it is somebody else's terminal.
+        # On a server that the service does not own, the owner's terminal replies.
         if not self._server.owned or len(self._questions) >= MOST:
             return
         self._questions.append(question)
@@ -413,7 +414,7 @@ class TmuxPane:
             self._answering = False
 
     def _around(self, offset: int) -> tuple[bytes, bytes]:
-        """The output before C{offset} and since, as far as it is looked at."""
+        """Return the output before C{offset} and since, limited to L{LOOK_BACK} bytes each."""
         log = self.log
         if not log.holds(offset):
             return b"", b""

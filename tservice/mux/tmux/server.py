@@ -1,4 +1,4 @@
-"""One session's tmux server: started, attached to, ended."""
+"""tmux server of one session: start, attach, end."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from tservice.mux.tmux.setup import ISetup
 from tservice.mux.transport import Child, HeldProcess, Reachability
 
 END_TIMEOUT = 3.0
-"""Seconds for a server that was told to end; one that has not is killed."""
+"""Seconds for a server to end after the request; after that it is killed."""
 
 HANGUP_TIMEOUT = 2.0
-"""Seconds for a pane's process to end by itself once its terminal is gone."""
+"""Seconds for a pane's process to end by itself after its terminal is gone."""
 
 LOOK_EVERY = 0.01
 
 
 class TmuxServer:
-    """What can be done with the socket at C{path}.
+    """Operations on the server with the socket at C{path}.
 
-    The server makes itself a daemon in a session of its own with none of this process's
-    descriptors, so that nothing that happens to the service reaches it.
+    The server daemonizes in its own session with none of this process's descriptors, so that
+    nothing that happens to the service reaches it.
 
     @param clock: time.
     @param processes: starts the clients.
-    @param setup: how it runs, and by which files.
+    @param setup: how it runs, and its files.
     @ivar path: its socket.
-    @ivar owned: it is this service's alone; else it is never ended.
+    @ivar owned: it belongs to this service alone; otherwise it is never ended.
     """
 
     _log = Logger()
@@ -64,13 +64,13 @@ class TmuxServer:
         self._transport = setup.transport
 
     async def reach(self) -> Reachability:
-        """Whether it listens."""
+        """Return the reachability of the server."""
         return await self._transport.reach(self.path)
 
     async def make_way(self) -> None:
-        """See to it that one can be started here.
+        """Prepare the start of a server: create the folder and remove a stale socket.
 
-        @raise MuxError: one runs, or nobody can tell.
+        @raise MuxError: a server runs, or its state is unknown.
         """
         await self._setup.sockets.prepare()
         if self._setup.refuses:
@@ -94,13 +94,13 @@ class TmuxServer:
         @param preface: see L{put_preface}.
         """
         child = self._setup.start(self.path, spec, token, preface)
-        # The server outlives the service and must not keep its folder busy.  What does not may
-        # stay there: a process of another folder is made by a fork, which takes 100 times as long
+        # The server outlives the service and must not keep its folder busy. Other children may stay
+        # there: starting a process in another folder requires a fork, which takes 100 times as long
         # as a spawn.
         self._client(client, child, "/")
 
     async def put_preface(self, spec: PaneSpec) -> bytes:
-        """Where the keeper finds what it prints first; empty for none."""
+        """Write the preface and return the path of its file for the keeper; empty for none."""
         if not spec.preface:
             return b""
         sockets = self._setup.sockets
@@ -113,10 +113,10 @@ class TmuxServer:
             return b""
 
     async def trouble(self) -> str | None:
-        """What is the matter with its place, or with the disk that its socket goes on, which tmux
-        does not tell.
+        """Return the problem of the place, or of the disk of the socket, which tmux does not
+        report.
 
-        @return: C{None}: nothing, or nobody can tell; see L{tservice.core.disk.trouble}.
+        @return: C{None} if there is none or it is unknown; see L{tservice.core.disk.trouble}.
         """
         if self._setup.refuses or await self.reach() is not Reachability.GONE:
             return None
@@ -132,8 +132,8 @@ class TmuxServer:
         return None
 
     def attach(self, client: ControlClient) -> None:
-        """Attach C{client} to the session that runs there."""
-        # Without -N it would start a server where there is none.
+        """Attach C{client} to the running session."""
+        # Without -N it would start a server if there is none.
         arguments = ("-N", "-C", "attach-session")
         self._client(client, self._transport.child(self.path, arguments, {}))
 
@@ -146,18 +146,19 @@ class TmuxServer:
         self._transport.wanted()
 
     async def answers(self) -> bool:
-        """Whether it does what it is asked within L{COMMAND_TIMEOUT}.
+        """Return true if the server runs a command within L{COMMAND_TIMEOUT}.
 
-        Asked by a process that is no control client, so that one which has to be ended since the
-        server stands still leaves nothing that the server could stumble over later.
+        A process that is no control client asks. If the server has stalled and the process must be
+        killed, nothing remains on which the server could fail later.
         """
         return await self._run("display-message", "-p", "")
 
     async def end(self, link: ServerLink, pid: int | None) -> tuple[Leftover, ...]:
-        """End the server and the process in its pane; returns once both are gone.
+        """End the server and the process in its pane; return once both are gone.
 
-        @return: what the process has started and left behind.
-        @raise MuxTimeout: it still listens, or nobody can tell whether it or the process ended.
+        @return: the processes that the process has started and left behind.
+        @raise MuxTimeout: it still listens, or the end of the server or the process cannot be
+            confirmed.
         """
         held = None if pid is None else await self._transport.hold(pid)
         link.expect_end(True)
@@ -177,18 +178,20 @@ class TmuxServer:
                 held.close()
 
     async def _hang_up(self, held: HeldProcess) -> None:
-        """Hang up while the terminal is there, and give that a moment.
+        """Hang up the process while its terminal exists, and give it a moment to end.
 
-        A shell that finds its terminal gone before it hears of it leaves its jobs running: it takes
-        that for the end of its input.
+        If the terminal is gone before the signal arrives, a shell treats that as the end of its
+        input. Then it does not end its jobs.
         """
-        # A server that nobody can reach is left alone, and so is its pane.
+        # A server out of reach is left alone, and so is its pane.
         if await self.reach() is Reachability.HERE and await held.probe() is Liveness.ALIVE:
             await held.hang_up()
             await self._until_dead(held)
 
     async def _clear_late(self) -> None:
-        """What is left, such as on a disk that has become read-only, goes when it is found next."""
+        """Remove the socket. If this fails, such as on a read-only disk, it is removed when it is
+        found next.
+        """
         try:
             await self.clear()
         except MuxError as error:
@@ -198,17 +201,17 @@ class TmuxServer:
         try:
             await link.command(b"kill-server")
         except MuxError:
-            # No client, or none that answers: ask by a process of its own.
+            # No client, or none that answers: ask in a separate process.
             if await self.reach() is not Reachability.GONE:
                 await self._run("kill-server")
         if not await self._gone():
-            # It stands still, or waits for ever for a client whose pipes nobody reads any more.
+            # It has stalled, or waits forever for a client whose pipes are no longer read.
             await self._kill_server()
             if not await self._gone():
                 raise MuxTimeout(f"the tmux server of {self.path.stem} does not end")
 
     async def _kill_server(self) -> None:
-        # Only one that is seen to listen there is held.
+        # Hold only a server that is seen to listen there.
         server = await self._transport.hold_server(self.path)
         if server is not None:
             try:
@@ -225,13 +228,13 @@ class TmuxServer:
         return True
 
     async def _run(self, *command: str) -> bool:
-        """Run one command by a process of its own; whether it was over in time."""
+        """Run one command in a separate process; return true if it succeeded in time."""
         child = self._transport.child(self.path, ("-N", *command), {})
         protocol = _Run(child.first)
         if child.first:
             self._spawn(protocol, child)
         else:
-            # No pipes: a server that stands still would keep them open after the process.
+            # No pipes: a stalled server would keep them open after the process.
             null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
             try:
                 self._spawn(protocol, child, childFDs=dict.fromkeys((0, 1, 2), null))
@@ -240,7 +243,7 @@ class TmuxServer:
         timer = self._clock.callLater(COMMAND_TIMEOUT, protocol.kill)
         try:
             done = await protocol.ended
-            # Far away the way itself may have failed, and not tmux.
+            # On a remote host the connection may have failed instead of tmux.
             return timer.active() and (done or not child.first)
         finally:
             cancel(timer)
@@ -248,7 +251,7 @@ class TmuxServer:
     async def _end_process(self, held: HeldProcess | None) -> None:
         if held is None or await held.probe() is Liveness.DEAD:
             return
-        # The system hangs up on the foreground alone: a shell in a loop would not hear of it.
+        # The kernel hangs up the foreground only: a shell in a loop would not get the signal.
         await held.hang_up()
         found = await self._until_dead(held)
         if found is Liveness.ALIVE:
@@ -256,10 +259,10 @@ class TmuxServer:
             await held.kill()
             found = await self._until_dead(held)
         if found is Liveness.UNKNOWN:
-            raise MuxTimeout(f"nobody can tell whether the process of {self.path.stem} ended")
+            raise MuxTimeout(f"it is unknown if the process of {self.path.stem} has ended")
 
     async def _until_dead(self, held: HeldProcess) -> Liveness:
-        """What is known of it once it is over, or after L{HANGUP_TIMEOUT}."""
+        """Return the liveness of the process once it has ended, or after L{HANGUP_TIMEOUT}."""
         deadline = self._clock.seconds() + HANGUP_TIMEOUT
         found = await held.probe()
         while found is not Liveness.DEAD and self._clock.seconds() <= deadline:
@@ -277,9 +280,10 @@ class TmuxServer:
     def _spawn(
         self, protocol: ProcessProtocol, child: Child, folder: str | None = None, **more: Any
     ) -> None:
-        """
-        @param folder: where it stands; the service's own if C{None}, but never for another user,
-            who may have no right to be there.
+        """Start a child process.
+
+        @param folder: its working folder; the service's own if C{None}. For another user it is
+            always the root folder, because that user may lack the right to enter.
         @raise MuxError: the system refuses.
         """
         if child.spare is not None and child.spare.take(protocol):
@@ -293,9 +297,10 @@ class TmuxServer:
 
 
 class _Run(ProcessProtocol):
-    """Waits for a short process; its output does not matter.
+    """Protocol that waits for a short process; its output does not matter.
 
-    @ivar ended: fires when it is over, with whether it succeeded; cancelling it ends the process.
+    @ivar ended: fires when it has ended, with true if it succeeded; cancelling it kills the
+        process.
     """
 
     transport: Any

@@ -1,4 +1,4 @@
-"""How tmux servers run in a place, and the files that they are started with."""
+"""Setups of tmux servers in a place, and the files that they are started with."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ KEEPER = Path(keeper.__file__)
 
 
 def no_trouble() -> str | None:
-    """Nothing is known of any."""
+    """Return C{None}: no problem is known."""
     return None
 
 
 class ISetup(Protocol):
-    """How tmux runs in one place.
+    """Setup of tmux servers in one place.
 
-    @ivar transport: the way there.
-    @ivar sockets: where the servers listen.
-    @ivar foreign: its commands begin with the rights of another user, or go elsewhere.
-    @ivar refuses: what L{start} gives fails where such a server runs, so that nobody need ask.
-    @ivar apart: what is around the start of each process.
-    @ivar owned: the servers there are this service's; else they are attached to, and never ended.
-    @ivar trouble: says why nothing can be started there; C{None}: nothing is known of such.
+    @ivar transport: the connection to the place.
+    @ivar sockets: the sockets of its servers.
+    @ivar foreign: its commands run with the rights of another user, or on another host.
+    @ivar refuses: the child of L{start} fails if a server of the session runs, so that no prior
+        check is needed.
+    @ivar apart: returns the context in which each process is started.
+    @ivar owned: its servers belong to this service; otherwise they are attached to, and never
+        ended.
+    @ivar trouble: returns the reason why nothing can be started there; C{None} if none is known.
     """
 
     @property
@@ -59,24 +61,24 @@ class ISetup(Protocol):
     def trouble(self) -> Callable[[], str | None]: ...
 
     def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
-        """What starts a server with C{spec} in it, and is its first client.
+        """Return a child that starts a server with C{spec} in it, and is its first client.
 
-        @param token: makes the keeper's words in the stream its own.
+        @param token: proves that words in the stream come from the keeper.
         @param preface: the file that the keeper prints first; empty for none.
-        @raise MuxError: there can be no such server.
+        @raise MuxError: the server cannot be described.
         """
 
 
 @frozen(kw_only=True)
 class TmuxSetup:
-    """That of a place on this machine.
+    """Setup for a place on this machine.
 
-    @ivar sockets: where the servers listen.
+    @ivar sockets: the sockets of its servers.
     @ivar python: absolute path of the interpreter that runs C{keeper}.
-    @ivar program: the keeper as a program of its own, which is used where there is one.
-    @ivar foreign: the transport's command begins with the rights of another user: it must not
-        begin with the environment of the pane, which can make the loader run anything.
-    @ivar apart: what is around the start of each process.
+    @ivar program: the compiled keeper, which is used if it exists.
+    @ivar foreign: the transport's command starts with the rights of another user. It must not start
+        with the environment of the pane, which could make the loader run anything.
+    @ivar apart: returns the context in which each process is started.
     @ivar terminal: returns the C{TERM} of panes there.
     """
 
@@ -107,29 +109,29 @@ class TmuxSetup:
 
     @property
     def keeping(self) -> tuple[str, ...]:
-        """The command line of a keeper."""
+        """Command line of a keeper."""
         if self.program is not None:
-            # Two words: one alone tmux would hand to a shell.
+            # Two words, because tmux passes a single word to a shell.
             return (str(self.program), "keep")
         return (self.python, "-I", "-S", str(self.keeper))
 
 
 class Setups(Protocol):
-    """The setups of all places of one kind."""
+    """Setups for all places of one kind."""
 
     async def of(self, place: Place) -> ISetup:
-        """That of C{place}.
+        """Return the setup for C{place}.
 
         @raise MuxError: there cannot be any.
         """
 
     async def found(self) -> frozenset[str]:
-        """The session ids whose sockets are there, in whichever of the places."""
+        """Return the session ids whose sockets exist in any of the places."""
 
 
 @frozen
 class OwnSetups:
-    """Of the service's own place, which is the only one of its kind."""
+    """Setup for the service's own place, which is the only one of its kind."""
 
     setup: TmuxSetup
 
@@ -142,13 +144,13 @@ class OwnSetups:
 
 @frozen(kw_only=True)
 class OsUserSetups:
-    """Of OS users, from files that every one of them can read.
+    """Setups for OS users, from files that every one of them can read.
 
-    The package itself may lie where only root can go, so the keeper and tmux' configuration are
-    copied into C{shared}.
+    The package itself may be in a folder that only root can read. So the keeper and tmux's
+    configuration are copied into C{shared}.
 
     @ivar tmux: absolute path of the program.
-    @ivar pythons: interpreters for the keeper, the best one first.
+    @ivar pythons: interpreters for the keeper, in order of preference.
     """
 
     shared: SharedFolder
@@ -162,7 +164,7 @@ class OsUserSetups:
             self.shared.prepare()
             configuration, copied = self._copied(CONFIGURATION), self._copied(KEEPER)
         except (OSError, FileError) as error:
-            raise MuxError(f"nothing can be put in place for {place.title}: {error}") from error
+            raise MuxError(f"the files for {place.title} cannot be written: {error}") from error
         if python is None:
             raise MuxError(f"{place.title} can run none of {', '.join(self.pythons)}")
         return TmuxSetup(

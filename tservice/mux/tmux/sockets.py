@@ -1,4 +1,4 @@
-"""Where the servers' sockets are: one a session, in a folder that nobody else may enter."""
+"""Sockets of the servers: one a session, in a folder that no other user may enter."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tservice.core.files import FileError
 from tservice.mux.interface import MuxError
 
 MAX_PATH = 107
-"""Bytes of a socket's path (C{sockaddr_un} holds 108 with its NUL)."""
+"""Maximum bytes of a socket's path (C{sockaddr_un} holds 108 with its NUL)."""
 
 LOOKED_AT = 10_000
-"""Entries of a folder that are looked at: whose folder it is may have filled it."""
+"""Maximum entries of a folder that are examined, because the folder's owner may have filled it."""
 
 _SUFFIX = ".sock"
 _PREFACE = ".preface"
@@ -28,18 +28,18 @@ _LONGEST_NAME = 36 + len(_SUFFIX)
 
 
 class ServerSockets(Protocol):
-    """The sockets of a place's servers."""
+    """Sockets of a place's servers."""
 
     async def prepare(self) -> None:
-        """Have a folder for them, mode 0700.
+        """Create the folder of the sockets, mode 0700.
 
-        @raise MuxError: there can be none.
+        @raise MuxError: it cannot be created.
         """
 
     def socket(self, session_id: str) -> Path:
-        """The socket of a session, by the path that it has there.
+        """Return the path of a session's socket, as seen in that place.
 
-        @raise ValueError: the id is none.
+        @raise ValueError: the session id is invalid.
         """
 
     async def clear(self, session_id: str) -> None:
@@ -49,21 +49,21 @@ class ServerSockets(Protocol):
         """
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
-        """Leave a file for the keeper of a session, which removes it.
+        """Write a file for the keeper of a session, which removes it.
 
-        @return: the path that it has there.
+        @return: the path of the file, as seen in that place.
         @raise OSError: it cannot be written.
         """
 
     async def found(self) -> frozenset[str]:
-        """The session ids whose sockets are there."""
+        """Return the session ids whose sockets exist."""
 
 
 class SocketFolder:
-    """Of this process's own panes: C{<data>/mux}, or a short folder below C{runtime} where that
+    """Folder of this process's sockets: C{<data>/mux}, or a short folder below C{runtime} if that
     path is too long.
 
-    @param runtime: a folder for it, for example C{/run/user/1000}; C{None} for C{/tmp}.
+    @param runtime: a base folder, for example C{/run/user/1000}; C{None} for C{/tmp}.
     """
 
     def __init__(self, data: Path, runtime: Path | None = None) -> None:
@@ -74,10 +74,10 @@ class SocketFolder:
         self.path = home
 
     async def prepare(self) -> None:
-        """Make the folder, mode 0700.
+        """Create the folder, mode 0700.
 
-        @raise MuxError: it belongs to somebody else, is no folder, or cannot be made; its path is
-            too long.
+        @raise MuxError: it belongs to another user, is not a folder, or cannot be created; or its
+            path is too long.
         """
         if len(os.fsencode(self.path)) + 1 + _LONGEST_NAME > MAX_PATH:
             raise MuxError(f"the path of {self.path} is too long for a socket")
@@ -92,9 +92,9 @@ class SocketFolder:
         self.path.chmod(0o700)
 
     def socket(self, session_id: str) -> Path:
-        """The socket of a session.
+        """Return the path of a session's socket.
 
-        @raise ValueError: the id is none.
+        @raise ValueError: the session id is invalid.
         """
         if not SESSION_ID.fullmatch(session_id):
             raise ValueError(f"not a session id: {session_id!r}")
@@ -103,7 +103,7 @@ class SocketFolder:
     async def clear(self, session_id: str) -> None:
         """Remove the socket of a server that is gone.
 
-        @raise MuxError: what is there cannot be removed; only the folder's owner can have put it.
+        @raise MuxError: the entry cannot be removed; only the folder's owner can have created it.
         """
         path = self.socket(session_id)
         try:
@@ -113,7 +113,7 @@ class SocketFolder:
             raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
-        """Leave a file for the keeper of a session, which removes it.
+        """Write a file for the keeper of a session, which removes it.
 
         @raise OSError: it cannot be written.
         """
@@ -122,14 +122,14 @@ class SocketFolder:
         return path
 
     async def found(self) -> frozenset[str]:
-        """The session ids whose sockets are there."""
+        """Return the session ids whose sockets exist."""
         return sockets_in(self.path)
 
 
 class OsUserSockets(SocketFolder):
-    """Of an OS user's panes: a folder that is the user's alone.
+    """Folder of an OS user's sockets, which belongs to that user alone.
 
-    @param make: makes it; raises L{FileError} or C{OSError}.
+    @param make: creates it; raises L{FileError} or C{OSError}.
     @param act: does work on files as the user; raises C{OSError}.
     """
 
@@ -153,7 +153,7 @@ class OsUserSockets(SocketFolder):
 
 
 def sockets_in(folder: Path) -> frozenset[str]:
-    """The session ids of the sockets in C{folder}, of which L{LOOKED_AT} entries are looked at."""
+    """Return the session ids of the sockets among the first L{LOOKED_AT} entries of C{folder}."""
     if not folder.is_dir():
         return frozenset()
     with os.scandir(folder) as entries:
@@ -163,9 +163,10 @@ def sockets_in(folder: Path) -> frozenset[str]:
 
 
 def make_way(path: Path) -> None:
-    """Take away what is at C{path}; a folder, which who may write here put there, is put aside.
+    """Remove the entry at C{path}; rename it aside if it is a folder, which only a writer of the
+    parent can have created.
 
-    @raise OSError: it stays.
+    @raise OSError: the entry cannot be removed.
     """
     try:
         path.unlink(missing_ok=True)

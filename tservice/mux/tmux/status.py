@@ -1,4 +1,4 @@
-"""What is known of a pane: its process, how that ended, its size and its title."""
+"""State of a pane: its process, its exit, its size and its title."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from tservice.mux.tmux.commands import PaneState, Version
 
 MAX_REAPS = 20
 REAP_DELAY = 0.05
-"""How often, and every how many seconds, tmux is asked for a status that it does not have yet.
+"""Seconds between the at most C{MAX_REAPS} attempts to read an exit status that tmux does not have
+yet.
 
-Who takes up a pane asks twice in that time.  A keeper ends C{keeper.APART} after its terminal, so
-it must be longer than that, however fast the answers come.
+Adopting a pane asks twice in that time. A keeper ends C{keeper.APART} after its terminal, so the
+total must be longer, however fast the answers come.
 """
 
 
 class PaneStatus:
-    """Looks at a pane, and tells its listeners what has changed.
+    """Observer of a pane that notifies its listeners of changes.
 
     @ivar pid: the program itself; tmux's own child is the keeper that started it.
     """
@@ -37,7 +38,7 @@ class PaneStatus:
         listeners: PaneListeners,
         over: Callable[[], None],
     ) -> None:
-        """@param over: called once its process is over, before the listeners hear of it."""
+        """@param over: called once its process has ended, before the listeners are notified."""
         self.pid: int | None = None
         self.ending: PaneExit | None = None
         self.cols = 0
@@ -53,14 +54,16 @@ class PaneStatus:
         self._looking = self._look_again = False
 
     def look_soon(self) -> None:
-        """Look now, or once more after the look that is under way, however often this is asked."""
+        """Query the pane now. If a query is under way, query once more after it, however often this
+        is called.
+        """
         self._look_again = True
         if not self._looking:
             self._looking = True
-            self._channel.unawaited(self._keep_looking(), "looking at a pane")
+            self._channel.unawaited(self._keep_looking(), "querying a pane")
 
     async def look(self, timeout: float = COMMAND_TIMEOUT) -> PaneState:
-        """Ask tmux."""
+        """Query tmux for the state of the pane, and apply it."""
         blocks = await self._channel.send(commands.STATE, 1, timeout)
         state = PaneState.parse(b"".join(blocks[0].lines))
         self._version = state.version
@@ -73,11 +76,11 @@ class PaneStatus:
         return state
 
     async def version(self) -> Version:
-        """Of the pane's tmux, which is asked once."""
+        """Return the version of the pane's tmux, which is queried once."""
         return self._version or (await self.look()).version
 
     async def settle(self, state: PaneState) -> None:
-        """Wait until it is known how the process of C{state} ended, or that it runs."""
+        """Wait until the exit of the process of C{state} is known, or it is known to run."""
         while state.dead and self.ending is None:
             await sleep(self._clock, REAP_DELAY)
             state = await self.look()
@@ -85,20 +88,20 @@ class PaneStatus:
             self.pid = state.kept_pid or state.pid
 
     def sized(self, cols: int, rows: int) -> None:
-        """It has this size."""
+        """Apply a size and notify the listeners if it is new."""
         if (cols, rows) != (self.cols, self.rows):
             self.cols, self.rows = cols, rows
             self._listeners.resized(cols, rows)
 
     def ended(self, *, status: int | None, signal: str | None, complete: bool = True) -> None:
-        """The process is over.
+        """Record that the process has ended, and notify the listeners.
 
-        @param complete: all that it printed is in the log.
+        @param complete: all its output is in the log.
         """
         if self.ending is not None:
             return
         if not complete:
-            # tmux may have dropped the last bytes: what it kept of them is in its grid.
+            # tmux may have dropped the last bytes: its grid contains what is left of them.
             self._log.gap()
         self.ending = PaneExit(status=status, signal=signal, at=now_ms(self._clock))
         self.pid = None
@@ -114,10 +117,10 @@ class PaneStatus:
             self._looking = False
 
     async def _bury(self, state: PaneState) -> None:
-        """The process is over and its keeper did not say so."""
+        """Handle a process that has ended without a report of its keeper."""
         unknown = state.status is None and state.signal is None
         if unknown and self._reaps < MAX_REAPS:
-            # tmux may have missed that its child ended; the end of another makes it look.
+            # tmux may have missed the end of its child; the end of another child makes it check.
             self._reaps += 1
             await self._channel.send(b"run-shell -b true", 1)
             self._channel.later("end", REAP_DELAY, self.look)

@@ -1,4 +1,4 @@
-"""What a pane prints: its bytes for the log, and what can be told from them."""
+"""Output of a pane: bytes for the log, and events found in them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tservice.mux.tmux.words import KeeperWords, ModeWatch, TitleWatch, Word
 
 
 class PaneStream:
-    """Divides a pane's output.
+    """Splitter of a pane's output into log bytes and events.
 
-    @ivar modes: those that tmux does not tell.
+    @ivar modes: the modes that tmux does not report.
     """
 
     def __init__(
@@ -26,10 +26,10 @@ class PaneStream:
         title_changed: Callable[[], None],
         asked: Callable[[ModeQuestion], None],
     ) -> None:
-        """
-        @param asked: the program asked for a mode; its question ends there in the log.
-        @param heard: the keeper said something.
-        @param title_changed: the program may have set its title.
+        """@param asked: called when the program queried a mode; the query ends at that offset of
+            the log.
+        @param heard: called with each word of the keeper.
+        @param title_changed: called when the program may have set its title.
         """
         self.modes = ModeWatch()
         self._log = log
@@ -42,15 +42,15 @@ class PaneStream:
         self._titles = TitleWatch()
 
     def know(self, token: bytes, modes: bytes = b"") -> None:
-        """Listen to the keeper with that token from now on.
+        """Recognize the words of the keeper with that token from now on.
 
-        @param modes: L{ModeWatch.value} as an earlier service kept it.
+        @param modes: L{ModeWatch.value} as an earlier service stored it.
         """
         self._words = KeeperWords(token)
         self.modes = ModeWatch(modes)
 
     def feed(self, data: bytes) -> None:
-        """Take a piece of output."""
+        """Consume a piece of output."""
         for part in self._words.feed(data):
             if isinstance(part, Word):
                 self._heard(part)

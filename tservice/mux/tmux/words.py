@@ -1,6 +1,7 @@
-"""The keeper's words in a pane's stream (see L{tservice.mux.tmux.keeper}), and the modes there.
+"""Parsers for the keeper's words in a pane's stream (see L{tservice.mux.tmux.keeper}), and for
+modes.
 
-Pure; both look for a few bytes in every piece of a stream, at the speed of C{bytes.find}.
+Pure. They search every piece of a stream for a few bytes, as fast as C{bytes.find}.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ import re
 from attrs import frozen
 
 _LONGEST = 96
-"""Bytes of the longest sequence that is looked for; what is kept between two pieces."""
+"""Bytes of the longest sequence that is recognized; kept between two pieces."""
 
 _MODES = re.compile(
     rb"\x1b\[(?:\?([0-9;]{1,64})([hl])|(>4(?:;[0-9]?)?[mn])|([<>=][0-9]{0,4}(?:;[123])?u))|\x1bc"
 )
 _KEYS = re.compile(rb"keys=((?:>4;[123]m)?)((?:/[<>=][0-9]{0,4}(?:;[123])?u){0,16})\Z")
 _FLAGS = 16
-"""Changes of the kitty protocol's flags that are kept; of more the oldest go."""
+"""Maximum number of kept changes of the kitty protocol's flags; the oldest are dropped."""
 _WATCHED = {b"2004", b"1004"}
 _MARKS = (b"004", b"\x1bc", b"\x1b[>", b"\x1b[<", b"\x1b[=")
 _TITLE = re.compile(rb"\x1b\][02];")
@@ -26,7 +27,7 @@ _TITLE_PREFIX = 4
 
 @frozen
 class Word:
-    """What the keeper said.
+    """Message of the keeper.
 
     @ivar name: C{started}, C{failed}, C{exit} or C{signal}.
     """
@@ -36,10 +37,10 @@ class Word:
 
 
 class KeeperWords:
-    """Takes the words with one token out of a stream.
+    """Extractor of the words with one token from a stream.
 
-    A word that arrives in two pieces is understood, but its bytes stay: the first have been passed
-    on already, and terminals ignore them.
+    A word that arrives in two pieces is recognized, but its bytes stay in the stream. The first of
+    them have already been passed on, and terminals ignore them.
     """
 
     def __init__(self, token: bytes) -> None:
@@ -48,7 +49,7 @@ class KeeperWords:
         self._open = b""
 
     def feed(self, data: bytes) -> list[bytes | Word]:
-        """C{data} divided into what the program wrote and what the keeper said, in order."""
+        """Split C{data} into the program's output and the keeper's words, in order."""
         text, at, seen = self._open + data, len(self._open), 0
         parts: list[bytes | Word] = []
         if self._mark in text:
@@ -68,20 +69,22 @@ class KeeperWords:
 
 
 class TitleWatch:
-    """Notices that a program may be setting its title (OSC 0 or 2)."""
+    """Detector of sequences by which a program may set its title (OSC 0 or 2)."""
 
     def __init__(self) -> None:
         self._end = b""
 
     def feed(self, data: bytes) -> bool:
-        """Take a piece of the stream; whether such a sequence begins in it."""
+        """Consume a piece of the stream; return true if such sequences begin in it."""
         text = self._end + data
         self._end = text[-(_TITLE_PREFIX - 1) :]
         return b"\x1b]" in text and _TITLE.search(text) is not None
 
 
 class ModeWatch:
-    """Follows the modes that tmux 3.2 to 3.5 keep but do not tell: bracketed paste, focus, keys."""
+    """Tracker of the modes that tmux 3.2 to 3.5 keep but do not report: bracketed paste, focus,
+    keys.
+    """
 
     def __init__(self, kept: bytes = b"") -> None:
         self._set = _WATCHED & set(kept.split(b";"))
@@ -92,26 +95,26 @@ class ModeWatch:
 
     @property
     def value(self) -> bytes:
-        """The modes that are set, for L{__init__}; empty for none.
+        """Modes that are set, as input for L{__init__}; empty for none.
 
-        No comma: tmux tells it in a list of values with commas between them.
+        It contains no comma, because tmux prints it in a list of values separated by commas.
         """
         keys = b"/".join([self._others, *self._flags])
         return b";".join([*sorted(self._set), *([b"keys=" + keys] if keys else [])])
 
     @property
     def numbers(self) -> frozenset[int]:
-        """The modes that are set."""
+        """Numbers of the modes that are set."""
         return frozenset(map(int, self._set))
 
     @property
     def sequences(self) -> bytes:
-        """What sets them in a fresh terminal."""
+        """Sequences that set these modes in a fresh terminal."""
         modes = [b"?%bh" % mode for mode in sorted(self._set)]
         return b"".join(b"\x1b[" + each for each in (*modes, self._others, *self._flags) if each)
 
     def feed(self, data: bytes) -> bool:
-        """Take a piece of the stream; whether a mode changed."""
+        """Consume a piece of the stream; return true if a mode changed."""
         text = self._open + data
         before = self.value
         if any(mark in text for mark in _MARKS):
@@ -135,7 +138,7 @@ class ModeWatch:
             self._set = self._set | modes if found[2] == b"h" else self._set - modes
 
     def _take_flags(self, change: bytes) -> None:
-        """Keep a change of the kitty protocol's flags as it is: terminals know what it means."""
+        """Keep a change of the kitty protocol's flags unchanged: terminals know its meaning."""
         if change in (b"<u", b"<1u") and self._flags and self._flags[-1].startswith(b">"):
             self._flags.pop()
         elif self._flags or not change.startswith(b"<"):

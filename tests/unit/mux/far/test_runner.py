@@ -46,7 +46,7 @@ class TrialTests(SynchronousTestCase):
         self.child.say(b"\nThis account is currently not available.\n")
         self.child.end(1)
         self.assertEqual(
-            "it has no POSIX shell that could be asked: This account is currently not available.",
+            "no POSIX shell was found there: This account is currently not available.",
             self.why(),
         )
 
