@@ -1,1 +1,1 @@
-"""The agents in the panes: what they do, tell, ask and use up."""
+"""Agents in the panes: their activity, hooks, approvals, transcripts and limits."""

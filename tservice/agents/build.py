@@ -1,4 +1,4 @@
-"""The agents in the panes, put together."""
+"""Factory of the agents feature."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tservice.sessions.service import Support
 
 @frozen(kw_only=True)
 class AgentServices:
-    """What the sessions are told by the agents in them.
+    """Services that the sessions get from the agents.
 
     @ivar agents: for other features.
     @ivar support: for the sessions.
@@ -54,9 +54,11 @@ class AgentServices:
 def build_agents(
     ground: Ground, *, clis: ICliRegistry, sessions: Callable[[], ISessions]
 ) -> Feature[AgentServices]:
-    """The agents; at a stop they are heard no more, and the watches end with their sessions.
+    """Return the agents feature. At a stop it unsubscribes from hooks, and the watches end with
+    their sessions.
 
-    @param sessions: not asked before one of them starts: they are made after the agents.
+    @param sessions: not called before one of them starts, because they are created after the
+        agents.
     """
     clock, hub = ground.reactor, ground.hub
     store = AgentStore(ground.database)
@@ -87,7 +89,9 @@ def build_agents(
         telemetry.stop()
 
     def plan_usage(caller: Identity) -> object:
-        """The plan of the service's own user, told to those whose agents run on it."""
+        """Return the plan usage of the service's own user, for accounts whose agents run as that
+        user.
+        """
         return plan_usage_told(agents.plan_usage() if caller.place == OWN else None)
 
     return Feature(

@@ -1,7 +1,7 @@
-"""What other features know of the agents in the panes.
+"""Interface of the agents to other features.
 
-Hook events arrive as C{hook:<event>} of the event hub, payload C{{sessionId, at, data}}.  Each
-dialog that hooks tell of is announced by one C{session:blocked}, however many speak of it.
+Hook events arrive as C{hook:<event>} of the event hub, payload C{{sessionId, at, data}}. Each
+dialog that hooks report is announced by one C{session:blocked}, even if several hooks report it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ __all__ = [
 
 @frozen(kw_only=True)
 class Look:
-    """One look at a session's screen.
+    """Capture of a session's screen.
 
-    @ivar at: Unix milliseconds when the frame was captured.
-    @ivar reading: what C{frame} shows, by the rules of the session's mode.
+    @ivar at: Unix milliseconds at which the frame was captured.
+    @ivar reading: interpretation of C{frame} by the rules of the session's mode.
     """
 
     session_id: str
@@ -42,48 +42,51 @@ class Look:
 
 
 LookObserver = Callable[[Look], None]
-"""Is told of every look that succeeded, whoever asked for it, after the activity was judged."""
+"""Called with every successful look of any caller, after the activity was judged."""
 
 
 class IAgents(Interface):
-    """The agents of the running sessions.  Shells are none: nobody looks at their screens."""
+    """Agents of the running sessions. Shells are no agents: their screens are not captured."""
 
     def dialog_of(session_id: str) -> Dialog | None:
-        """The dialog that the last look saw; C{None} without one, also for unknown sessions."""
+        """Return the dialog of the last look; C{None} without one, also for unknown sessions."""
 
     async def look(session_id: str) -> Look:
         """Look at the screen now.
 
         @raise ServiceError: 404: no such session; 409: it has no process, or is a shell; 422: the
-            terminal did not answer, so nothing is known.
+            terminal did not answer, so the state is unknown.
         """
 
     async def ready(session_id: str, patience: float) -> None:
-        """Return once the agent shows that it can be given a prompt.
+        """Wait until the agent is ready for a prompt.
 
-        Of one whose composer nobody can recognise, a quiet screen without a dialog has to do.
+        For an agent without a recognizable composer, a quiet screen without a dialog is enough.
 
-        @param patience: seconds to wait for that.
+        @param patience: seconds to wait.
         @raise ServiceError: 404: no such session; 409: it has no process, or is a shell; 422: it
-            did not come to that in time, as the text says.
+            was not ready in time, for the reason in the text.
         """
 
     def observe(observer: LookObserver) -> Callable[[], None]:
-        """Tell C{observer} of the looks at every session; the returned function ends it.
+        """Call C{observer} with the looks at every session; the returned function unsubscribes.
 
-        A look is taken when output goes quiet, now and then while it flows, and when L{look} is
-        called.  An observer that raises is logged and keeps nobody else from hearing.
+        A look is taken after output becomes quiet, periodically while it flows, and when L{look} is
+        called. An exception of an observer is logged, and the other observers are still called.
         """
 
     def rules_of(mode: str) -> ScreenRules:
-        """How the screens of C{mode} read; those of an unknown CLI where nobody knows."""
+        """Return the rules for the screens of C{mode}; those of an unknown CLI if there are
+        none.
+        """
 
     def transcript_of(session_id: str) -> str | None:
-        """The transcript file that the agent's hooks named last; kept over a restart.
+        """Return the transcript file that the agent's hooks named last; it is kept over a restart.
 
-        Untrusted: whoever opens it checks where it leads.
+        The path is untrusted: check its target before opening it.
         """
 
     def plan_usage() -> PlanUsage | None:
-        """What is used of the plan's limits (C{planUsage} of protocol-state); kept over a
-        restart."""
+        """Return the usage of the plan's limits (C{planUsage} of protocol-state); it is kept
+        over a restart.
+        """

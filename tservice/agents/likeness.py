@@ -1,4 +1,6 @@
-"""Compare two views of a dialog: cut off, drawn in part or wrapped anew, it is the same.  Pure."""
+"""Comparison of two views of a dialog: cut off, partially drawn or wrapped differently, it is
+the same. Pure.
+"""
 
 from __future__ import annotations
 
@@ -15,29 +17,29 @@ _COLUMNS = re.compile(r" {3,}")
 
 
 class Likeness(Enum):
-    """How what is seen relates to what is known."""
+    """Relation of a captured view to the known one."""
 
     SAME = "same"
-    """It says the same."""
+    """The text is the same."""
     CUT = "cut"
-    """Rows are missing; those that are there are whole."""
+    """Rows are missing; the present ones are complete."""
     PART = "part"
-    """It says nothing else, but rows may be cut in two."""
+    """No text differs, but rows may be cut in two."""
     FULLER = "fuller"
-    """It says all that is known, and more."""
+    """The view contains all known text, and more."""
     OTHER = "other"
-    """It says something else."""
+    """The text differs."""
 
 
 def letters(text: str) -> str:
-    """What a text says, without what wrapping, boxes, markers and ticks change."""
+    """Return a text without anything that wrapping, boxes, markers and ticks change."""
     return _DECORATION.sub("", text)
 
 
 def compare(seen: Sequence[str], known: Sequence[str]) -> Likeness:
     """Compare the rows of two views.
 
-    A row is found within the other view wherever it was wrapped there.
+    A row is found within the other view, independent of its wrapping there.
     """
     seen_rows, known_rows = _rows(seen), _rows(known)
     new, old = "".join(seen_rows), "".join(known_rows)
@@ -53,7 +55,7 @@ def compare(seen: Sequence[str], known: Sequence[str]) -> Likeness:
 
 
 def _cells(rows: Sequence[str]) -> frozenset[str]:
-    """What stands side by side: a client may show more columns where there is room."""
+    """Return the column texts: a client may show more columns if there is room."""
     return frozenset(cell for row in rows for cell in _rows(_COLUMNS.split(row)))
 
 

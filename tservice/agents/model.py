@@ -37,7 +37,7 @@ class HookEvent(StrEnum):
 
 
 DIALOGS = frozenset({HookEvent.PERMISSION_PROMPT, HookEvent.ELICITATION_DIALOG})
-"""The events that tell of a dialog."""
+"""Events that report a dialog."""
 
 WORK = frozenset(
     {
@@ -47,14 +47,14 @@ WORK = frozenset(
         HookEvent.SUBAGENT_STOPPED,
     }
 )
-"""The events that tell what a turn does."""
+"""Events that report the actions of a turn."""
 
 NAME_CHARS = 200
 PATH_CHARS = 4096
 """The longest path that Linux opens."""
 MESSAGE_CHARS = 4000
 COMMAND_CHARS = 16 * 1024
-"""Of a command that a person decides on (protocol-approvals)."""
+"""Maximum characters of a command that a person decides on (protocol-approvals)."""
 
 _TEXTS = {
     "hook_event_name": NAME_CHARS,
@@ -74,22 +74,22 @@ _INPUTS = {
     "description": PATH_CHARS,
 }
 SUMMARIES = tuple(_INPUTS)
-"""Inputs of a tool that can be its summary, the first that is there (protocol-approvals)."""
+"""Inputs of a tool that can be its summary, in order of preference (protocol-approvals)."""
 _ASIDES = frozenset({"description", "timeout", "run_in_background"})
-"""Inputs that change nothing in what a tool does."""
+"""Inputs that do not change the effect of a tool."""
 OTHER_INPUTS = 20
-"""Names of further inputs that are kept."""
+"""Maximum number of names of further inputs that are kept."""
 
 
 @frozen(kw_only=True)
 class HookNotice:
-    """One hook event, checked and reduced.
+    """Hook event, checked and reduced.
 
-    @ivar at: Unix milliseconds when it arrived.
-    @ivar data: only what L{reduce_data} keeps.
-    @ivar source: why a conversation began, of a C{session_start}.
-    @ivar subagent: an agent of the agent's own tells it.
-    @ivar background: how many tasks run beside the turns, where it tells.
+    @ivar at: Unix milliseconds of its arrival.
+    @ivar data: only the values that L{reduce_data} keeps.
+    @ivar source: the reason for the conversation's start, of a C{session_start}.
+    @ivar subagent: a subagent reports it.
+    @ivar background: the number of tasks that run in parallel to the turns, if reported.
     """
 
     session_id: str
@@ -102,17 +102,17 @@ class HookNotice:
 
     @property
     def name(self) -> str:
-        """The agent's own name of the event; empty where it gave none."""
+        """Agent's own name of the event; empty if it gave none."""
         return str(self.data.get("hook_event_name", ""))
 
 
 def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What is kept of a hook's payload: the keys of protocol-hooks, cut to their lengths and
-    defused.
+    """Return the kept part of a hook's payload: the keys of protocol-hooks, truncated and without
+    control characters.
 
-    A value of another type than its key has is left out.  Of a failed turn (C{StopFailure}) the
-    C{message} is the agent's last word, else the name of its error.  C{tool_digest} and the other
-    keys of L{_missing} tell what a tool is given beyond what is kept.
+    Values of an unexpected type are left out. For a failed turn (C{StopFailure}), the C{message} is
+    the agent's last message, else the name of its error. C{tool_digest} and the other keys of
+    L{_missing} describe the inputs of a tool beyond the kept ones.
     """
     given = dict(data or {})
     if given.get("hook_event_name") == "StopFailure":
@@ -127,13 +127,14 @@ def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def summary_key(tool_input: Mapping[str, Any]) -> str | None:
-    """Return the name of the input that tells best what the tool does."""
+    """Return the name of the input that best describes the tool's action."""
     given = (key for key in SUMMARIES if isinstance(tool_input.get(key), str) and tool_input[key])
     return next(given, None)
 
 
 def _missing(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the digest of all that a tool is given, and what its summary does not show of it.
+    """Return the digest of all inputs of a tool, and the part of them that its summary does not
+    show.
 
     C{tool_missing} counts characters of the summary, C{tool_other} names further inputs.
     """
@@ -159,10 +160,10 @@ def _cut(given: Mapping[str, Any], lengths: Mapping[str, int]) -> dict[str, Any]
 
 @frozen(kw_only=True)
 class Window:
-    """How much of one rate-limit window is used.
+    """Usage of one rate-limit window.
 
     @ivar used_percentage: 0 to 100.
-    @ivar reset_at: Unix milliseconds; C{None} where the agent does not say.
+    @ivar reset_at: Unix milliseconds; C{None} if the agent does not report it.
     """
 
     used_percentage: float
@@ -171,9 +172,9 @@ class Window:
 
 @frozen(kw_only=True)
 class PlanUsage:
-    """What is used of the plan's limits, as an agent told last.
+    """Usage of the plan's limits, as an agent reported it last.
 
-    @ivar at: Unix milliseconds when it was told.
+    @ivar at: Unix milliseconds of the report.
     """
 
     five_hour: Window | None = None

@@ -1,4 +1,4 @@
-"""What agents told and a restart must not lose."""
+"""Storage of agents' reports that must survive a restart."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from tservice.store.database import Database
 
 
 class AgentStore:
-    """C{agent_sessions} and C{plan_usage}.
+    """Tables C{agent_sessions} and C{plan_usage}.
 
-    Told again within minutes, so nothing here costs a flush, and a full disk gets it later.
+    The agents repeat these reports within minutes. So no write is flushed, and writes are deferred
+    if the disk is full.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def transcript(self, session_id: str) -> str | None:
-        """The transcript file that was named last."""
+        """Return the transcript file that was named last."""
         row = self._database.query_one(
             "SELECT transcript_path FROM agent_sessions WHERE session_id = ?", (session_id,)
         )
         return None if row is None else str(row["transcript_path"])
 
     def keep_transcript(self, session_id: str, path: str) -> None:
-        """Remember the file; the session's end forgets it."""
+        """Store the file; it is removed with the session."""
         self._database.later(
             ("transcript", session_id),
             """
@@ -38,7 +39,7 @@ class AgentStore:
         )
 
     def plan_usage(self) -> PlanUsage | None:
-        """What was told last."""
+        """Return the last report."""
         row = self._database.query_one("SELECT usage FROM plan_usage")
         if row is None:
             return None
@@ -50,7 +51,7 @@ class AgentStore:
         )
 
     def keep_plan_usage(self, usage: PlanUsage) -> None:
-        """Remember it in place of what was told before."""
+        """Replace the stored report."""
         self._database.later(
             ("plan usage",),
             """

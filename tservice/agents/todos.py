@@ -1,4 +1,6 @@
-"""An agent's to-do list: its bounds, and how a whole one is read (protocol-session).  Pure."""
+"""To-do list of an agent: its limits, and the parsing of a complete list (protocol-session).
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +11,21 @@ from tservice.sessions.interfaces import Todo, TodoStatus
 from tservice.terminal.model import sanitised
 
 TODOS = 50
-"""To-dos of a session that are kept; of more, the newest."""
+"""Maximum number of a session's to-dos that are kept; the newest are kept."""
 CHARS = 200
-"""Characters of one."""
+"""Maximum characters of a to-do."""
 _READ = 20 * CHARS
-"""Characters of one that are looked at."""
+"""Maximum characters of a to-do that are parsed."""
 
 _DROPPED = "cancelled"
-"""What the agent itself crossed out; Claude Code takes such a one away."""
+"""Status of an entry that the agent itself cancelled; Claude Code removes such entries."""
 
 
 def listed(given: object, named: str) -> tuple[Todo, ...] | None:
-    """The list that an agent was given; C{None} for anything that is no list.
+    """Parse the list that an agent was given; return C{None} if it is not a list.
 
-    @param given: untrusted; entries that are none are passed over, as are those crossed out.
-    @param named: the field of an entry that holds its words.
+    @param given: untrusted; invalid and cancelled entries are skipped.
+    @param named: the field of an entry that contains its text.
     """
     if not isinstance(given, list):
         return None
@@ -32,30 +34,30 @@ def listed(given: object, named: str) -> tuple[Todo, ...] | None:
 
 
 def kept(todos: Iterable[Todo]) -> tuple[tuple[str, str], ...]:
-    """A list as a transcript's tally keeps it: the words and how far each is."""
+    """Return a list in the form that a transcript's tally stores: text and status of each entry."""
     return tuple((todo.text, str(todo.status)) for todo in todos)
 
 
 def told(found: Iterable[tuple[str, str]]) -> tuple[Todo, ...]:
-    """The opposite of L{kept}."""
+    """Return a list from its stored form, as the inverse of L{kept}."""
     return tuple(
         Todo(text=text, status=status_of(status) or TodoStatus.PENDING) for text, status in found
     )
 
 
 def current_of(todos: tuple[Todo, ...]) -> str | None:
-    """What is being done, of several the last."""
+    """Return the text of the entry in progress, the last if there are several."""
     doing = [todo for todo in todos if todo.status is TodoStatus.IN_PROGRESS]
     return (doing[-1].doing or doing[-1].text) if doing else None
 
 
 def words(value: object) -> str | None:
-    """One line of it; C{None} where it holds none."""
+    """Return the text as one line; C{None} if it is empty."""
     return sanitised(value[:_READ], CHARS) if isinstance(value, str) else None
 
 
 def status_of(value: object) -> TodoStatus | None:
-    """How far one is; C{None} where that is not known."""
+    """Return the status of an entry; C{None} if it is unknown."""
     return next((status for status in TodoStatus if status == value), None)
 
 

@@ -1,1 +1,1 @@
-"""What an agent does, and when it can be given a prompt."""
+"""Activity of agents, and their readiness for prompts."""

@@ -1,4 +1,4 @@
-"""Waiting until an agent shows that it can be given a prompt."""
+"""Wait until an agent is ready for a prompt."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ async def until_ready(
     shows: Callable[[Look], bool],
     patience: float,
 ) -> None:
-    """Return once a look shows it, and a moment has passed in which the agent takes keys.
+    """Return once a look shows that the agent is ready, and L{SETTLE} seconds later.
 
-    Looks are counted instead of seconds, so that a clock that is set neither ends nor prolongs it.
+    Looks are counted instead of seconds, so that a change of the clock has no effect.
 
-    @raise ServiceError: what C{look} raises, unless it says only that nothing can be read just
-        now; 422: C{patience} seconds are over.
+    @raise ServiceError: any error of C{look}, except that the screen cannot be read just now; 422:
+        C{patience} seconds are over.
     """
     why = "its screen could not be read"
     for _ in range(max(1, round(patience / EVERY))):
@@ -45,7 +45,7 @@ async def until_ready(
 
 
 def shows_ready(look: Look, readiness: Readiness | None) -> bool:
-    """Whether a prompt could be typed into the screen that was seen."""
+    """Return true if a prompt could be typed into the captured screen."""
     if readiness is None or look.reading.dialog is not None:
         return False
     return look.reading.composer_ready if readiness.knowable else readiness.ready

@@ -1,11 +1,12 @@
-"""Keeps prompts back while an agent cannot take them (protocol-trust, protocol-prompts).
+"""Gate that delays prompts while an agent cannot take them (protocol-trust, protocol-prompts).
 
-A prompt waits until the composer was on the screen for a moment, at most to the end of the
-window that the trust dialog has.  If a dialog of the start is still there then, nothing is typed
-(422); if there is none, it is typed: a screen that is not understood is no reason to refuse for
-good.  Of an agent whose composer nobody can recognise, a quiet screen without a dialog has to do.
-Later a dialog may come up at any time: no prompt is typed while one is on the screen, for its
-Enter would be the answer.  Raw input passes: it is how a person answers such a dialog.
+A prompt waits until the composer has been on the screen for a moment, at most until the end of the
+trust dialog's window. If a start dialog is still shown then, nothing is typed (422). If there is
+none, the prompt is typed, because an unrecognized screen is no reason to refuse forever. For an
+agent without a recognizable composer, a quiet screen without a dialog is enough.
+
+Later a dialog may appear at any time. No prompt is typed while one is on the screen, because its
+Enter would be the answer. Raw input passes: a person uses it to answer such dialogs.
 """
 
 from __future__ import annotations
@@ -32,44 +33,47 @@ from tservice.terminal.screen import Frame
 from tservice.terminal.status import Reading, read
 
 WINDOW = 90.0
-"""Seconds after its start in which an agent may be asking for trust (protocol-trust)."""
+"""Seconds after its start in which an agent may show the trust dialog (protocol-trust)."""
 SETTLE = 0.15
-"""Seconds between the composer's first appearance and the first key: before, an Enter gets lost."""
+"""Seconds between the composer's first appearance and the first key; an earlier Enter gets lost."""
 SETTLE_UNTOLD = 1.5
-"""The same for an agent that does not tell of its start by a hook.
+"""Like L{SETTLE}, for an agent that does not report its start by a hook.
 
-Gemini CLI draws its composer 0.3 s before its trust dialog takes the place, on an idle machine.
+Gemini CLI draws its composer 0.3 s before its trust dialog replaces it, on an idle machine.
 """
 SHARE = 0.25
-"""The same as a share of the time until that appearance, where that is longer: on a busy machine it
-all takes longer.  Gemini CLI's 0.3 s follow 3.3 s, and 0.5 s follow 9 s beside nine busy loops.
+"""The same as a share of the time until that appearance, if that is longer: a busy machine needs
+more time. For Gemini CLI, 0.3 s follow 3.3 s, and 0.5 s follow 9 s on a machine with nine
+busy loops.
 """
 BLIND = 2.0
-"""Seconds after its start when an agent without a known composer may be typed to."""
+"""Seconds after its start at which an agent without a known composer accepts input."""
 
 PICKER = "picker"
-"""What a command of the agent's own opened, as answers name it (protocol-prompts)."""
+"""Name that responses use for a page opened by one of the agent's own commands
+(protocol-prompts).
+"""
 
 NO_PROCESS = "the session has no process; nothing was typed"
 
 START_DIALOGS = frozenset({DialogKind.TRUST, DialogKind.BYPASS, DialogKind.API_KEY, DialogKind.MCP})
-"""Dialogs that come up before the composer: an Enter there would answer them."""
+"""Dialogs that appear before the composer: an Enter there would answer them."""
 
 RAISED = frozenset({DialogKind.PERMISSION, DialogKind.PLAN, DialogKind.REVIEW, DialogKind.FORM})
-"""Dialogs that a turn raises, such as that of a command which is a prompt."""
+"""Dialogs that a turn raises, for example that of a command which is a prompt."""
 
 
 class Readiness:
-    """Whether one agent, from its start on, can be given a prompt.
+    """Readiness of one agent for prompts, from its start on.
 
-    @ivar knowable: its composer can be recognised.
-    @ivar asked: a dialog of the start is on its screen.
-    @param settle: seconds for which the composer of one that comes up must stand there.
-    @param fresh: its process was just started; one that was taken up was ready before, unless its
-        screen shows a dialog of the start.
-    @param prompted: it has had a prompt; one that was taken up without may still be coming up,
-        unless it shows a dialog of another kind.
-    @param resumed: it was just started to go on with a conversation.
+    @ivar knowable: its composer can be recognized.
+    @ivar asked: a start dialog is on its screen.
+    @param settle: seconds for which the composer of a starting agent must be visible.
+    @param fresh: its process was just started. An adopted agent is ready, unless its screen shows a
+        start dialog.
+    @param prompted: it has had a prompt. An adopted agent without one may still be starting, unless
+        it shows another dialog.
+    @param resumed: it was just started to continue a conversation.
     """
 
     def __init__(
@@ -99,23 +103,23 @@ class Readiness:
 
     @property
     def ready(self) -> bool:
-        """Whether the agent was seen to be ready."""
+        """True if the agent was seen to be ready."""
         return self._since is not None
 
     @property
     def in_window(self) -> bool:
-        """Whether the trust dialog may still come up."""
+        """True while the trust dialog may still appear."""
         return not self._closed and self._clock.seconds() < self._began + WINDOW - SLACK
 
     def saw(self, look: Look, *, quiet: bool) -> None:
-        """Take a look into account.
+        """Update the readiness by a look.
 
         @param quiet: nothing was printed for a moment.
         """
         self.asked = _of_the_start(look)
         self._asked_before |= self.asked
         if self.asked or (self._left > 0 and self._shows_none(look)):
-            # What was taken for the composer was not one.
+            # The composer that was detected before was none.
             self._since = None
         if not self.ready and self._shows_ready(look, quiet):
             self._since = self._clock.seconds()
@@ -123,10 +127,10 @@ class Readiness:
             self._release(None)
 
     async def wait(self) -> None:
-        """Return once a prompt may be typed.
+        """Wait until a prompt may be typed.
 
-        @raise ServiceError: 422: a dialog of the start is there, and the window is over; 409: the
-            process ended.
+        @raise ServiceError: 422: a start dialog is shown and the window is over; 409: the process
+            ended.
         """
         while self.in_window and (not self.ready or self._left > 0):
             if not self.ready:
@@ -139,19 +143,19 @@ class Readiness:
             raise conflict(NO_PROCESS)
 
     def close(self) -> None:
-        """The process is over or let go."""
+        """Fail all waiting prompts: the process has ended or was released."""
         self._closed = True
         self._release(conflict(NO_PROCESS))
 
     @property
     def _left(self) -> float:
-        """Seconds until the composer has stood there for long enough; 0 where none is seen."""
+        """Seconds until the composer has been visible long enough; 0 if none is visible."""
         if self._since is None:
             return 0.0
         return max(0.0, self._since + self._settle - self._clock.seconds())
 
     def _settling(self, seen: float) -> float:
-        """Seconds for which a composer that is first seen now must stand there."""
+        """Return the seconds for which a composer must be visible that appears now."""
         if self._base < SETTLE_UNTOLD or self._asked_before:
             return self._base
         return max(self._base, SHARE * (seen - self._began))
@@ -180,11 +184,13 @@ class Readiness:
         return not self.knowable and quiet and old and look.reading.dialog is None
 
     def _shows_none(self, look: Look) -> bool:
-        """Whether no composer is there that takes keys, of an agent whose composer is known."""
+        """Return true if an agent with a known composer shows none that takes keys."""
         return self.knowable and (not look.reading.composer_ready or self._starting(look))
 
     def _starting(self, look: Look) -> bool:
-        """Whether the composer is drawn already but keys would go nowhere, or to a dialog."""
+        """Return true if the composer is drawn already but keys would be lost or would reach a
+        dialog.
+        """
         if not self._coming_up:
             return False
         line = self._rules.starting_line
@@ -205,13 +211,13 @@ class Readiness:
 def _is_own(dialog: Dialog) -> bool:
     """Return whether a dialog is one of the agent's own pages, and not raised in a turn."""
     if dialog.kind is DialogKind.QUESTION:
-        # What an agent asks has tabs; its pages may have the same footer.
+        # A question of the agent has tabs; its pages may have the same footer.
         return not dialog.tabs
     return dialog.kind not in RAISED
 
 
 def _of_the_start(look: Look) -> bool:
-    """Whether a dialog of the start is there, also one about trust that cannot be read further."""
+    """Return true if a start dialog is shown, including an unreadable one about trust."""
     dialog = look.reading.dialog
     if dialog is None:
         return False
@@ -221,7 +227,7 @@ def _of_the_start(look: Look) -> bool:
 
 @implementer(IInputGate)
 class AgentGate:
-    """The gate of every session; shells and what has no process are let through."""
+    """Input gate of all sessions; shells and sessions without a process pass."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""What one agent does: the states, and which evidence moves it (protocol-status).
+"""State machine of one agent's activity, and the evidence that moves it (protocol-status).
 
-The evidence, most trusted first: hooks, the process, the screen, the pane's title, the rhythm of
-the output.  What is not known is no evidence and moves nothing.
+The evidence in order of trust: hooks, the process, the screen, the pane's title, the rhythm of the
+output. Unknown facts are no evidence and change nothing.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from tservice.sessions.interfaces import ActivitySink
 
 
 class Doing(StrEnum):
-    """What the agent does, as far as is known.
+    """State of an agent, as far as it is known.
 
-    C{blocked} is a turn that waits for an answer to a dialog: the session stays busy, for its turn
-    is not over.
+    C{blocked} is a turn that waits for an answer to a dialog. The session stays busy, because its
+    turn is not over.
     """
 
     STARTING = "starting"
@@ -31,37 +31,37 @@ class Doing(StrEnum):
 
 
 class Activity(Protocol):
-    """The evidence; C{reason} is one line for C{statusReason}."""
+    """Inputs of the state machine; C{reason} is one line for C{statusReason}."""
 
     def settled(self, reason: str) -> None:
-        """A fresh agent had its time to come up."""
+        """Record that a fresh agent had its time to start."""
 
     def prompted(self, reason: str) -> None:
-        """A turn began, as the agent itself says."""
+        """Record the start of a turn, as reported by the agent."""
 
     def stopped(self, reason: str) -> None:
-        """The turn is over, as the agent itself says."""
+        """Record the end of the turn, as reported by the agent."""
 
     def asked(self, reason: str) -> None:
-        """A dialog of the turn waits for an answer."""
+        """Record that a dialog of the turn waits for an answer."""
 
     def answered(self, reason: str) -> None:
-        """The dialog was answered, as the agent itself says."""
+        """Record an answer to the dialog, as reported by the agent."""
 
     def seen_working(self, reason: str) -> None:
-        """A turn runs, as the screen shows."""
+        """Record that the screen shows a running turn."""
 
     def seen_idle(self, reason: str) -> None:
-        """No turn runs, as the screen shows."""
+        """Record that the screen shows no running turn."""
 
     def passed(self, reason: str) -> None:
-        """A turn began and ended that nobody saw run."""
+        """Record a turn that began and ended between two looks."""
 
     def done(self, reason: str) -> None:
-        """A command that is no turn was carried out."""
+        """Record the end of a command that is no turn."""
 
     def ended(self) -> None:
-        """The process is over, or no longer ours to watch."""
+        """Record the end of the process, or of watching it."""
 
 
 @dataclass
@@ -129,9 +129,10 @@ _MOVES: list[tuple[tuple[Doing, ...], _Input, Doing, Callable[[Doing], _Output]]
     ((Doing.BLOCKED,), Activity.answered, Doing.WORKING, _noting),
     ((Doing.BLOCKED,), Activity.seen_working, Doing.WORKING, _noting),
 ]
-"""Everything else leaves the state as it is, and nobody is told.
+"""Transitions. Every other input keeps the state and notifies no one.
 
-A turn that waits for an answer, or goes on after one, stays busy: only the reason is another."""
+A turn that waits for an answer, or continues after one, stays busy: only the reason changes.
+"""
 
 _INPUTS: tuple[_Input, ...] = (
     Activity.settled,
@@ -170,9 +171,9 @@ _machine = _builder.build()
 
 
 class Course:
-    """One agent's activity from the moment its pane is ours.
+    """Activity of one agent from the moment when its pane is watched.
 
-    @ivar tell: takes evidence.
+    @ivar tell: accepts evidence.
     """
 
     def __init__(self, sink: ActivitySink, doing: Doing) -> None:
@@ -181,5 +182,5 @@ class Course:
 
     @property
     def doing(self) -> Doing:
-        """What the agent does."""
+        """State of the agent."""
         return self._core.doing

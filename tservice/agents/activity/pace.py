@@ -1,7 +1,7 @@
-"""When to look at a screen, and what a look says of the activity (protocol-status).  Pure.
+"""Schedule of looks at a screen, and their interpretation (protocol-status). Pure.
 
-A look costs 1 to 3 ms, so there is one when the output goes quiet and, while it flows, one now and
-then: at most 1 / L{GAP} a second of any session, and none while nothing is printed.
+A look costs 1 to 3 ms. So there is one after the output becomes quiet, and a few while it flows: at
+most 1 / L{GAP} a second for each session, and none while nothing is printed.
 """
 
 from __future__ import annotations
@@ -16,35 +16,39 @@ from tservice.terminal.rules import ScreenRules
 from tservice.terminal.status import Reading
 
 SETTLE = 0.3
-"""Seconds without output after which the screen is worth a look."""
+"""Seconds without output after which the screen is captured."""
 SETTLE_ASKED = 0.1
-"""The same while a dialog waits: it stands still until somebody answers it."""
+"""Like L{SETTLE}, while a dialog waits: the screen does not change until the dialog is answered."""
 GAP = 0.3
-"""Seconds between two looks at least."""
+"""Minimum seconds between two looks."""
 FLOWING = {Doing.WORKING: 2.5, Doing.BLOCKED: 1.0}
 """Seconds between two looks while output flows; L{FLOWING_ELSE} in the other states."""
 FLOWING_ELSE = 1.0
 UNSEEN = 0.5
-"""Seconds between two looks while output flows in a turn that was not seen to work yet."""
+"""Seconds between two looks while output flows in a turn that no look has confirmed yet."""
 SILENCE = 2.5
 """Seconds of silence after which a composer without a working line means idle (protocol-status)."""
 SLACK = 0.01
-"""Seconds that a timer may seem to fire early: sums of large floats are not exact."""
+"""Seconds by which a timer may seem to fire early, because sums of large floats are inexact."""
 ASKING = 1.0
-"""Seconds between two looks for the answer to a prompt of which nothing is seen."""
+"""Seconds between two looks for the answer to a prompt without any visible effect."""
 BREAK = 2.0
-"""Seconds without output that end a flow; also how long one lasts to count as sustained."""
+"""Seconds without output that end a flow; also the minimum duration of a sustained flow."""
 RETRY = 1.0
-"""Seconds after a look that failed."""
+"""Seconds after a failed look."""
 STREAK = 4
-"""So many looks in a row that show an idle agent count as silence: some screens never rest."""
+"""Number of consecutive looks showing an idle agent that count as silence: some screens are
+never quiet.
+"""
 CALM = 0.25
-"""Seconds after which a turn is over that was seen to work and whose screen shows, title and all,
-that it does not any more.  No hook tells of Escape, and L{SILENCE} is longer than a person thinks
-that it takes; one look alone may fall between a dialog and the work that follows it."""
+"""Seconds after which a turn is over that was seen working and whose screen and title no longer
+show work. No hook reports Escape, and L{SILENCE} seems long to a person. A single look is not
+enough, because it may fall between a dialog and the work that follows it.
+"""
 GRACE = 2.0
-"""Seconds after a C{stop} hook in which the screen cannot say that the agent works: it runs the
-hook before it takes its spinner away."""
+"""Seconds after a C{stop} hook in which the screen does not count as working: the agent runs the
+hook before it removes its spinner.
+"""
 
 TURN_DIALOGS = frozenset(
     {
@@ -55,48 +59,49 @@ TURN_DIALOGS = frozenset(
         DialogKind.FORM,
     }
 )
-"""Dialogs of a turn.  The others come up at the start, or by a command of the user."""
+"""Dialogs of a turn. The others appear at the start, or after a command of the user."""
 
 
 @frozen(kw_only=True)
 class Rhythm:
-    """The times of a pane's output, in the clock's seconds.
+    """Times of a pane's output, in the clock's seconds.
 
     @ivar begun: when the present flow began.
-    @ivar last: when something was printed last; at first when watching began.
+    @ivar last: when something was printed last; at first the start of watching.
     """
 
     begun: float
     last: float
 
     def printed(self, now: float) -> Rhythm:
-        """Something was printed."""
+        """Return the rhythm after output."""
         return evolve(self, begun=now if now - self.last > BREAK else self.begun, last=now)
 
     def sustained(self) -> bool:
-        """Whether the flow lasted long enough to mean work."""
+        """Return true if the flow lasted long enough to mean work."""
         return self.last - self.begun >= BREAK
 
     def silent(self, now: float) -> bool:
-        """Whether it was quiet long enough to mean rest."""
+        """Return true if the silence was long enough to mean rest."""
         return now >= self.last + SILENCE - SLACK
 
     def settled(self, now: float) -> bool:
-        """Whether it was quiet long enough for a whole screen to be drawn."""
+        """Return true if the silence was long enough for a complete screen."""
         return now >= self.last + SETTLE - SLACK
 
 
 @frozen(kw_only=True)
 class LastLook:
-    """The last look.
+    """Result of the last look.
 
-    @ivar at: when, in the clock's seconds.
+    @ivar at: its time, in the clock's seconds.
     @ivar current: nothing was printed since.
-    @ivar failed: it did not succeed.
-    @ivar calm_since: since when every look showed the end of a turn that had been seen to work.
-    @ivar unseen: the turn was not seen to work yet, or what was submitted was not seen at all.
-    @ivar pending: something was submitted of which nothing was seen yet.
-    @ivar answer_by: until when its answer is waited for, in the clock's seconds.
+    @ivar failed: it failed.
+    @ivar calm_since: the time since which every look showed the end of a turn that had been seen
+        working.
+    @ivar unseen: no look has confirmed the turn yet, or the submission had no visible effect.
+    @ivar pending: a submission without any visible effect so far.
+    @ivar answer_by: the time until which its answer is awaited, in the clock's seconds.
     """
 
     at: float
@@ -109,7 +114,7 @@ class LastLook:
 
 
 def next_look(rhythm: Rhythm, looked: LastLook, doing: Doing) -> float | None:
-    """When to look next; C{None}: not before something is printed."""
+    """Return the time of the next look; C{None} means not before further output."""
     if looked.failed:
         return looked.at + RETRY
     in_turn = doing in (Doing.WORKING, Doing.BLOCKED)
@@ -128,32 +133,32 @@ def next_look(rhythm: Rhythm, looked: LastLook, doing: Doing) -> float | None:
 
 
 def is_blind(rules: ScreenRules) -> bool:
-    """Whether the screen never shows that the agent works."""
+    """Return true if the screen never shows that the agent works."""
     return rules.working_line is None and rules.working_title is None
 
 
 def tells_rest(rules: ScreenRules, titled: bool) -> bool:
-    """Whether the screen can show that the agent rests while output runs.
+    """Return true if the screen can show that the agent rests while output runs.
 
-    Of an agent whose title tells of its work the frame alone cannot: Codex streams its answer
+    If an agent shows its work in the title, the frame alone is not enough: Codex streams its answer
     without a spinner.
 
-    @param titled: the title was seen to tell of work in this run; it may be switched off.
+    @param titled: the title was seen to show work in this run; titles may be switched off.
     """
     return not is_blind(rules) and (rules.working_title is None or titled)
 
 
-UNTITLED = "; its title told nothing"
-"""Added to the reason where only a silence could show that the agent rests."""
+UNTITLED = "; its title showed nothing"
+"""Suffix of the reason if only silence could show that the agent rests."""
 
 
 def shows_the_end(reading: Reading, rules: ScreenRules, title: str) -> bool:
-    """Whether a turn that the title told of is seen to be over."""
+    """Return true if the screen shows the end of a turn that the title had shown."""
     return reading.state == "idle" and rules.working_title is not None and title != ""
 
 
 class LookVerdict(Enum):
-    """What a look says."""
+    """Interpretation of a look."""
 
     WORKING = "working"
     IDLE = "idle"
@@ -162,13 +167,13 @@ class LookVerdict(Enum):
 
 @frozen(kw_only=True)
 class Scene:
-    """What is known beside the frame itself.
+    """Context of a frame.
 
     @ivar silent: nothing was printed for L{SILENCE}, or L{STREAK} looks showed an idle agent, or
         they did for L{CALM}, where that counts.
-    @ivar sustained: output flows since L{BREAK}.
+    @ivar sustained: output has been flowing for L{BREAK}.
     @ivar submitted: Enter was pressed since the agent was idle last.
-    @ivar rests: L{tells_rest}: the screen can show rest while output runs.
+    @ivar rests: result of L{tells_rest}: the screen can show rest while output runs.
     """
 
     doing: Doing
@@ -179,10 +184,10 @@ class Scene:
 
 
 def judge(reading: Reading, rules: ScreenRules, scene: Scene) -> tuple[LookVerdict, str] | None:
-    """The verdict of one look with its reason; C{None}: nothing new is known.
+    """Return the verdict of one look with its reason; C{None} means that nothing new is known.
 
-    Of an agent whose work cannot be seen (no working line, no title) the rhythm of its output
-    tells, once something was submitted to it: echoed keys look like work.
+    If an agent's work is invisible (no working line, no title), the rhythm of its output decides.
+    It counts only after a submission, because echoed keys look like work.
     """
     if reading.dialog is not None:
         asked = reading.dialog.kind in TURN_DIALOGS

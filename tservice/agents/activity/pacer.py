@@ -1,4 +1,4 @@
-"""Has a screen looked at when it pays: after output, after a hook, and in between."""
+"""Scheduler of looks: after output, after a hook, and in between."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tservice.mux.outputlog import OutputLog
 
 @frozen(kw_only=True)
 class Stake:
-    """What the pace follows beside the output; see L{LastLook}.
+    """Facts, other than the output, that determine the pace; see L{LastLook}.
 
-    @ivar doing: what the agent does.
+    @ivar doing: the state of the agent.
     """
 
     doing: Doing
@@ -28,7 +28,7 @@ class Stake:
 
 
 class Pacer:
-    """Arms one timer for the next look, anew whenever something changed that decides on it.
+    """Timer of the next look, which is set again whenever a relevant fact changes.
 
     @ivar rhythm: the times of the output.
     """
@@ -40,7 +40,9 @@ class Pacer:
         stake: Callable[[], Stake],
         look: Callable[[], None],
     ) -> None:
-        """@param look: begins a look, if none is under way; L{looked} or L{failed} follows it."""
+        """@param look: begins a look, unless one is under way; a call of L{looked} or L{failed}
+        follows.
+        """
         now = clock.seconds()
         self.rhythm = Rhythm(begun=now, last=now)
         self._clock = clock
@@ -55,20 +57,20 @@ class Pacer:
 
     @property
     def current(self) -> bool:
-        """Whether nothing was printed since the screen was captured."""
+        """True if nothing was printed since the screen was captured."""
         return self._offset == self._log.end
 
     def captured(self, offset: int) -> None:
-        """The screen was read; C{offset}: the log's end just before."""
+        """Record a capture; C{offset} is the log's end just before."""
         self._offset = offset
 
     def looked(self, *, failed: bool = False) -> None:
-        """A look is over; L{arm} sets the next one."""
+        """Record the end of a look; L{arm} schedules the next one."""
         self._at = self._clock.seconds()
         self._failed = failed
 
     def stir(self) -> None:
-        """A hook counts as a sign of life: if nothing follows it, the silence is looked into."""
+        """Treat a hook as output: if nothing follows it, the silence leads to a look."""
         self.rhythm = self.rhythm.printed(self._clock.seconds())
         self.arm()
 
@@ -83,14 +85,14 @@ class Pacer:
             self._timers.set("look", max(0.0, at - self._clock.seconds()), self._tick)
 
     def close(self) -> None:
-        """No look any more."""
+        """Stop looking."""
         self._closed = True
         self._unlisten()
         self._timers.clear()
 
     def _printed(self) -> None:
         self.rhythm = self.rhythm.printed(self._clock.seconds())
-        # A timer set while it was silent fires too late for what breaks the silence.
+        # A timer set during silence fires too late for output that breaks the silence.
         at = self._due()
         if "look" not in self._timers or (at is not None and at < self._next - SLACK):
             self.arm()

@@ -1,4 +1,4 @@
-"""What the looks at one agent show together.  Pure."""
+"""Combined result of the looks at one agent. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tservice.terminal.status import Reading
 
 @frozen(kw_only=True)
 class SeenLooks:
-    """The looks of one run so far.
+    """Summary of the looks of one run.
 
-    @ivar hooks: the agent tells of itself by hooks.
-    @ivar titled: the title was seen to tell of work.
-    @ivar at_work: the turn was seen to work, or to ask, since a hook told that it began.
-    @ivar streak: looks in a row that showed an idle agent although a turn was begun.
-    @ivar calm_since: since when every look showed the end of a turn that had been seen to work,
-        in the clock's seconds.
+    @ivar hooks: the agent reports by hooks.
+    @ivar titled: the title was seen to show work.
+    @ivar at_work: a look showed the turn working, or asking, since a hook reported its start.
+    @ivar streak: consecutive looks that showed an idle agent although a turn had begun.
+    @ivar calm_since: the time since which every look showed the end of a turn that had been seen
+        working, in the clock's seconds.
     """
 
     rules: ScreenRules
@@ -31,11 +31,11 @@ class SeenLooks:
 
     @property
     def rests(self) -> bool:
-        """Whether the screen can show that the agent rests while output runs."""
+        """True if the screen can show that the agent rests while output runs."""
         return tells_rest(self.rules, self.titled)
 
     def looked(self, reading: Reading, title: str, doing: Doing, now: float) -> SeenLooks:
-        """One look more, at C{now} seconds."""
+        """Return the summary with one more look, at C{now} seconds."""
         pattern = self.rules.working_title
         seen = evolve(
             self,
@@ -57,14 +57,14 @@ class SeenLooks:
         )
 
     def missed(self) -> SeenLooks:
-        """A look failed: what comes in a row begins anew."""
+        """Return the summary after a failed look, which interrupts all sequences of looks."""
         return evolve(self, streak=0, calm_since=None)
 
     def turn_began(self) -> SeenLooks:
-        """A hook told of a turn, which nobody saw yet."""
+        """Return the summary after a hook reported a turn, which no look has confirmed yet."""
         return evolve(self, at_work=False)
 
     def settled(self, now: float) -> bool:
-        """Whether the looks of late count as silence."""
+        """Return true if the latest looks count as silence."""
         calm = self.calm_since is not None and now >= self.calm_since + CALM - SLACK
         return calm or self.streak >= STREAK

@@ -1,5 +1,8 @@
-"""C{stop} and C{blocked} by what screens show (protocol-signals): of agents without hooks, and of
-those with hooks for a turn that ran on while the service was not there to hear them."""
+"""Signals C{stop} and C{blocked} derived from screens (protocol-signals).
+
+They serve agents without hooks. They also serve agents with hooks for a turn that continued while
+the service was down.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,13 @@ from tservice.terminal.dialogs import Dialog
 
 
 class ScreenSignals:
-    """The signals of one run of an agent, told as hooks would tell them.
+    """Source of the signals of one run of an agent, in the form that hooks would cause.
 
-    It stands between what watches the agent and the session: C{stop} comes before the C{idle} that
-    the same evidence gives, C{blocked} behind the C{working}.
+    It is placed between the watch and the session. C{stop} comes before the C{idle} that the same
+    evidence gives, and C{blocked} after the C{working}.
 
-    @param session: the record, asked afresh each time.
-    @param wanted: whether sessions of a mode give these signals now.
+    @param session: returns the current record.
+    @param wanted: returns true if sessions of a mode give these signals now.
     """
 
     def __init__(
@@ -42,17 +45,17 @@ class ScreenSignals:
         self._ended = False
 
     def end(self) -> None:
-        """Tell nothing more: hooks do from now on."""
+        """Stop sending signals, because hooks do it from now on."""
         self._ended = True
 
     def wrap(self, sink: ActivitySink) -> ActivitySink:
-        """What is to be told in place of C{sink}."""
+        """Return a sink that replaces C{sink} and also sends C{stop}."""
         return _Telling(
             sink, self._session().status is Status.BUSY, lambda: self._tell(EventName.SESSION_STOP)
         )
 
     def looked(self, look: Look) -> None:
-        """A look at the screen, after the activity was judged by it."""
+        """Handle a look at the screen, after the activity was judged by it."""
         dialog = look.reading.dialog
         if dialog is not None and dialog.kind in TURN_DIALOGS:
             if self._asked is None or not self._is_known(self._asked, dialog):
@@ -62,7 +65,7 @@ class ScreenSignals:
             self._asked = None
 
     def _is_known(self, asked: Dialog, dialog: Dialog) -> bool:
-        """Whether the dialog is the one before, perhaps drawn for another size."""
+        """Return true if the dialog is the previous one, possibly drawn for another size."""
         pairs = ((dialog.context, asked.context), (asked.context, dialog.context))
         views = {compare(one, other) for one, other in pairs}
         same = dialog.frame_hash == asked.frame_hash
@@ -82,7 +85,7 @@ class ScreenSignals:
 
 
 class _Telling:
-    """A sink that tells of the end of a turn first."""
+    """Sink that first signals the end of a turn."""
 
     def __init__(self, sink: ActivitySink, in_turn: bool, stop: Callable[[], None]) -> None:
         self._sink = sink

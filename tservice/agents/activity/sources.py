@@ -1,4 +1,4 @@
-"""The agents of the running sessions: one watch each, and what others ask of them."""
+"""Agents of the running sessions, each with a watch, and the queries of other features."""
 
 from __future__ import annotations
 
@@ -40,18 +40,19 @@ from tservice.terminal.model import display_model
 from tservice.terminal.rules import ScreenRules
 
 _RULES_KEPT = 200
-"""Screen rules remembered: more than a registry has entries."""
+"""Maximum number of cached screen rules, which is more than a registry has entries."""
 
 
 @frozen(kw_only=True)
 class AgentsDependencies:
-    """What the agents live on.
+    """Dependencies of L{Agents}.
 
-    @ivar sessions: asked when it is needed, for the sessions are made after this.
-    @ivar shells: finds out what shells do.
-    @ivar places: say where agents have their settings, and with whose rights they are read.
-    @ivar proofs: what agents themselves told.
-    @ivar files: the door for what users' folders hold.
+    @ivar sessions: called when needed, because the sessions are created later.
+    @ivar shells: determine the activity of shells.
+    @ivar places: determine where agents have their settings, and whose rights are used to read
+        them.
+    @ivar proofs: prompts confirmed by the agents themselves.
+    @ivar files: thread pool for the contents of users' folders.
     """
 
     clock: IReactorTime
@@ -67,7 +68,7 @@ class AgentsDependencies:
 
 @implementer(IAgents, IActivitySources)
 class Agents:
-    """Every agent that runs."""
+    """Registry of all running agents."""
 
     _log = Logger()
 
@@ -77,7 +78,7 @@ class Agents:
         self._observers = Listeners[LookObserver]("the screens")
         self._rules: dict[str, ScreenRules] = {}
 
-    # -- for the sessions
+    # -- called by the sessions
 
     def source(
         self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
@@ -116,14 +117,14 @@ class Agents:
         self._report_known_models(session)
         return watch
 
-    # -- for the hooks and the gate
+    # -- called by the hooks and the gate
 
     def watch_of(self, session_id: str) -> AgentWatch | None:
-        """The watch of a running agent."""
+        """Return the watch of a running agent."""
         return self._watches.get(session_id)
 
     def readiness_of(self, session_id: str) -> Readiness | None:
-        """Whether a running agent can be given prompts."""
+        """Return the readiness of a running agent for prompts."""
         watch = self._watches.get(session_id)
         return None if watch is None else watch.readiness
 
@@ -170,10 +171,12 @@ class Agents:
     def plan_usage(self) -> PlanUsage | None:
         return self._deps.store.plan_usage()
 
-    # -- inside
+    # -- internal
 
     def _signalling(self, watched: Watched) -> Watched:
-        """A run of an agent whose screen gives C{stop} and C{blocked}, as long as no hook does."""
+        """Return the run with signals C{stop} and C{blocked} from its screen, until a hook sends
+        them.
+        """
         among = self._deps
         signals = ScreenSignals(
             among.clock, among.hub, watched.agent.session, among.clis.gives_signals
@@ -194,7 +197,9 @@ class Agents:
             del self._watches[session_id]
 
     def _report_known_models(self, session: Session) -> None:
-        """What the launch parameters and the agent's own settings say, read again at each start."""
+        """Report the model of the launch parameters and of the agent's own settings, at each
+        start.
+        """
         given = session.params.get("model")
         self._report(session, ModelSource.LAUNCH, given if isinstance(given, str) else None)
         spawn(self._report_configured(session.id), self._log, "reading the configured model")
@@ -205,16 +210,16 @@ class Agents:
             session = sessions.get(session_id)
             read = self._configured_model(session)
             found = await self._deps.files.run(read, at=session.working_dir, owner=session.owner)
-            # It may be gone meanwhile, and says other things than when the file was asked for.
+            # The session may be gone by now, or have changed since the file was requested.
             self._report(sessions.get(session_id), ModelSource.CONFIG, found)
         except ServiceError as error:
             self._log.info("session {id}: no model: {error}", id=session_id, error=error)
 
     def _configured_model(self, session: Session) -> Callable[[], str | None]:
-        """Reads it, in a thread."""
+        """Return a function that reads the configured model in a thread."""
         place = self._deps.places.recall(session.place)
         if place.closed is not None:
-            return lambda: None  # its settings are not this machine's, whatever their path
+            return lambda: None  # its settings are on another machine
         env = {**place.environment(), **session.env_overrides}
         read = partial(self._deps.clis.configured_model, session.mode, env)
         return partial(place.act, read)
@@ -222,7 +227,7 @@ class Agents:
     def _report_screen_model(self, look: Look) -> None:
         session = self._deps.sessions().get(look.session_id)
         shown = display_model(look.frame, self.rules_of(session.mode))
-        # The name scrolls away; what was read once holds until another is read.
+        # The name scrolls away; the last one read is valid until another is read.
         if shown is not None:
             self._report(session, ModelSource.SCREEN, shown)
 

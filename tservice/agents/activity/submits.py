@@ -1,9 +1,9 @@
-"""Whether what was submitted is over although nobody saw it run (protocol-status,
-protocol-signals).  Pure.
+"""Detection of the end of a submission that no look saw running (protocol-status,
+protocol-signals). Pure.
 
-A turn may begin and end between two looks, and a command such as C{/clear} is none at all; whoever
-waits for either is answered all the same.  But a screen that rests behind an Enter is no proof of
-an end: that of a slow agent stands still before its turn is to be seen.
+A turn may begin and end between two looks, and a command such as C{/clear} is no turn. Waiting
+clients get a result in both cases. But a resting screen after an Enter does not prove an end: the
+screen of a slow agent does not change before its turn becomes visible.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 
 UNANSWERED = 10.0
-"""Seconds behind its Enter after which a prompt without an answer is over, where its agent keeps a
-conversation.  Slowed fifty times, Codex showed nothing for 2.8 s (tests/agents/FACTS.rst)."""
+"""Seconds after its Enter at which a prompt without an answer is over, if its agent stores a
+conversation. Slowed fifty times, Codex showed nothing for 2.8 s (tests/agents/FACTS.rst).
+"""
 
 
 @frozen(kw_only=True)
 class PendingSubmit:
-    """An Enter of which nothing was seen yet.
+    """Enter without any visible effect so far.
 
     @ivar at: when it was pressed, in the clock's seconds; C{since}: the same in Unix milliseconds.
-    @ivar answerable: the agent's conversation will hold an answer to it; C{answered}: it does.
-    @ivar rests: looks in a row since then that showed an agent at rest.
-    @ivar taken_up: it was pressed before this service began, and hooks may have been missed.
+    @ivar answerable: the agent's conversation will contain an answer to it; C{answered}: it does.
+    @ivar rests: consecutive looks since then that showed an agent at rest.
+    @ivar taken_up: it was pressed before this service started, and hooks may have been missed.
     """
 
     at: float
@@ -41,19 +42,22 @@ class PendingSubmit:
 
     @property
     def answer_by(self) -> float | None:
-        """Until when its answer is waited for, in the clock's seconds; C{None}: it is not."""
+        """Time until which its answer is awaited, in the clock's seconds; C{None} if it is not
+        awaited.
+        """
         return self.at + UNANSWERED if self.answerable and not self.answered else None
 
     def looked(self, at_rest: bool) -> PendingSubmit:
-        """The screen was looked at."""
+        """Return the submission after a look."""
         return evolve(self, rests=self.rests + 1 if at_rest else 0)
 
 
 def submits(prompt: bool, last: Look | None, rules: ScreenRules, *, printed: bool) -> bool:
-    """Whether an Enter submits something to the agent.
+    """Return true if an Enter submits something to the agent.
 
-    @param prompt: it is known to; else somebody pressed a key, perhaps at a dialog or for nothing.
-    @param printed: something was printed since the C{last} look: the echo of what was typed.
+    @param prompt: it is known to submit. Otherwise a user pressed a key, perhaps at a dialog or
+        without effect.
+    @param printed: something was printed since the C{last} look: the echo of typed text.
     """
     if prompt:
         return True
@@ -65,10 +69,10 @@ def submits(prompt: bool, last: Look | None, rules: ScreenRules, *, printed: boo
 def is_over(
     submission: PendingSubmit, look: Look, rules: ScreenRules, rhythm: Rhythm, now: float
 ) -> bool:
-    """Whether what was submitted is over, by a look that was begun after it.
+    """Return true if a look that was begun after the submission shows its end.
 
-    It needs something printed behind the Enter, the answer where there will be one, and then the
-    same rest that ends a turn that was seen.
+    This requires output after the Enter, the answer if one is expected, and then the same rest that
+    ends a visible turn.
     """
     if rhythm.last < submission.at or look.reading.dialog is not None or look.reading.working:
         return False
@@ -81,7 +85,9 @@ def is_over(
 
 
 def has_draft(frame: Frame, rules: ScreenRules) -> bool:
-    """Whether text stands in the composer: neither what marks an empty one nor a dim suggestion."""
+    """Return true if the composer contains text that is neither its placeholder nor a dim
+    suggestion.
+    """
     rule = ComposerRule(
         glyph=rules.glyphs[0] if rules.glyphs else None, placeholder=rules.ready_mark
     )

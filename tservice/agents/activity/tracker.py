@@ -1,4 +1,4 @@
-"""Follows what one agent does, by its hooks, what is submitted to it and what its screen shows."""
+"""Tracker of one agent's activity, by hooks, submissions and screens."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _AT_REST = (Doing.STARTING, Doing.IDLE)
 
 @frozen(kw_only=True)
 class Tracked:
-    """The agent that is followed.
+    """Agent to track.
 
-    @ivar session: its session's record, asked afresh each time.
-    @ivar hooks: it tells of itself by hooks, so its first idle is its composer's.
-    @ivar submission: what it makes of a prompt.
-    @ivar answered: whether its conversation holds an answer since a moment (Unix milliseconds);
-        C{None}: it keeps none that can be read.
+    @ivar session: returns the current record of its session.
+    @ivar hooks: it reports by hooks, so its first idle is that of its composer.
+    @ivar submission: its handling of prompts.
+    @ivar answered: returns true if its conversation contains an answer since a time (Unix
+        milliseconds); C{None} if it stores no readable conversation.
     """
 
     session: Callable[[], Session]
@@ -41,16 +41,16 @@ class Tracked:
     answered: Callable[[int], Awaitable[bool]] | None
 
     def answers(self, text: str | None) -> bool:
-        """Whether its conversation will hold an answer to what is submitted.
+        """Return true if its conversation will contain an answer to the submission.
 
-        @param text: a prompt; C{None}: somebody pressed a key.
+        @param text: a prompt; C{None} if a user pressed a key.
         """
         said = text is not None and text.strip() != "" and not self.submission.is_unsaid(text)
         return said and self.answered is not None
 
 
 class Tracker:
-    """Weighs the evidence of one run, and moves its L{Course}."""
+    """Combines the evidence of one run and moves its L{Course}."""
 
     def __init__(
         self,
@@ -62,9 +62,8 @@ class Tracker:
         stir: Callable[[], None],
         heard: Callable[[], None] = lambda: None,
     ) -> None:
-        """
-        @param stir: told of each hook that shows an agent in a turn.
-        @param heard: told of each hook that says anything of a turn.
+        """@param stir: called for each hook that shows an agent in a turn.
+        @param heard: called for each hook that concerns a turn.
         """
         self._clock = clock
         self._agent = agent
@@ -81,17 +80,17 @@ class Tracker:
 
     @property
     def doing(self) -> Doing:
-        """What the agent does."""
+        """State of the agent."""
         return self._course.doing
 
     @property
     def at_rest(self) -> bool:
-        """Whether no turn runs."""
+        """True if no turn runs."""
         return self.doing in _AT_REST
 
     @property
     def stake(self) -> Stake:
-        """What decides on the next look."""
+        """Facts that determine the next look."""
         pending, doing = self._submission is not None, self.doing
         untold = self._agent.hooks and doing is Doing.WORKING and not self._seen.at_work
         return Stake(
@@ -104,16 +103,16 @@ class Tracker:
 
     @property
     def unanswered_since(self) -> int | None:
-        """When a prompt was submitted whose answer is waited for, in Unix milliseconds."""
+        """Time of the submission whose answer is awaited, in Unix milliseconds."""
         submission = self._submission
         return None if submission is None or submission.answer_by is None else submission.since
 
-    # -- what is submitted, and the start
+    # -- submissions, and the start
 
     def submitted(self, text: str | None) -> None:
-        """Enter is pressed for something that the agent will take.
+        """Record an Enter for something that the agent will take.
 
-        @param text: a prompt; C{None}: a key, by which nobody knows what is submitted.
+        @param text: a prompt; C{None} for a key whose submission is unknown.
         """
         self._submission = PendingSubmit(
             at=self._clock.seconds(),
@@ -122,7 +121,7 @@ class Tracker:
         )
 
     def take_up(self, since: int) -> None:
-        """Follow what was submitted before this service began, at C{since} (Unix milliseconds)."""
+        """Track a submission from before the service started, at C{since} (Unix milliseconds)."""
         ago = max(0.0, (now_ms(self._clock) - since) / 1000)
         self._submission = PendingSubmit(
             at=self._clock.seconds() - ago,
@@ -132,20 +131,20 @@ class Tracker:
         )
 
     def answer_came(self, since: int) -> None:
-        """The agent's conversation holds an answer to what was submitted at C{since}."""
+        """Record that the agent's conversation contains an answer to the submission of C{since}."""
         submission = self._submission
         if submission is not None and submission.since == since:
             self._submission = evolve(submission, answered=True)
 
     def came_up(self, reading: Reading | None) -> None:
-        """A fresh agent had its time to come up; C{reading}: of the last look."""
+        """Record that a fresh agent had its time to start; C{reading} is that of the last look."""
         told = reading is not None and (reading.dialog is not None or self._readiness.ready)
         self._course.tell.settled(reading.evidence if reading and told else "the agent was started")
 
-    # -- what hooks tell
+    # -- reports of hooks
 
     def prompted(self, reason: str) -> None:
-        """A turn began."""
+        """Record the start of a turn."""
         self._heard()
         self._submission = None
         self._stopped = None
@@ -154,34 +153,34 @@ class Tracker:
         self._stir()
 
     def stopped(self, reason: str) -> None:
-        """The turn is over."""
+        """Record the end of the turn."""
         self._heard()
         self._stopped = self._clock.seconds()
         self._course.tell.stopped(reason)
         self.carried_out(reason)
 
     def carried_out(self, reason: str) -> None:
-        """What was submitted last, which is no turn, is over."""
+        """Record the end of the last submission, which is no turn."""
         if self._submission is not None and self.at_rest:
             self._submission = None
             self._course.tell.done(reason)
 
     def asked(self, reason: str) -> None:
-        """A dialog waits."""
+        """Record a waiting dialog."""
         self._heard()
         self._course.tell.asked(reason)
         self._stir()
 
     def answered(self, reason: str) -> None:
-        """The dialog was answered."""
+        """Record an answer to the dialog."""
         self._heard()
         self._course.tell.answered(reason)
         self._stir()
 
     def acts(self, reason: str) -> None:
-        """The agent does something; also in a turn that no prompt began.
+        """Record an action of the agent, also in a turn that no prompt began.
 
-        While a dialog waits another tool may run beside it: that is no answer.
+        While a dialog waits, another tool may run in parallel: that is no answer.
         """
         self._heard()
         if self.doing is Doing.WORKING:
@@ -190,15 +189,15 @@ class Tracker:
             self.prompted(reason)
 
     def resting(self, reason: str) -> None:
-        """The agent waits for its next prompt."""
+        """Record that the agent waits for its next prompt."""
         self._course.tell.seen_idle(reason)
 
-    # -- what looks show
+    # -- results of looks
 
     def saw(self, look: Look, title: str, begun: float, rhythm: Rhythm) -> None:
-        """Take a look into account.
+        """Update the state by a look.
 
-        @param title: the pane's, at that moment.
+        @param title: the pane's title at that moment.
         @param begun: when the look was begun, in the clock's seconds.
         """
         at_rest = self.at_rest
@@ -209,7 +208,7 @@ class Tracker:
             self._tell_of_rest(look.reading)
 
     def missed(self) -> None:
-        """A look failed."""
+        """Record a failed look."""
         self._seen = self._seen.missed()
 
     def _weigh(self, reading: Reading, rhythm: Rhythm) -> None:
@@ -238,7 +237,9 @@ class Tracker:
         return self._stopped is not None and now - self._stopped < GRACE
 
     def _follow(self, look: Look, begun: float, rhythm: Rhythm) -> None:
-        """What this look shows of the last Enter; one that was begun before it shows nothing."""
+        """Update the last submission by this look; a look that was begun before it has no
+        effect.
+        """
         submission = self._submission
         if submission is None or begun < submission.at:
             return
@@ -249,16 +250,17 @@ class Tracker:
         over = is_over(submission, look, self._agent.rules, rhythm, self._clock.seconds())
         self._submission = None if over else submission
         if over:
-            # A hook would have told of a turn, unless nobody was there to hear it.
+            # A hook would have reported a turn, unless the service was down.
             turn = not self._agent.hooks or (submission.taken_up and submission.answered)
             tell = self._course.tell.passed if turn else self._course.tell.done
             tell(look.reading.evidence)
             self._rested = now_ms(self._clock)
 
     def _tell_of_rest(self, reading: Reading) -> None:
-        """Of an agent at rest: that a dialog stands there which no turn asked, and its end.
+        """Report a dialog that an agent at rest shows outside a turn, and the end of that dialog.
 
-        One without hooks tells of its composer too, since nothing else says that it is ready.
+        For an agent without hooks, report its composer too, because nothing else shows that it is
+        ready.
         """
         dialog = reading.dialog is not None
         told = dialog or (reading.state == "idle" and self._readiness.ready)

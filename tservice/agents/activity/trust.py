@@ -1,8 +1,8 @@
-"""Answers the folder-trust dialog in place of the user, one key at a time (protocol-trust).
+"""Automatic answer to the folder-trust dialog, one key at a time (protocol-trust).
 
-Nothing is decided beforehand: no file of the agent is written to make it trust a folder, or to skip
-any other first-run question, for no setting asks for it.  Whoever starts an agent in a folder
-through the service trusts that folder; every other dialog is the user's to answer.
+Nothing is decided in advance. The service writes no file of the agent to make it trust a folder, or
+to skip another first-run question, because no setting requests it. A user who starts an agent in a
+folder through the service trusts that folder. Every other dialog is for the user to answer.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from tservice.terminal.rules import ScreenRules
 from tservice.terminal.trust import next_key
 
 KEYS = 6
-"""Keys for one dialog at most (protocol-trust)."""
+"""Maximum number of keys for one dialog (protocol-trust)."""
 EVERY = 0.75
 """Seconds between two looks; protocol-trust allows twice as much."""
 ANSWER = 1.2
-"""Seconds for the agent to draw what a key did, before the key counts as lost."""
+"""Seconds for the agent to draw the effect of a key, before the key counts as lost."""
 STEP = 0.1
-"""Seconds between two glances at the output while waiting for that."""
+"""Seconds between two checks of the output during that wait."""
 
 
 class TrustAnswer:
-    """Looks for the dialog until the agent is ready or the window is over."""
+    """Runner that looks for the dialog until the agent is ready or the window is over."""
 
     _log = Logger()
 
@@ -51,7 +51,7 @@ class TrustAnswer:
         self._pressed = 0
 
     async def run(self) -> None:
-        """Answer it if it comes; returns when there is nothing more to do."""
+        """Answer the dialog if it appears; return when there is nothing more to do."""
         while not self._readiness.ready and self._readiness.in_window:
             look = await self._try_look()
             key = None if look is None else next_key(look.frame, self._rules)
@@ -64,13 +64,13 @@ class TrustAnswer:
         try:
             return await self._look()
         except ServiceError:
-            # Not readable just now, or not ours to answer: then nothing is pressed either.
+            # The screen cannot be read just now, or the dialog may not be answered: press nothing.
             return None
 
     async def _press(self, key: str) -> bool:
-        """Press one key and wait for what it does; false when the process is gone.
+        """Press one key and wait for its effect; return false if the process is gone.
 
-        An agent that has not drawn yet would be given the next key for the old screen.
+        If the agent has not drawn yet, the next key would be chosen by the old screen.
         """
         before = self._pane.log.end
         self._pressed += 1

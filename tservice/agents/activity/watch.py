@@ -1,4 +1,4 @@
-"""Watches one agent's pane: looks at its screen, and has what it sees told."""
+"""Watch of one agent's pane: looks at its screen and reports the results."""
 
 from __future__ import annotations
 
@@ -29,20 +29,19 @@ from tservice.terminal.screen import Frame
 from tservice.terminal.status import read
 
 START_IDLE = 3.0
-"""Seconds after a fresh start when an external CLI counts as idle (protocol-status)."""
+"""Seconds after a fresh start at which an external CLI counts as idle (protocol-status)."""
 
 
 @frozen(kw_only=True)
 class Watched:
-    """One run of an agent.
+    """Run of an agent.
 
-    @ivar fresh: its process was just started, not taken up again; C{resumed}: to go on with a
-        conversation.
-    @ivar may_trust: judges, before each key, whether the folder-trust dialog may still be answered;
-        raises L{ServiceError}. C{None}: it is the user's to answer.
-    @ivar seen: told of each look that succeeded.
-    @ivar heard: told of each hook that says anything of a turn.
-    @ivar over: told once when watching ends.
+    @ivar fresh: its process was just started, not adopted; C{resumed}: to continue a conversation.
+    @ivar may_trust: checks, before each key, if the folder-trust dialog may still be answered;
+        raises L{ServiceError}. C{None} if the user must answer it.
+    @ivar seen: called with each successful look.
+    @ivar heard: called for each hook that concerns a turn.
+    @ivar over: called once when watching ends.
     """
 
     agent: Tracked
@@ -58,11 +57,11 @@ class Watched:
 
 @implementer(IActivitySource)
 class AgentWatch:
-    """The activity source of one run of an agent.
+    """Activity source of one run of an agent.
 
-    @ivar tracker: what the agent does; hooks are told to it.
-    @ivar readiness: whether it can be given a prompt.
-    @ivar last: the last look that succeeded.
+    @ivar tracker: the agent's activity; hooks are passed to it.
+    @ivar readiness: the agent's readiness for prompts.
+    @ivar last: the last successful look.
     """
 
     _log = Logger()
@@ -98,7 +97,7 @@ class AgentWatch:
         self._looking = self._telling = self._asking = self._over = False
         self.last: Look | None = None
 
-    # -- as the sessions see it
+    # -- called by the sessions
 
     def start(self) -> None:
         if self._run.fresh and not self._agent.hooks:
@@ -129,7 +128,7 @@ class AgentWatch:
         self._course.tell.ended()
         self.readiness.close()
         self._timers.clear()
-        # A listener must not cancel the look that it is told of, which ends by itself.
+        # A listener must not cancel the look that notifies it, which ends by itself.
         for work in () if self._telling else tuple(self._work):
             work.cancel()
         self._run.over()
@@ -137,7 +136,7 @@ class AgentWatch:
     # -- for other features
 
     async def look(self) -> Look:
-        """Look now, and let everything know what was seen.
+        """Look now, and pass the result to all observers.
 
         @raise ServiceError: 409: the process is gone; 422: it cannot be read now.
         """
@@ -155,7 +154,7 @@ class AgentWatch:
             self._took(look, capture.title, begun)
         return look
 
-    # -- inside
+    # -- internal
 
     async def _look_judged(self, judge: Callable[[], object]) -> Look:
         look = await self.look()
@@ -168,7 +167,7 @@ class AgentWatch:
             session_id=self._agent.session().id,
             at=now_ms(self._clock),
             frame=frame,
-            # The pane's own was read at another moment.
+            # The pane's own title was read at another moment.
             reading=read(frame, capture.title, self._agent.rules),
         )
 
@@ -187,7 +186,7 @@ class AgentWatch:
         self._ask()
 
     def _ask(self) -> None:
-        """Ask the agent's conversation for the answer that is waited for, if there is one."""
+        """Search the agent's conversation for the awaited answer, if there is one."""
         since, answered = self.tracker.unanswered_since, self._agent.answered
         if since is not None and answered is not None and not self._asking and not self._over:
             self._spawn(self._asked(since, answered), "looking for an answer")
@@ -197,14 +196,14 @@ class AgentWatch:
         try:
             found = await answered(since)
         except ServiceError as error:
-            # It is asked again, and until then nothing is known.
+            # It is repeated; until then the answer is unknown.
             self._log.debug("{error}", error=error)
             return
         finally:
             self._asking = False
         if found:
             self.tracker.answer_came(since)
-            # Not within the look that asked for it.
+            # Not within the look that requested it.
             self._timers.set("answer", 0.0, self._look_soon)
 
     def _missed(self) -> None:
@@ -220,14 +219,14 @@ class AgentWatch:
 
     def _look_soon(self) -> None:
         if not self._looking:
-            self._spawn(self._scheduled(), "looking at a screen")
+            self._spawn(self._scheduled(), "capturing a screen")
 
     async def _scheduled(self) -> None:
         self._looking = True
         try:
             await self.look()
         except ServiceError as error:
-            # It is tried again, and until then nothing is known.
+            # It is repeated; until then the state is unknown.
             self._log.debug("{error}", error=error)
         finally:
             self._looking = False

@@ -1,1 +1,1 @@
-"""The inbox of dialogs, and answering them."""
+"""Inbox of dialogs, and their answers."""

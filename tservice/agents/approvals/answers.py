@@ -1,7 +1,7 @@
-"""Answers to dialogs: what may be answered, and which key comes next (protocol-approvals).  Pure.
+"""Answers to dialogs: their validation, and the choice of the next key (protocol-approvals). Pure.
 
-An answer is carried out one key at a time, each chosen from the screen as it is read again after
-the key before.  So there is no list of keys that could get out of step with what is shown.
+An answer is given one key at a time. Each key is chosen from the screen as it is after the key
+before, so no list of keys can get out of step with the screen.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Action(StrEnum):
 
 @frozen(kw_only=True)
 class Answer:
-    """What a person chose.
+    """Choice of a person.
 
     @ivar options: numbers from 1, ascending; one for L{Action.OPTION}.
     @ivar text: for L{Action.TEXT}.
-    @ivar expect_frame: the dialog that was meant, by its hash.
+    @ivar expect_frame: hash of the intended dialog.
     """
 
     action: Action
@@ -48,21 +48,21 @@ class Answer:
 
 @frozen(kw_only=True)
 class Press:
-    """Press a key: a digit or a name of C{tservice.mux.keys.KEYS}."""
+    """Step that presses a key: a digit or a name of C{tservice.mux.keys.KEYS}."""
 
     key: str
 
 
 @frozen(kw_only=True)
 class Paste:
-    """Put a text into the field that is open."""
+    """Step that pastes a text into the open field."""
 
     text: str
 
 
 @frozen(kw_only=True)
 class Done:
-    """Nothing is left to be pressed on this page."""
+    """Final step: no key is left to press on this page."""
 
 
 Step = Press | Paste | Done
@@ -70,11 +70,11 @@ Step = Press | Paste | Done
 
 @frozen(kw_only=True)
 class PageProgress:
-    """What was done on this page so far.
+    """Steps taken on this page so far.
 
     @ivar first: the dialog as it was when the answer began.
-    @ivar keys: of the agent's dialogs.
-    @ivar steps: what was pressed and pasted, oldest first.
+    @ivar keys: the keys of the agent's dialogs.
+    @ivar steps: the keys pressed and texts pasted, oldest first.
     """
 
     first: Dialog
@@ -89,7 +89,7 @@ def check_form(
     text: str | None = None,
     expect_frame: str | None = None,
 ) -> Answer:
-    """The answer, if exactly what its action needs is there.
+    """Return the answer, if exactly the fields of its action are given.
 
     @raise ServiceError: 400 naming the field.
     """
@@ -111,7 +111,7 @@ def check_form(
 
 
 def check_against(answer: Answer, dialog: Dialog) -> None:
-    """Whether C{dialog} can be answered so.
+    """Check that C{dialog} accepts the answer.
 
     @raise ServiceError: 400 naming the field.
     """
@@ -121,9 +121,9 @@ def check_against(answer: Answer, dialog: Dialog) -> None:
             name = "option" if answer.action is Action.OPTION else str(answer.action)
             raise invalid(name, f"the dialog has no option {number}")
     if answer.action is Action.APPROVE and dialog.page == "multi":
-        raise invalid("action", "this page takes options")
+        raise invalid("action", "this page needs options")
     if answer.action is Action.OPTIONS and dialog.page != "multi":
-        raise invalid("options", "the dialog takes one option")
+        raise invalid("options", "the dialog needs one option")
     if answer.action is Action.TEXT:
         _check_text(dialog)
     if dialog.page == "multi":
@@ -135,29 +135,29 @@ def _check_text(dialog: Dialog) -> None:
     if option is None or dialog.page == "multi":
         raise invalid("text", "the dialog has no option for a text")
     if not is_placeholder(option.label):
-        raise conflict("something stands in the dialog's field already")
+        raise conflict("the dialog's field already contains a text")
 
 
 def _check_boxes(answer: Answer, known: Mapping[int, DialogOption]) -> None:
     for number in answer.options:
         if known[number].checked is None or known[number].free_text:
-            raise invalid(str(answer.action), f"option {number} is none that can be ticked")
+            raise invalid(str(answer.action), f"option {number} cannot be ticked")
 
 
 def wanted(answer: Answer, dialog: Dialog) -> tuple[int, ...]:
-    """The options that the answer picks."""
+    """Return the options that the answer picks."""
     if answer.action is Action.APPROVE:
         return (1,)
     return answer.options
 
 
 def free_text(dialog: Dialog) -> DialogOption | None:
-    """The option that opens a field for the person's own words."""
+    """Return the option that opens a field for free text."""
     return next((option for option in dialog.options if option.free_text), None)
 
 
 def next_step(answer: Answer, dialog: Dialog, progress: PageProgress) -> Step:
-    """What to do next on C{dialog}, which is the page that the answer began on."""
+    """Return the next step on C{dialog}, which is the page on which the answer began."""
     if answer.action is Action.DENY:
         return Done() if progress.steps else Press(key=progress.keys.deny)
     if answer.action is Action.TEXT:
@@ -176,7 +176,7 @@ def _pick_step(number: int, dialog: Dialog, progress: PageProgress) -> Step:
 
 
 def _confirmed(number: int, dialog: Dialog, progress: PageProgress) -> Step:
-    """Enter after a digit, if the frame shows that the digit only moved the highlight."""
+    """Return Enter after a digit, if the frame shows that the digit only moved the highlight."""
     pressed = {step.key for step in progress.steps if isinstance(step, Press)}
     was, now = progress.first.selected, dialog.selected
     moved = now is not None and now.n == number and was is not None and was.n != number
@@ -189,7 +189,7 @@ def _asks_for_enter(dialog: Dialog) -> bool:
 
 
 def _walk_step(number: int, dialog: Dialog, progress: PageProgress) -> Step:
-    """A list without digits: one cursor key at a time, Enter on the right row."""
+    """Return the next step in a list without digits: a cursor key, or Enter on the right row."""
     pressed = [step.key for step in progress.steps if isinstance(step, Press)]
     now = dialog.selected
     if now is None or "Enter" in pressed or len(pressed) >= 2 * MOST:
@@ -202,14 +202,14 @@ def _walk_step(number: int, dialog: Dialog, progress: PageProgress) -> Step:
 
 
 def _tick_step(answer: Answer, dialog: Dialog, progress: PageProgress) -> Step:
-    """Tick what is to be ticked, untick the rest, then go on to the next page."""
+    """Return the next step to set all boxes, then the step to the next page."""
     if not dialog.digits_answer:
         return Done()
     boxes = [o for o in dialog.options if o.checked is not None and not o.free_text]
     for option in boxes:
         if option.checked != (option.n in answer.options):
             repeated = progress.steps.count(Press(key=str(option.n)))
-            # A box that takes no tick would otherwise be pressed for ever.
+            # A box that cannot be ticked would otherwise be pressed forever.
             return Done() if repeated else Press(key=str(option.n))
     return Done() if Press(key="Right") in progress.steps else Press(key="Right")
 
@@ -223,15 +223,15 @@ def _text_step(text: str, dialog: Dialog, progress: PageProgress) -> Step:
         return Done() if progress.steps else Press(key=str(option.n))
     if Paste(text=text) not in progress.steps:
         return Paste(text=text)
-    # Enter only behind the very words, as the field shows them.
+    # Press Enter only after the exact text, as the field shows it.
     shown = still_holds(now.label, text)
     return Press(key="Enter") if shown and Press(key="Enter") not in progress.steps else Done()
 
 
 def is_same_page(first: Dialog, now: Dialog, typed: bool) -> bool:
-    """Whether C{now} is the dialog that C{first} was, ticks and highlight aside.
+    """Return true if C{now} is the same dialog as C{first}, apart from ticks and highlight.
 
-    @param typed: a text was put into its field, so that this option's label is another.
+    @param typed: a text was put into its field, which changes the label of that option.
     """
     if now.frame_hash == first.frame_hash:
         return True
@@ -244,6 +244,6 @@ def is_same_page(first: Dialog, now: Dialog, typed: bool) -> bool:
 
 
 def all_answered(dialog: Dialog) -> bool:
-    """Whether a review page may be confirmed: every question before it has its answer."""
+    """Return true if a review page may be confirmed: every question before it has an answer."""
     questions = [answered for label, answered in dialog.tabs if label.lower() != "submit"]
     return all(questions)

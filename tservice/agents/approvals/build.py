@@ -1,4 +1,4 @@
-"""The approval inbox, put together."""
+"""Factory of the approval inbox feature."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def build_approvals(
     clis: ICliRegistry,
     trust: FolderTrust,
 ) -> Feature[Approvals]:
-    """What the agents ask; what was kept is read at the start, and stays on disk at a stop.
+    """Return the feature of the approval inbox. It loads stored items at start, and they stay on
+    disk at a stop.
 
-    @param trust: asks here from now on.
+    @param trust: asks its questions in this inbox from now on.
     """
     inbox = Inbox(ground.reactor, ApprovalStore(ground.database), ground.hub)
     folders = FolderAnswers(inbox, sessions, trust)

@@ -1,4 +1,4 @@
-"""The approval inbox: which items wait, and how each ended (protocol-approvals)."""
+"""Approval inbox: pending items and their resolutions (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from tservice.core.timers import cancel
 from tservice.terminal.dialogs import Dialog
 
 REMEMBERED = 1000
-"""Resolutions that are remembered at most; beyond that the oldest are forgotten early."""
+"""Maximum number of remembered resolutions; beyond that the oldest are dropped early."""
 
 _SAID = {
     Resolution.IN_TERMINAL: "the dialog was answered in the terminal",
-    Resolution.SUPERSEDED: "a newer dialog took its place",
+    Resolution.SUPERSEDED: "a newer dialog replaced it",
     Resolution.SESSION_ENDED: "the session ended",
     Resolution.DISMISSED: "it was dismissed",
     Resolution.EXPIRED: "it expired",
@@ -48,7 +48,7 @@ _SAID = {
 
 @frozen(kw_only=True)
 class ItemSession:
-    """The session that an item belongs to."""
+    """Session of an item."""
 
     id: str
     name: str
@@ -63,9 +63,9 @@ class _Past:
 
 
 class Inbox:
-    """The items that wait, one a session.
+    """Pending items, one for each session.
 
-    A change is on disk before it is told.
+    A change is on disk before it is announced.
     """
 
     def __init__(self, clock: IReactorTime, store: ApprovalStore, hub: EventHub) -> None:
@@ -77,33 +77,33 @@ class Inbox:
         self._timer: IDelayedCall | None = None
 
     def open(self) -> None:
-        """Read what waited before; call it once."""
+        """Load the stored items; call this once."""
         self._items = {item.session_id: item for item in self._store.load()}
         self._expire()
 
     def close(self) -> None:
-        """Let the clock go; items stay on disk."""
+        """Stop the timer; items stay on disk."""
         cancel(self._timer)
         self._timer = None
 
-    # -- asking
+    # -- queries
 
     def of_session(self, session_id: str) -> Item | None:
-        """The session's item."""
+        """Return the item of a session."""
         return self._items.get(session_id)
 
     def visible(self, caller: Identity) -> list[Item]:
-        """What the caller may see, oldest first."""
+        """Return the items that the caller may see, oldest first."""
         found = [
             item for item in self._items.values() if caller.may_reach(item.owner, item.session_id)
         ]
         return sorted(found, key=lambda item: (item.created_at, item.id))
 
     def pending(self, item_id: str, caller: Identity) -> Item:
-        """The item.
+        """Return a pending item.
 
-        @raise ServiceError: 404: it is not pending, or not for C{caller}; 409: it ended within the
-            last minute, by something else than an answer.
+        @raise ServiceError: 404: it is not pending, or not visible to C{caller}; 409: it ended
+            within the last minute, other than by an answer.
         """
         item = self._items.get(item_id.rpartition(":")[0])
         if (
@@ -119,7 +119,7 @@ class Inbox:
                 raise conflict(f"{past.resolution}: {_SAID[past.resolution]}")
         raise not_found(f"Approval {item_id}")
 
-    # -- what is seen and told
+    # -- changes from screens and hooks
 
     def asked(
         self,
@@ -129,9 +129,10 @@ class Inbox:
         *,
         at_rest: bool = False,
     ) -> None:
-        """C{dialog} waits; C{data} is what a hook said of it, if one spoke.
+        """Add or update the item for a waiting C{dialog}; C{data} comes from its hook, if there was
+        one.
 
-        @param at_rest: as for L{as_seen}.
+        @param at_rest: see L{as_seen}.
         """
         before = self._items.get(about.id)
         if before is not None and self._is_about(before, dialog, data):
@@ -143,13 +144,13 @@ class Inbox:
         self.replace(about, dialog, data)
 
     def replace(self, about: ItemSession, dialog: Dialog, data: Mapping[str, Any]) -> None:
-        """C{dialog} waits, and is another one than the session's item was about."""
+        """Replace the session's item by one for another C{dialog}."""
         fresh = self._fresh(about, item_kind(dialog, data.get("tool_name")), dialog.frame_hash)
-        # The tool decides what kind it is, so it goes first.
+        # The tool determines the kind, so it is applied first.
         self._put(with_dialog(with_hook(fresh, data), dialog))
 
     def idle(self, about: ItemSession, rows: list[str], data: Mapping[str, Any]) -> None:
-        """The agent waits for a prompt."""
+        """Add or update the idle item of an agent that waits for a prompt."""
         before = self._items.get(about.id)
         item = before if before is not None and before.kind is ItemKind.IDLE else None
         fresh = item or self._fresh(about, ItemKind.IDLE, IDLE_FRAME)
@@ -165,12 +166,12 @@ class Inbox:
         self._put(with_folder(fresh, working_dir, found))
 
     def refresh(self, item: Item, dialog: Dialog) -> None:
-        """The item's dialog looks like this now."""
+        """Update the item to the current appearance of its dialog."""
         if self._items.get(item.session_id) is item:
             self._change(item, with_dialog(item, dialog))
 
     def acknowledge(self, session_id: str) -> Item | None:
-        """Somebody looked at the session; its idle item, if there is one."""
+        """Mark the session's idle item as viewed and return it, if there is one."""
         item = self._items.get(session_id)
         if item is None or item.kind is not ItemKind.IDLE:
             return None
@@ -179,7 +180,7 @@ class Inbox:
         return self._items[session_id]
 
     def resolve(self, item: Item, resolution: Resolution) -> None:
-        """It is over; nothing happens if it was before."""
+        """End the item; do nothing if it has already ended."""
         now = self._items.get(item.session_id)
         if now is None or now.id != item.id:
             return
@@ -189,10 +190,10 @@ class Inbox:
         self._tell_resolved(now, resolution)
 
     def check_kept(self, session_id: str) -> None:
-        """@raise NotKept: the disk did not take what happened last to the session's item."""
+        """@raise NotKept: the last change of the session's item is not on disk."""
         self._store.check_kept(session_id)
 
-    # -- inside
+    # -- internal
 
     def _is_about(self, before: Item, dialog: Dialog, data: Mapping[str, Any]) -> bool:
         if before.kind is ItemKind.IDLE:
@@ -200,7 +201,7 @@ class Inbox:
         tool = named(data)
         if tool[0] is None:
             return is_about(before, dialog)
-        # A tool that is named anew asks anew.
+        # A tool that is named again asks again.
         known = before.tool
         same = before.frame == dialog.frame_hash or is_view(before, dialog)
         return same and (before.tool_name is None or known == tool)
@@ -245,7 +246,7 @@ class Inbox:
         if self._items:
             first = min(item.expires_at for item in self._items.values())
             delay = max(0.0, (first - now_ms(self._clock)) / 1000)
-            # A clock that was set back must not make anything wait longer than it may.
+            # After the clock was set back, no item may wait longer than its lifetime.
             self._timer = self._clock.callLater(min(delay, LIFETIME_MS / 1000), self._expire)
 
     def _expire(self) -> None:

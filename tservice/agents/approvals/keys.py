@@ -1,9 +1,9 @@
-"""Giving an answer: a key, a look, the next key (protocol-approvals).
+"""Delivery of an answer: a key, a look, the next key (protocol-approvals).
 
-No key is pressed on faith.  The multiplexer's server compares the screen with the one that the key
-was chosen from and presses in the same step, so a dialog that was drawn meanwhile gets nothing.
-What cannot be seen is a dialog that the program has already left but not yet redrawn; therefore a
-key whose effect was not seen is never followed by another one.
+The multiplexer's server compares the screen with the one from which the key was chosen, and presses
+in the same step. So a dialog that was drawn in between receives nothing. One case stays invisible:
+a dialog that the program has already closed but not yet redrawn. Therefore no key follows a key
+without a visible effect.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from tservice.terminal.kinds import DialogKind
 LOOKS = (0.05, 0.1, 0.15, 0.3, 0.6, 1.0)
 """Seconds before each look for the effect of a key."""
 TRIES = 5
-"""How often a key is tried on a screen that keeps changing around the same dialog."""
+"""Maximum number of attempts for a key while the screen around the same dialog keeps changing."""
 
-GONE = "the dialog left the screen"
+GONE = "the dialog is no longer on the screen"
 
 
 def _no_other(dialog: Dialog) -> bool:
-    """Nothing but the very dialog is meant."""
+    """Return false: only the exact dialog is meant."""
     return False
 
 
 @frozen(kw_only=True)
 class AnswerOutcome:
-    """What an answer led to.
+    """Result of an answer.
 
     @ivar closed: the dialog is gone.
-    @ivar dialog: what the screen shows now.
+    @ivar dialog: the dialog on the screen now.
     """
 
     closed: bool
@@ -60,7 +60,7 @@ class AnswerOutcome:
 
 
 class Untaken(Exception):
-    """A key was pressed and nobody knows its effect; none may follow it for now."""
+    """A key was pressed without a visible effect; no other key may follow it for now."""
 
     def __init__(self, error: ServiceError) -> None:
         super().__init__(error.message)
@@ -68,7 +68,7 @@ class Untaken(Exception):
 
 
 class DialogChanged(Exception):
-    """The dialog is another one than the item's; C{dialog} is what the screen shows."""
+    """The screen shows another dialog than the item's; C{dialog} is the one on the screen."""
 
     def __init__(self, dialog: Dialog | None) -> None:
         super().__init__("the dialog changed")
@@ -78,9 +78,9 @@ class DialogChanged(Exception):
 class Answerer:
     """Gives one answer to the dialog C{frame}.
 
-    @param keys: of the agent's dialogs.
-    @param again: judges whoever answers once more, before each key: until a screen holds still,
-        and from one page to the next, seconds go by.
+    @param keys: the keys of the agent's dialogs.
+    @param again: checks the caller's permission again before each key, because seconds pass while
+        the screen settles and between pages.
     """
 
     def __init__(
@@ -102,21 +102,22 @@ class Answerer:
         stuck_at: int | None = None,
         is_meant: Callable[[Dialog], bool] = _no_other,
     ) -> AnswerOutcome:
-        """Carry the answer out.
+        """Give the answer.
 
-        @param frame: hash of the dialog that is meant.
-        @param is_meant: whether a dialog of another hash is that one, drawn differently.
-        @param stuck_at: offset of the screen on which an earlier key was not taken.
-        @raise ServiceError: 400: not an answer to this dialog; 409: it left the screen; 422: it
-            did not work, and nothing was pressed.
-        @raise Changed: another dialog stands there; nothing was pressed.
-        @raise Untaken: the key may or may not have been pressed, or did nothing.
+        @param frame: hash of the intended dialog.
+        @param is_meant: returns true if a dialog with another hash is the intended one, drawn
+            differently.
+        @param stuck_at: offset of the screen on which an earlier key had no effect.
+        @raise ServiceError: 400: not an answer to this dialog; 409: the dialog is gone; 422: it
+            failed, and nothing was pressed.
+        @raise DialogChanged: the screen shows another dialog; nothing was pressed.
+        @raise Untaken: the key may or may not have been pressed, or had no effect.
         """
         try:
             seen = await self._screen.see()
             dialog = _meant(seen, answer, frame, is_meant)
             if stuck_at == seen.guard.capture.offset:
-                raise failed("the dialog has not taken the last key yet")
+                raise failed("the dialog has not reacted to the last key yet")
             return await self._page(answer, seen, dialog)
         except PaneGone as error:
             raise conflict(f"{GONE}: the session has no process") from error
@@ -133,7 +134,7 @@ class Answerer:
             before = seen.state
             seen = await self._done(step, seen, progress)
             if seen.state == before:
-                raise Untaken(failed("the dialog did not take the key"))
+                raise Untaken(failed("the dialog did not react to the key"))
             progress = evolve(progress, steps=(*progress.steps, step))
             if seen.dialog is None or not self._goes_on(progress, seen.dialog):
                 return await self._left(answer, seen, dialog)
@@ -145,7 +146,7 @@ class Answerer:
         return is_same_page(progress.first, now, typed)
 
     async def _left(self, answer: Answer, seen: ScreenLook, before: Dialog) -> AnswerOutcome:
-        """The page is gone: the whole dialog with it, or another page of it came."""
+        """Handle the end of the page: the dialog is gone, or shows another page."""
         now = seen.dialog
         if now is None or not (before.tabs and now.tabs):
             return AnswerOutcome(closed=True, dialog=now)
@@ -158,7 +159,7 @@ class Answerer:
     async def _done(
         self, step: Press | Paste, seen: ScreenLook, progress: PageProgress
     ) -> ScreenLook:
-        """Do it on the dialog that was seen, and see what came of it."""
+        """Perform a step on the captured dialog, and return the screen with its effect."""
         first = seen
         for _ in range(TRIES):
             if await self._tried(step, seen):
@@ -168,17 +169,17 @@ class Answerer:
                 if progress.steps:
                     raise Untaken(conflict("the dialog changed while it was being answered"))
                 raise _other(seen)
-        raise failed("the screen does not hold still; nothing was pressed")
+        raise failed("the screen keeps changing; nothing was pressed")
 
     async def _tried(self, step: Press | Paste, seen: ScreenLook) -> bool:
         self._again()
         try:
             return await self._screen.do(step, seen)
         except MuxTimeout as error:
-            raise Untaken(failed("whether the key was pressed is not known")) from error
+            raise Untaken(failed("it is unknown if the key was pressed")) from error
 
     async def _effect(self, before: ScreenLook) -> ScreenLook:
-        """Look until something came of the key, or it is clear that nothing will."""
+        """Look until the key had an effect, or it is clear that it has none."""
         seen = before
         for pause in LOOKS:
             await sleep(self._clock, pause)
@@ -204,9 +205,9 @@ def _meant(
 
 
 def _other(seen: ScreenLook) -> Exception:
-    """What to tell whoever meant a dialog that is not there."""
+    """Return the error for a missing or different dialog."""
     if seen.dialog is not None:
         return DialogChanged(seen.dialog)
     if not seen.known:
-        return failed("the screen cannot be told; nothing was pressed")
+        return failed("the screen is not recognized; nothing was pressed")
     return conflict(GONE)

@@ -1,4 +1,4 @@
-"""Items of the approval inbox: what waits for a person, as a record (protocol-approvals).  Pure."""
+"""Items of the approval inbox, as records (protocol-approvals). Pure."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from tservice.terminal.kinds import DialogKind as DialogKind
 from tservice.terminal.kinds import says_trust
 
 LIFETIME_MS = 12 * 3600 * 1000
-"""How long an item waits (protocol-approvals)."""
+"""Milliseconds until an item expires (protocol-approvals)."""
 MEMORY_MS = 60 * 1000
-"""How long a resolution that was no answer is remembered for late answers (protocol-approvals)."""
+"""Milliseconds for which a resolution other than an answer is remembered for late answers
+(protocol-approvals).
+"""
 FOLDER_TOOL = "commands of its folder"
 """C{toolName} of a question about a folder."""
 FOLDER_HINT = "Runs or permits something unasked, as soon as the session starts"
-TOO_LONG = "Is longer than what can be shown of it"
+TOO_LONG = "Is too long to be shown completely"
 CONTEXT_LINES = 30
 CONTEXT_CHARS = 4000
 
@@ -35,7 +37,7 @@ _ESCAPE = re.compile(
 
 QUESTION_TOOL = "AskUserQuestion"
 IDLE_FRAME = "idle"
-"""C{frame} of an idle item: it names no dialog."""
+"""Value of C{frame} of an idle item, which has no dialog."""
 
 ASKING = frozenset(
     {
@@ -70,11 +72,11 @@ class Resolution(StrEnum):
 
 @frozen(kw_only=True)
 class ItemOption:
-    """One choice, as clients see it.
+    """Option of a dialog, as clients see it.
 
     @ivar selected: the highlight is on it.
-    @ivar checked: whether its box is ticked; C{None} where it has none.
-    @ivar description: what the dialog says of it beside its label.
+    @ivar checked: true if its box is ticked; C{None} if it has none.
+    @ivar description: the dialog's text about it, apart from its label.
     """
 
     n: int
@@ -86,19 +88,19 @@ class ItemOption:
 
 @frozen(kw_only=True)
 class Item:
-    """One thing that waits for a person.
+    """Pending item of the inbox.
 
-    @ivar owner: whose session it is; not shown, the session's record says it.
-    @ivar frame: hash of the dialog as captured; L{IDLE_FRAME} without one.
-    @ivar tool_digest: of all that the tool is given; C{None}: no hook told it.
-    @ivar tool_missing: characters of the summary that are not kept.
+    @ivar owner: the owner of its session; not shown, because the session's record contains it.
+    @ivar frame: hash of the dialog as captured; L{IDLE_FRAME} if there is none.
+    @ivar tool_digest: digest of all inputs of the tool; C{None} if no hook reported it.
+    @ivar tool_missing: number of characters of the summary that are not stored.
     @ivar tool_other: names of further inputs of the tool.
-    @ivar seen_command: what the dialog itself shows; C{seen_whole}: all of it.
+    @ivar seen_command: the command that the dialog itself shows; C{seen_whole}: it is complete.
     @ivar context_above: rows of the dialog above C{context}.
-    @ivar risk_hint: what may be grave about it, in words.
-    @ivar folder_digest: of what the session's folder brings, which is asked about before a start;
-        C{None}: a dialog is; C{folder_lasting}: the answer may be remembered.
-    @ivar acknowledged_at: Unix milliseconds when somebody looked at the idle session.
+    @ivar risk_hint: description of a possible risk.
+    @ivar folder_digest: digest of what the session's folder brings, of which a person is asked
+        before a start; C{None} for a dialog. C{folder_lasting}: the answer may be remembered.
+    @ivar acknowledged_at: Unix milliseconds at which a user viewed the idle session.
     """
 
     id: str
@@ -127,19 +129,19 @@ class Item:
 
     @property
     def tool(self) -> tuple[str | None, str | None, str | None]:
-        """Its tool, the summary and the digest."""
+        """Tool, summary and digest."""
         return self.tool_name, self.tool_summary, self.tool_digest
 
     @property
     def shown_frame(self) -> str:
-        """C{frame} as clients have it: another command under the same rows has another one."""
+        """Value of C{frame} for clients: it differs if the same rows show another command."""
         if self.tool_digest is None:
             return self.frame
         return hashlib.sha256(f"{self.frame} {self.tool_digest}".encode()).hexdigest()[:32]
 
     @property
     def complete(self) -> bool | None:
-        """Return whether a permission's tool and summary show all that it is about."""
+        """True if a permission's tool and summary show everything that it covers."""
         if self.kind is not ItemKind.PERMISSION:
             return None
         if self.tool_name is None:
@@ -148,24 +150,25 @@ class Item:
 
     @property
     def expires_at(self) -> int:
-        """Unix milliseconds."""
+        """Time of expiry, in Unix milliseconds."""
         return self.created_at + LIFETIME_MS
 
 
 def is_asking(dialog: Dialog | None) -> bool:
-    """Whether the dialog is one that an agent raised, or a picker that a command opened."""
+    """Return true if an agent raised the dialog, or if it is a picker that a command opened."""
     return dialog is not None and (is_raised(dialog) or is_picker(dialog))
 
 
 def is_raised(dialog: Dialog | None) -> bool:
-    """Whether the dialog is one that an agent raised in a turn."""
+    """Return true if an agent raised the dialog in a turn."""
     return dialog is not None and dialog.kind in ASKING
 
 
 def is_picker(dialog: Dialog) -> bool:
-    """Whether it is one of the agent's own menus or pages, which Escape leaves
-    (protocol-prompts)."""
-    # A start asks whether a key is to be used, and a command offers ways to sign in.
+    """Return true if the dialog is one of the agent's own menus or pages, which Escape closes
+    (protocol-prompts).
+    """
+    # At its start an agent asks if a key may be used, and a command offers ways to sign in.
     offers = dialog.kind is DialogKind.API_KEY and dialog.question is None
     if not (offers or dialog.kind is DialogKind.NOTICE) or says_trust(dialog.context):
         return False
@@ -173,9 +176,9 @@ def is_picker(dialog: Dialog) -> bool:
 
 
 def item_kind(dialog: Dialog, tool_name: str | None) -> ItemKind:
-    """Question or permission (protocol-approvals): by the tool, else by what the screen shows.
+    """Return question or permission (protocol-approvals): by the tool, else by the screen.
 
-    A dialog whose upper rows are cut off reads as a menu; a named tool says that it is none.
+    A dialog whose upper rows are cut off looks like a menu; a named tool shows that it is none.
     """
     asks = dialog.kind in (DialogKind.QUESTION, DialogKind.REVIEW, DialogKind.FORM) or (
         tool_name is None and is_picker(dialog)
@@ -184,9 +187,9 @@ def item_kind(dialog: Dialog, tool_name: str | None) -> ItemKind:
 
 
 def with_dialog(item: Item, dialog: Dialog) -> Item:
-    """The item as the dialog shows it now.
+    """Return the item updated to the current dialog.
 
-    A question says what is asked, not that one waits; so does what no hook spoke of.
+    The message of a question is the question itself. The same applies to a dialog without a hook.
     """
     kind = item_kind(dialog, item.tool_name)
     said = dialog.question or (dialog.title if _says_itself(dialog) else "")
@@ -232,7 +235,7 @@ def with_folder(item: Item, working_dir: str, found: FolderFinding) -> Item:
 
 
 def options_of(dialog: Dialog) -> tuple[ItemOption, ...]:
-    """The dialog's options, as clients see them."""
+    """Return the dialog's options, as clients see them."""
     return tuple(
         ItemOption(
             n=option.n,
@@ -246,14 +249,14 @@ def options_of(dialog: Dialog) -> tuple[ItemOption, ...]:
 
 
 def _says_itself(dialog: Dialog) -> bool:
-    """Whether no hook tells what the dialog is about, so that its own words have to."""
+    """Return true if no hook describes the dialog, so that its own text must."""
     return is_picker(dialog) or dialog.kind is DialogKind.PLAN
 
 
 def with_hook(item: Item, data: Mapping[str, Any]) -> Item:
-    """The item with what a hook told of it; what it did not tell stays.
+    """Return the item updated by a hook's data; missing fields keep their values.
 
-    A question's own words stay too: the hook only says that the agent waits.
+    A question's own text is kept too, because the hook only reports that the agent waits.
     """
     asked = item.message if item.kind is ItemKind.QUESTION and item.context else None
     if data.get("tool_digest"):
@@ -275,7 +278,7 @@ def with_hook(item: Item, data: Mapping[str, Any]) -> Item:
 
 
 def _risk(command: str | None, missing: int | None) -> str | None:
-    """Return what may be grave about a tool; what nobody can read is never harmless."""
+    """Return the possible risk of a tool; a command that is too long to show is never harmless."""
     if command is None:
         return None
     if missing:
@@ -284,7 +287,9 @@ def _risk(command: str | None, missing: int | None) -> str | None:
 
 
 def tool_summary(tool_input: Any) -> str | None:
-    """Command, else file, else address, query or description (protocol-approvals)."""
+    """Return the tool's command, else file, else address, query or description
+    (protocol-approvals).
+    """
     if not isinstance(tool_input, Mapping):
         return None
     key = summary_key(tool_input)
@@ -292,11 +297,11 @@ def tool_summary(tool_input: Any) -> str | None:
 
 
 def clipped(rows: Sequence[str]) -> str | None:
-    """The last rows, within the bounds of protocol-approvals."""
+    """Return the last rows, within the limits of protocol-approvals."""
     text = "\n".join(row.rstrip() for row in rows[-CONTEXT_LINES:]).strip("\n")
     return text[-CONTEXT_CHARS:] or None
 
 
 def is_same_question(before: Item, dialog: Dialog) -> bool:
-    """Whether the dialog is another page of the question that C{before} is about."""
+    """Return true if the dialog is another page of the question of C{before}."""
     return before.kind is ItemKind.QUESTION and bool(dialog.tabs)

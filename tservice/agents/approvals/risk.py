@@ -1,6 +1,6 @@
-"""Hints at what may be grave about a command, by a shell parser (protocol-approvals).  Pure.
+"""Hints at possible risks of a command, found by a shell parser (protocol-approvals). Pure.
 
-A hint is no protection: what the rules do not know, and what a script does, has none.
+A hint is no protection: commands that the rules do not know have none, and neither have scripts.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from tree_sitter import Language, Node, Parser, Point
 from tservice.agents.approvals import riskrules as rules
 
 STEPS = 300
-"""Steps of the parser, of which a plain command of 16 KB takes 260; some others take seconds."""
+"""Maximum steps of the parser: a plain command of 16 KB takes 260; some others would take
+seconds.
+"""
 DEPTH = 5
-"""Scripts within scripts that are looked into."""
+"""Maximum nesting of scripts that are examined."""
 BEGINS = 12
-"""Words of a command at which one that it starts may begin."""
+"""Number of words of a command at which a nested command may begin."""
 _BASH = Language(tree_sitter_bash.language())
 _DYNAMIC = re.compile(r"\$|`|<\(")
 _GIVEN = re.compile(r"\$\(|`|<\(")
@@ -27,7 +29,7 @@ _LINE_END = re.compile(r"\\\r?\n")
 
 
 def risk_of(command: str, *, wrapped: bool = False) -> str | None:
-    """Return what makes a command worth a second look.
+    """Return the risk that makes a command worth a second look.
 
     @param wrapped: it was read from a screen, where a line may be only a row.
     """
@@ -36,7 +38,7 @@ def risk_of(command: str, *, wrapped: bool = False) -> str | None:
 
 
 def risk_of_screen(rows: Sequence[str]) -> str | None:
-    """Return what makes a dialog worth a second look whose command is not known."""
+    """Return the risk of a dialog whose command is unknown."""
     return _first(_script(row.strip(" $│┃"), DEPTH, strict=False) for row in rows)
 
 
@@ -45,8 +47,8 @@ def _first(hints: Iterable[str | None]) -> str | None:
 
 
 def _script(text: str, depth: int, *, strict: bool = True) -> str | None:
-    """Return the first hint of a script; one that cannot be parsed is worth a look itself."""
-    # A line that is continued is one line, also within a word.
+    """Return the first hint of a script; a script that cannot be parsed gets a hint too."""
+    # A continued line is one line, even within a word.
     source = _LINE_END.sub("", text).encode("utf-8", "replace")
     root = _parsed(source)
     if root is None or depth == 0:
@@ -67,7 +69,7 @@ def _parsed(source: bytes) -> Node | None:
     try:
         return Parser(_BASH).parse(read, progress_callback=is_too_long).root_node
     except ValueError:
-        # The parser says so that it was stopped.
+        # The parser reports that it was stopped.
         return None
 
 
@@ -105,7 +107,7 @@ def _words(command: Node) -> list[str]:
 
 
 def _bodies(command: Node) -> list[str]:
-    """Return what a command is given on its standard input in the script itself."""
+    """Return the standard input of a command that the script itself contains."""
     outer = command.parent
     nodes = [] if outer is None or outer.type != "redirected_statement" else outer.named_children
     given = (inner for each in nodes if each.type == "heredoc_redirect" for inner in _nodes(each))
@@ -147,7 +149,7 @@ def _command(words: Sequence[str], depth: int) -> str | None:
 
 
 def _program(words: Sequence[str]) -> str | None:
-    """Return the hint of a program with its arguments, whatever it starts."""
+    """Return the hint of a program with its arguments, without that of a program it starts."""
     if not words:
         return None
     name, rest = _name(words[0]), words[1:]
@@ -163,7 +165,7 @@ def _program(words: Sequence[str]) -> str | None:
 
 
 def _wrapped(name: str, rest: Sequence[str], depth: int) -> str | None:
-    """Return the hint of a command that another one starts, wherever among its words it begins."""
+    """Return the hint of a nested command, at any word where it may begin."""
     if name == "eval":
         return _script(" ".join(rest), depth - 1)
     scripts = [word for word in rest if re.search(r"[\s;|&]", word)]
@@ -175,9 +177,9 @@ def _wrapped(name: str, rest: Sequence[str], depth: int) -> str | None:
 
 
 def _pipeline(node: Node) -> str | None:
-    """Return the hint of a pipeline in which one program runs what another one prints."""
+    """Return the hint of a pipeline in which one program runs the output of another."""
     words = [found for each in _nodes(node) if each.type == "command" and (found := _words(each))]
-    # What follows the mark of a here-document on its line is parsed apart from what comes before.
+    # Words after the here-document mark on its line are parsed separately from those before it.
     given = node.parent is not None and node.parent.type == "heredoc_redirect"
     for each in words if given else words[1:]:
         begins = range(min(len(each), BEGINS)) if rules.WRAPPERS.fullmatch(_name(each[0])) else (0,)
@@ -187,7 +189,9 @@ def _pipeline(node: Node) -> str | None:
 
 
 def _takes_script(words: Sequence[str]) -> bool:
-    """Return whether it is a shell or an interpreter that reads its script from its input."""
+    """Return true if the command is a shell or an interpreter that reads its script from its
+    input.
+    """
     name, script = _name(words[0]), words[1] if len(words) > 1 else "-"
     if rules.SHELLS.fullmatch(name):
         return script.startswith("-") and not re.fullmatch(r"-\w*c", script)

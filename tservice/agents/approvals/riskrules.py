@@ -1,4 +1,4 @@
-"""Rules of what may be grave about a command: a program, its arguments, what it does.  Pure."""
+"""Rules for possible risks of a command: a program, its arguments, its effect. Pure."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import re
 from collections.abc import Sequence
 
 GONE = "Deletes files for good"
-DISK = "Writes over a disk"
-WORK = "Throws commits or changes away"
-RIGHTS = "Changes the rights of files"
+DISK = "Overwrites a disk"
+WORK = "Discards commits or changes"
+RIGHTS = "Changes file permissions"
 ROOT = "Runs with the rights of another user"
 DATA = "Deletes data of a database"
-ELSEWHERE = "Changes what runs or is kept elsewhere"
-PUBLISH = "Publishes for others"
+ELSEWHERE = "Changes a remote system"
+PUBLISH = "Publishes something"
 NETWORK = "Exchanges data with another machine"
 FETCHED = "Runs a program from the network"
-PRINTED = "Runs what another program prints"
+PRINTED = "Runs the output of another program"
 CODE = "Runs code that deletes, starts or sends something"
 SYSTEM = "Changes the system or a login"
 MACHINE = "Stops services, programs or the machine"
-SECRETS = "Touches secrets"
-SOFTWARE = "Removes software or what it keeps"
+SECRETS = "Accesses secrets"
+SOFTWARE = "Removes software or its data"
 TRACES = "Removes traces"
-ENDLESS = "Calls itself without end"
-UNKNOWN = "Runs what cannot be told before"
-UNREADABLE = "Cannot be read as a shell command"
+ENDLESS = "Calls itself endlessly"
+UNKNOWN = "Runs a command that is only known at run time"
+UNREADABLE = "Cannot be parsed as a shell command"
 
 SHELLS = re.compile(r"sh|bash|dash|zsh|ksh|fish|ash|rbash")
 EVALUATORS = frozenset(("eval", "source", "."))
@@ -134,7 +134,7 @@ _RULES = (
 
 
 def _compiled(arguments: str) -> re.Pattern[str]:
-    # From its first place on: each further one would make a long command quadratic.
+    # Only from the first match on: later ones would make a long command quadratic.
     return re.compile(re.sub(r" ([\w-]+)\\b\.\*", r"^(?>.*? \1\\b).*", arguments))
 
 
@@ -146,9 +146,9 @@ _WRITERS = re.compile("cp|mv|tee|install|ln|sed|rsync|touch|chmod|chown|dd|tar|u
 
 
 def command_hint(name: str, arguments: Sequence[str]) -> str | None:
-    """Return what may be grave about one command.
+    """Return the possible risk of one command.
 
-    Blanks within an argument count as C{_}: what is quoted is no option.
+    Blanks within an argument count as C{_}: quoted text is no option.
     """
     said = "".join(f" {re.sub(chr(92) + 's', '_', each)}" for each in arguments)
     for names, pattern, hint in _KNOWN:
@@ -161,12 +161,12 @@ def command_hint(name: str, arguments: Sequence[str]) -> str | None:
 
 
 def place_hint(path: str) -> str | None:
-    """Return what may be grave about writing to a path."""
+    """Return the possible risk of writing to a path."""
     if re.match(r"/dev/(?:sd|nvme|vd|hd|xvd|mmc|disk|mem|mapper)", path):
         return DISK
     return SYSTEM if _PLACES.search(path) else None
 
 
 def fetched(words: str) -> str:
-    """Return the hint of a script that other programs give."""
+    """Return the hint of a script that comes from other programs."""
     return FETCHED if _FETCHES.search(words) else PRINTED

@@ -1,4 +1,4 @@
-"""The routes of the approval inbox (protocol-approvals)."""
+"""Routes of the approval inbox (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class ViewedAnswer(Answer):
 
 
 class ApprovalRoutes:
-    """C{/api/approvals}."""
+    """Operations below C{/api/approvals}."""
 
     def __init__(self, approvals: Approvals) -> None:
         self._approvals = approvals
 
     def operations(self) -> list[Operation]:
-        """The operations of protocol-approvals."""
+        """Return the operations of protocol-approvals."""
         path = "/api/approvals"
         gone = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.FORBIDDEN)
         return [

@@ -1,7 +1,7 @@
-"""Whether a screen still shows the question that an item is about (protocol-approvals).  Pure.
+"""Comparison of a screen with the question of an item (protocol-approvals). Pure.
 
-A viewer that is smaller than the one before has the agent draw its dialog anew: wrapped elsewhere,
-cut off at the top, for a moment half drawn.  None of that is another question.
+If a viewer becomes smaller, the agent draws its dialog again: wrapped elsewhere, cut off at the
+top, for a moment half drawn. It is still the same question.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from tservice.terminal.dialogs import Dialog
 from tservice.terminal.options import DialogOption
 
 _SHORT = 8
-"""Letters below which a command is looked for as words of its own."""
+"""Number of letters below which a command is searched as separate words."""
 _ENDS = 200
-"""Letters at either end of a long command, one of which the dialog has to show."""
+"""Letters at either end of a long command, one of which the dialog must show."""
 
 _SEEN = frozenset({Likeness.SAME, Likeness.CUT})
 _LESS = _SEEN | {Likeness.PART}
@@ -37,20 +37,20 @@ _SHOWN = frozenset({Likeness.SAME, Likeness.OTHER})
 _VIEWS = _SEEN | {Likeness.FULLER}
 
 Named = tuple[str | None, str | None, str | None]
-"""A tool, its summary and the digest of all that it is given."""
+"""Tool, summary and digest of all its inputs."""
 
 
 def named(data: Mapping[str, Any]) -> Named:
-    """The tool that a hook names, its summary and its digest."""
+    """Return the tool that a hook names, its summary and its digest."""
     return data.get("tool_name"), tool_summary(data.get("tool_input")), data.get("tool_digest")
 
 
 def likeness_of(item: Item, dialog: Dialog) -> Likeness:
-    """How the dialog relates to what the item shows of its own."""
+    """Return the relation of the dialog to the stored text of the item."""
     known = (item.context or "").split("\n")
     likeness = compare(dialog.context, known)
     if likeness is Likeness.OTHER and not dialog.whole and dialog.question is None:
-        # Nobody can tell where it begins: what stands above it was said before.
+        # Its first row is unknown: the rows above it belong to earlier output.
         rows = _from_known(dialog.context, letters("".join(known)))
         return Likeness.PART if len(rows) > 1 and compare(rows, known) in _LESS else likeness
     return likeness
@@ -61,24 +61,24 @@ def _from_known(rows: Sequence[str], said: str) -> Sequence[str]:
 
 
 def remains(item: Item, rows: Sequence[str]) -> bool:
-    """Whether a screen on which no dialog can be read still shows rows of the item's."""
+    """Return true if a screen without a readable dialog still shows rows of the item."""
     seen = set(map(letters, rows))
     known = {letters(row) for row in (item.context or "").split("\n")}
     own = letters(item.tool_summary or "")
-    # The command may stay behind in the conversation.
+    # The command may remain in the conversation.
     return any(len(row) >= _SHORT and row in seen and row != own for row in known)
 
 
 def is_view(item: Item, dialog: Dialog) -> bool:
-    """Whether the dialog shows the item's text or a part of it, or the other way round."""
+    """Return true if the dialog shows the item's text or a part of it, or the other way round."""
     return likeness_of(item, dialog) is not Likeness.OTHER
 
 
 def is_about(item: Item, dialog: Dialog) -> bool:
-    """Whether the dialog is the item's, as far as a screen alone can tell.
+    """Return true if the dialog is the item's, as far as a screen alone can show.
 
-    Where a hook named the tool, another question comes with another hook: only a dialog that
-    plainly is about something else speaks against it.
+    If a hook named the tool, another question comes with another hook. Then only a dialog about an
+    obviously different subject is a different one.
     """
     if item.frame == dialog.frame_hash or is_view(item, dialog) or _asks_the_same(item, dialog):
         return True
@@ -88,7 +88,7 @@ def is_about(item: Item, dialog: Dialog) -> bool:
 
 
 def contradicts(item: Item, dialog: Dialog) -> bool:
-    """Whether a dialog that is wholly on the screen is about something else than the item."""
+    """Return true if a completely visible dialog has another subject than the item."""
     if not dialog.whole:
         return False
     if item_kind(dialog, item.tool_name) is not item.kind:
@@ -101,7 +101,7 @@ def contradicts(item: Item, dialog: Dialog) -> bool:
 
 
 def shows(rows: Sequence[str], summary: str) -> bool:
-    """Whether a dialog's rows hold a command or a file, wrapped as it may be."""
+    """Return true if a dialog's rows contain a command or a file, with any wrapping."""
     said, wanted = letters("".join(rows)), letters(summary)
     if wanted and len(wanted) < _SHORT:
         words = f" {' '.join(' '.join(rows).split())} "
@@ -114,9 +114,9 @@ def shows(rows: Sequence[str], summary: str) -> bool:
 
 
 def as_seen(item: Item, dialog: Dialog, *, at_rest: bool) -> Item:
-    """The item after a look at its dialog: less than is known already changes nothing.
+    """Return the item after a look at its dialog; a less complete view changes nothing.
 
-    @param at_rest: a second look showed the same, so that it is not half drawn.
+    @param at_rest: a second look showed the same, so the dialog is not half drawn.
     """
     likeness = likeness_of(item, dialog)
     believed = at_rest and likeness in _SHOWN and _is_better(item, dialog, likeness)
@@ -127,7 +127,7 @@ def as_seen(item: Item, dialog: Dialog, *, at_rest: bool) -> Item:
 
 
 def _tells_more(item: Item, dialog: Dialog, likeness: Likeness) -> bool:
-    """Whether the dialog shows all that the item does, or another page of its question."""
+    """Return true if the dialog shows all that the item does, or another page of its question."""
     if likeness is Likeness.FULLER:
         return _words(dialog.options) >= _words(item.options)
     if likeness is Likeness.OTHER and is_same_question(item, dialog):
@@ -136,7 +136,7 @@ def _tells_more(item: Item, dialog: Dialog, likeness: Likeness) -> bool:
 
 
 def _is_better(item: Item, dialog: Dialog, likeness: Likeness) -> bool:
-    """Whether a dialog that was seen twice is to be believed where it differs from the item."""
+    """Return true if a dialog that was seen twice is trusted where it differs from the item."""
     asks = likeness is Likeness.SAME or _asks_the_same(item, dialog)
     if asks and _offers_the_same(item, dialog):
         return False
@@ -144,12 +144,14 @@ def _is_better(item: Item, dialog: Dialog, likeness: Likeness) -> bool:
 
 
 def _words(options: Sequence[ItemOption | DialogOption]) -> int:
-    """How much is known of the options' labels."""
+    """Return the number of known letters of the options' labels."""
     return sum(len(letters(option.label)) for option in options)
 
 
 def _asks_the_same(item: Item, dialog: Dialog) -> bool:
-    """Whether all is the same above the options, whose labels may be drawn over one another."""
+    """Return true if the text above the options is equal; the labels may be drawn over one
+    another.
+    """
     rows = (item.context or "").split("\n")
     asked = _above(rows, [option.label for option in item.options])
     asks = _above(dialog.context, [option.label for option in dialog.options])
@@ -157,7 +159,7 @@ def _asks_the_same(item: Item, dialog: Dialog) -> bool:
 
 
 def _above(rows: Sequence[str], labels: Sequence[str]) -> str:
-    """What a dialog says above its options."""
+    """Return the text of a dialog above its options."""
     first = letters(labels[0]) if labels else ""
     starts = [at for at, row in enumerate(rows) if _begins(letters(row), first)]
     return letters("".join(rows[: starts[-1]])) if first and starts else ""
@@ -169,7 +171,9 @@ def _begins(row: str, label: str) -> bool:
 
 
 def _marked(item: Item, dialog: Dialog, *, at_rest: bool) -> Item:
-    """The item with the dialog's highlight and ticks, and with its options where it tells more."""
+    """Return the item with the dialog's highlight and ticks, and with its options if they say
+    more.
+    """
     if _offers_the_same(item, dialog):
         pairs = zip(item.options, dialog.options, strict=True)
         marked = (evolve(o, selected=now.selected, checked=now.checked) for o, now in pairs)
@@ -184,9 +188,9 @@ def _offers_the_same(item: Item, dialog: Dialog) -> bool:
 
 
 def may_answer(item: Item, dialog: Dialog) -> bool:
-    """Whether an answer to the item may be given to the dialog on the screen.
+    """Return true if an answer to the item may be given to the dialog on the screen.
 
-    Without a hook's word the person has to have seen all that it shows.
+    Without a hook, the person must have seen everything that the dialog shows.
     """
     if item.frame == dialog.frame_hash:
         return True

@@ -1,4 +1,4 @@
-"""Reading a pane so that a key can be bound to what was read (protocol-approvals)."""
+"""Captures of a pane on which a key press can depend (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tservice.terminal.screen import Frame
 from tservice.terminal.status import Reading, read
 
 SETTLE = 1.0
-"""Seconds that a program is given to show what somebody else's keys did."""
+"""Seconds for a program to show the effect of another user's keys."""
 RESTS = (0.0, 0.25, 0.25, 0.25, 0.25)
-"""Seconds before each attempt to find the screen at rest; then its rows alone are guarded."""
+"""Seconds before each attempt to find the screen at rest; after that only its rows are guarded."""
 TYPING_LIMIT = 20
-"""How often somebody else's typing is waited out."""
+"""Maximum number of waits for another user's typing."""
 
 
 @frozen(kw_only=True)
 class ScreenLook:
-    """One look.
+    """Capture of the screen with its dialog.
 
     @ivar rows: the screen's rows that the dialog takes.
     """
@@ -36,17 +36,17 @@ class ScreenLook:
 
     @property
     def dialog(self) -> Dialog | None:
-        """What waits for an answer."""
+        """Dialog that waits for an answer."""
         return self.reading.dialog
 
     @property
     def known(self) -> bool:
-        """Whether the screen tells what goes on."""
+        """True if the state of the agent is recognizable."""
         return self.reading.state != "unknown"
 
     @property
     def state(self) -> tuple[object, ...]:
-        """What an answer's key would change."""
+        """Parts of the screen that an answer's key would change."""
         if self.dialog is None:
             return (None, self.known)
         return (
@@ -56,9 +56,9 @@ class ScreenLook:
 
 
 class AnswerScreen:
-    """The screen of one session while an answer is given.
+    """Screen of one session while an answer is given.
 
-    Every method raises L{tservice.mux.interface.MuxError} when the pane does not answer.
+    Every method raises L{tservice.mux.interface.MuxError} if the pane does not answer.
     """
 
     def __init__(self, clock: IReactorTime, pane: IPane, rules: ScreenRules) -> None:
@@ -67,9 +67,9 @@ class AnswerScreen:
         self._rules = rules
 
     async def see(self) -> ScreenLook:
-        """Look, at rest if the screen ever is.
+        """Capture the screen, at rest if it ever is.
 
-        @raise ServiceError: 409: somebody types there all the time.
+        @raise ServiceError: 409: another user types there all the time.
         """
         for pause in RESTS:
             if pause:
@@ -80,17 +80,17 @@ class AnswerScreen:
         return self._seen(guard)
 
     async def peek(self) -> ScreenLook:
-        """Look at once."""
+        """Capture the screen immediately."""
         return self._seen(await self._pane.guard())
 
     async def do(self, step: Press | Paste, seen: ScreenLook) -> bool:
-        """Do it, if the screen is still what was seen."""
+        """Perform a step, if the screen is unchanged; return true if it was performed."""
         if isinstance(step, Press):
             return await self._pane.press_if(step.key, seen.guard, seen.rows)
         return await self._pane.paste_if(step.text, seen.guard, seen.rows)
 
     async def _settled(self) -> Guard:
-        """Look once what somebody else typed has had its effect."""
+        """Capture the screen after another user's typing has had its effect."""
         for _ in range(TYPING_LIMIT):
             typed = self._pane.typed_at
             left = 0.0 if typed is None else typed + SETTLE - self._clock.seconds()
@@ -100,7 +100,7 @@ class AnswerScreen:
             guard = await self._pane.guard()
             if self._pane.typed_at == typed:
                 return guard
-        raise conflict("somebody is typing in the terminal")
+        raise conflict("another user is typing in the terminal")
 
     def _seen(self, guard: Guard) -> ScreenLook:
         capture = guard.capture
@@ -110,7 +110,9 @@ class AnswerScreen:
 
 
 def dialog_rows(frame: Frame, dialog: Dialog | None) -> tuple[int, ...]:
-    """The rows that the dialog takes: the last that hold its context; without one, none."""
+    """Return the rows that the dialog takes: the last that contain its context; none without a
+    dialog.
+    """
     if dialog is None:
         return ()
     filled = [at for at in range(frame.bottom + 1) if plain(frame.inner[at])]

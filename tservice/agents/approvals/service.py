@@ -1,4 +1,4 @@
-"""The approval inbox, as its routes and other features call it (protocol-approvals)."""
+"""Approval inbox, as its routes and other features call it (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from tservice.sessions.interfaces import Again, ISessions, lasting
 from tservice.settings.interfaces import ISettings
 
 CHECK_LIMIT = 2.0
-"""Seconds that a listing waits for panes; an item whose pane does not answer stays as it is."""
+"""Seconds that a listing waits for panes; an item stays unchanged if its pane does not answer."""
 
 
 class Approvals:
-    """What waits for a person, and the answers.
+    """Service for pending items and their answers.
 
     Every method that names an item raises a L{ServiceError}: 403 while the inbox is switched off,
     404 for an item that is unknown or not the caller's.
@@ -79,53 +79,55 @@ class Approvals:
         )
 
     def start(self, hub: EventHub) -> None:
-        """Read what waited before and begin to hear; to be called once the sessions are open."""
+        """Load the stored items and subscribe to events; call this once the sessions are open."""
         self._inbox.open()
         self._watch.start(hub)
 
     def stop(self) -> None:
-        """Hear nothing more; items stay on disk."""
+        """Unsubscribe from events; items stay on disk."""
         self._watch.stop()
         self._inbox.close()
 
-    # -- asking
+    # -- queries
 
     def blocked(self, session_id: str) -> bool:
-        """Whether a dialog of that session waits for an answer (protocol-signals)."""
+        """Return true if a dialog of that session waits for an answer (protocol-signals)."""
         item = self._inbox.of_session(session_id) if self._enabled else None
         return item is not None and item.kind is not ItemKind.IDLE
 
     def pending_of(self, session_id: str) -> Item | None:
-        """What that session's agent asks, as it was seen last."""
+        """Return the pending item of that session, as it was seen last."""
         return self._inbox.of_session(session_id) if self._enabled else None
 
     def known(self, caller: Identity) -> list[ItemAnswer]:
-        """The items that C{caller} may see, oldest first, as they were seen last."""
+        """Return the items that C{caller} may see, oldest first, as they were seen last."""
         return [item_answer(item) for item in self._inbox.visible(caller)] if self._enabled else []
 
     async def list(self, caller: Identity) -> list[ItemAnswer]:
-        """As L{known}, each checked against its pane, as far as panes answer in time."""
+        """Return the items of L{known} after a check against their panes, as far as panes answer
+        in time.
+        """
         if self._enabled:
             looks = [self._watch.look(item.session_id) for item in self._inbox.visible(caller)]
             await self._within(CHECK_LIMIT, looks)
         return self.known(caller)
 
-    # -- acting
+    # -- actions
 
     async def answer(
         self, item_id: str, answer: Answer, caller: Identity, again: Again = lasting
     ) -> Item:
         """Give an answer; the item is resolved once its dialog is gone.
 
-        @param again: judges C{caller} once more before each key.
-        @raise ServiceError: 400: not an answer to this item; 403: C{caller} may not drive what
-            runs there; 409: the dialog left the screen or
-            changed, or somebody else answers it; 422: it could not be typed.
+        @param again: checks C{caller}'s permission again before each key.
+        @raise ServiceError: 400: not an answer to this item; 403: C{caller} may not drive the
+            program there; 409: the dialog is gone or changed, or another user answers it; 422: it
+            could not be typed.
         """
         item = self._pending(item_id, caller)
         self._sessions.judge(item.session_id, caller)
         if item.session_id in self._busy:
-            raise conflict("somebody else is answering")
+            raise conflict("another user is answering")
         if answer.expect_frame is not None:
             if answer.expect_frame != item.shown_frame:
                 raise conflict("the dialog changed since expectFrame")
@@ -140,14 +142,16 @@ class Approvals:
                 await self._press(item, answer, caller, again)
         finally:
             self._busy.discard(item.session_id)
-            # What came meanwhile was left to this answer.
-            spawn(self._watch.look(item.session_id), self._log, "looking after an answer")
+            # Events during the answer were left for this check.
+            spawn(
+                self._watch.look(item.session_id), self._log, "checking an approval after an answer"
+            )
         return item
 
     def dismiss(self, item_id: str, caller: Identity) -> Item:
-        """Take the item away; the dialog stays as it is.
+        """Remove the item; the dialog stays as it is.
 
-        @raise ServiceError: 422: it is away, but the disk does not keep that yet.
+        @raise ServiceError: 422: it was removed, but the removal is not on disk yet.
         """
         item = self._pending(item_id, caller)
         self._inbox.resolve(item, Resolution.DISMISSED)
@@ -156,9 +160,9 @@ class Approvals:
         return item
 
     def viewed(self, session_id: str, caller: Identity) -> str | None:
-        """Somebody looked at the session; the id of its idle item, if it has one.
+        """Record that a user viewed the session; return the id of its idle item, if it has one.
 
-        @raise ServiceError: 422: it is seen, but the disk does not keep that yet.
+        @raise ServiceError: 422: it was recorded, but the record is not on disk yet.
         """
         self._check_enabled()
         self._sessions.get(session_id, caller)
@@ -169,7 +173,7 @@ class Approvals:
             self._inbox.check_kept(session_id)
         return item.id
 
-    # -- inside
+    # -- internal
 
     @property
     def _enabled(self) -> bool:
@@ -185,10 +189,10 @@ class Approvals:
 
     async def _prompt(self, item: Item, answer: Answer, caller: Identity) -> None:
         if answer.action is not Action.TEXT:
-            raise invalid("action", "an idle session takes a text")
+            raise invalid("action", "an idle session needs a text")
         look = await self._agents.look(item.session_id)
         if look.reading.dialog is not None or look.reading.working:
-            raise conflict("the session is not idle any more")
+            raise conflict("the session is no longer idle")
         await self._sessions.prompt(item.session_id, answer.text, caller)
         self._inbox.resolve(item, Resolution.ANSWERED)
 
@@ -230,13 +234,16 @@ class Approvals:
             self._inbox.refresh(item, outcome.dialog)
 
     def _follow(self, item: Item, changed: DialogChanged) -> None:
-        """Another page of the same question is the same item; any other dialog is another one."""
+        """Update the item after the dialog changed.
+
+        Another page of the same question is the same item; any other dialog is another item.
+        """
         dialog = changed.dialog
         if dialog is not None and is_asking(dialog):
             self._watch.found_another(item, dialog)
 
     async def _within(self, seconds: float, works: Sequence[Coroutine[Any, Any, object]]) -> None:
-        """Wait for all of C{works}, but not for longer; what is late goes on."""
+        """Wait for all of C{works}, at most for C{seconds}; late ones continue."""
         enough: Deferred[None] = Deferred()
         left = len(works)
 

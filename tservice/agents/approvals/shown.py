@@ -1,4 +1,4 @@
-"""An item of the inbox as clients see it (protocol-approvals)."""
+"""Item of the inbox as clients see it (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tservice.core.payload import Payload, absent
 from tservice.core.payloads import ApprovalTold
 
 SEEN_TOOL = "Shell"
-"""C{toolName} of a command that was read from the screen."""
+"""Value of C{toolName} for a command that was read from the screen."""
 
 
 class OptionAnswer(Payload):
@@ -53,7 +53,7 @@ class ItemAnswer(ApprovalTold):
 
 
 def item_answer(item: Item) -> ItemAnswer:
-    """The item on the wire; what is not known is left out."""
+    """Return the item on the wire; unknown fields are left out."""
     shown = ItemAnswer.model_validate(item, from_attributes=True)
     told: dict[str, object] = {"frame": item.shown_frame}
     if not item.options:

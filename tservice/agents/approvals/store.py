@@ -1,4 +1,4 @@
-"""The approval inbox on disk."""
+"""Storage of the approval inbox."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _SET = (
 
 
 class ApprovalStore:
-    """One row a session; what was saved is on the disk when the method returns.
+    """Table with one row for each session; a saved item is on disk when the method returns.
 
-    A full disk gets it later: whoever looks after the agents must hear of them all the same.
+    If the disk is full, the write is deferred, so that users still learn of the dialogs.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        # Of sessions whose row is owed to the disk.
+        # Numbers of sessions whose row is not on disk yet.
         self._numbers: dict[str, int] = {}
 
     def load(self) -> list[Item]:
-        """Every pending item, oldest first."""
+        """Return all pending items, oldest first."""
         sql = "SELECT session_id, item FROM approvals WHERE item IS NOT NULL"
         items = self._database.read(_decode, sql, named="approvals.session_id")
         return sorted(items, key=lambda item: item.created_at)
 
     def next_number(self, session_id: str) -> int:
-        """A number that no item of the session ever had."""
+        """Return a number that no item of the session ever had."""
         row = self._database.query_one(
             "SELECT number FROM approvals WHERE session_id = ?", (session_id,)
         )
@@ -45,15 +45,15 @@ class ApprovalStore:
         return max(kept, self._numbers.get(session_id, 0)) + 1
 
     def save(self, item: Item) -> None:
-        """Let it be the session's item."""
+        """Store the session's item."""
         self._set(item.session_id, number_of(item.id), json.dumps(attrs.asdict(item)))
 
     def clear(self, session_id: str) -> None:
-        """The session has no item any more; its last number stays known."""
+        """Remove the session's item; its last number stays known."""
         self._set(session_id, self.next_number(session_id) - 1, None)
 
     def check_kept(self, session_id: str) -> None:
-        """@raise NotKept: the disk did not take what was said last of that session's item."""
+        """@raise NotKept: the last change of that session's item is not on disk."""
         self._database.debts.check(_key(session_id))
 
     def _set(self, session_id: str, number: int, item: str | None) -> None:
@@ -72,7 +72,7 @@ def _key(session_id: str) -> Key:
 
 
 def number_of(item_id: str) -> int:
-    """The number in an item's id."""
+    """Return the number in an item's id."""
     return int(item_id.rpartition(":")[2])
 
 

@@ -1,4 +1,4 @@
-"""What hooks tell and screens show, put into the inbox (protocol-approvals)."""
+"""Watch that updates the inbox by hooks and screens (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tservice.terminal.dialogs import Dialog
 from tservice.terminal.status import Reading
 
 PATIENCE = (0.0, 0.15, 0.5, 1.5)
-"""Seconds before each look for a dialog that a hook spoke of: the hook comes before the screen."""
+"""Seconds before each look for the dialog of a hook: the hook comes before the screen."""
 
 _LOOK_AGAIN = {EventName.HOOK_STOP, EventName.HOOK_PROMPT_SUBMITTED}
 _ANSWERED = {EventName.HOOK_ELICITATION_COMPLETE, EventName.HOOK_ELICITATION_RESPONSE}
@@ -35,18 +35,19 @@ _ENDS = {EventName.SESSION_EXIT, EventName.SESSION_DELETED}
 _DONE = {EventName.HOOK_TOOL_ENDED, EventName.HOOK_PERMISSION_DENIED}
 
 REST_MS = 400
-"""Milliseconds after which a second look has to show the same, before a screen that is not plain is
-believed: a program that draws anew for another size shows anything for a moment."""
+"""Milliseconds after which a second look must show the same before an unclear screen is trusted:
+a program that draws for another size shows anything for a moment.
+"""
 LOOK_AGAIN = 0.5
 """Seconds from a doubtful look to the next."""
 
 
 @frozen(kw_only=True)
 class _Doubt:
-    """A look that a second one has to confirm.
+    """Look that a second one must confirm.
 
     @ivar at: Unix milliseconds.
-    @ivar frame: hash of the dialog that it showed; C{None}: it showed none.
+    @ivar frame: hash of the dialog that it showed; C{None} if it showed none.
     """
 
     at: int
@@ -54,11 +55,11 @@ class _Doubt:
 
 
 class ApprovalWatch:
-    """Hears of dialogs and keeps the inbox true to the screens.
+    """Observer of events and screens that keeps the inbox up to date.
 
-    @param makes_items: whether the dialogs of a mode do.
-    @param answering: whether an answer is being given in that session just now; then whoever gives
-        it says what became of the item.
+    @param makes_items: returns true if the dialogs of a mode become items.
+    @param answering: returns true while an answer is being given in that session; then the answer
+        determines the resolution of the item.
     """
 
     _log = Logger()
@@ -87,7 +88,7 @@ class ApprovalWatch:
         self._second_looks: dict[str, Deferred[None]] = {}
 
     def start(self, hub: EventHub) -> None:
-        """Begin to hear."""
+        """Subscribe to events."""
         self._ends = [
             hub.subscribe(self.heard),
             self._agents.observe(self.looked),
@@ -95,7 +96,7 @@ class ApprovalWatch:
         ]
 
     def stop(self) -> None:
-        """Hear nothing more."""
+        """Unsubscribe from events."""
         for end in self._ends:
             end()
         self._ends = []
@@ -105,7 +106,7 @@ class ApprovalWatch:
     # -- events
 
     def heard(self, event: Event) -> None:
-        """An event of the hub."""
+        """Handle an event of the hub."""
         session_id = event.session_id
         if session_id is None:
             return
@@ -128,10 +129,10 @@ class ApprovalWatch:
         elif name in _ANSWERED:
             self._answered(session_id)
         elif name in _LOOK_AGAIN and self._inbox.of_session(session_id) is not None:
-            self._go(self.look(session_id), "looking at a dialog again")
+            self._go(self.look(session_id), "checking a dialog again")
 
     def looked(self, look: Look) -> None:
-        """A look at a session's screen."""
+        """Handle a look at a session's screen."""
         session = self._asking(look.session_id)
         if session is None or self._answering(session.id):
             return
@@ -149,13 +150,15 @@ class ApprovalWatch:
             self._looked_at_another(session, item, dialog)
 
     def end(self, item: Item, resolution: Resolution) -> None:
-        """Its dialog is over, and with it what hooks told of it."""
+        """Resolve an item whose dialog is over, and drop its hooks."""
         self._doubts.pop(item.session_id, None)
         self._told.done(item.session_id, item.tool)
         self._inbox.resolve(item, resolution)
 
     def found_another(self, item: Item, dialog: Dialog) -> None:
-        """Whoever answers the item finds that dialog in its place, with the screen at rest."""
+        """Handle another dialog that an answer found in place of the item's, with the screen at
+        rest.
+        """
         session = self._asking(item.session_id)
         if session is None or self._inbox.of_session(item.session_id) != item:
             return
@@ -166,17 +169,17 @@ class ApprovalWatch:
             self._looked_at_another(session, now, dialog)
 
     async def look(self, session_id: str) -> Look | None:
-        """Look at the session, which brings its item up to date; C{None}: nobody can."""
+        """Look at the session, which updates its item; return C{None} if that is impossible."""
         try:
             return await self._agents.look(session_id)
         except ServiceError as error:
             self._log.debug("no look at {id}: {error}", id=session_id, error=error)
             return None
 
-    # -- inside
+    # -- internal
 
     def _looked_anew(self, session: Session, reading: Reading, idle: Item | None) -> None:
-        """Nothing waited but an agent that is idle."""
+        """Handle a look at a session without a pending dialog."""
         self._doubts.pop(session.id, None)
         dialog = reading.dialog
         if dialog is not None and is_asking(dialog):
@@ -186,9 +189,9 @@ class ApprovalWatch:
             self._inbox.resolve(idle, Resolution.IN_TERMINAL)
 
     def _looked_past(self, item: Item, look: Look) -> None:
-        """The screen shows no dialog.
+        """Handle a screen without a dialog.
 
-        Only a composer without any row of the dialog says at once that it is over.
+        Only a composer without any row of the dialog immediately proves that it is over.
         """
         reading = look.reading
         left = not remains(item, look.frame.rows)
@@ -197,7 +200,7 @@ class ApprovalWatch:
             self.end(item, Resolution.IN_TERMINAL)
 
     def _looked_at_another(self, session: Session, item: Item, dialog: Dialog) -> None:
-        """Another dialog stands where the item's did."""
+        """Handle another dialog in place of the item's."""
         if not is_asking(dialog):
             self.end(item, Resolution.IN_TERMINAL)
             return
@@ -206,7 +209,7 @@ class ApprovalWatch:
         self._inbox.replace(_about(session), dialog, told)
 
     def _is_at_rest(self, look: Look, *, doubtful: bool = True) -> bool:
-        """Whether an earlier look showed the same; the first one has another follow."""
+        """Return true if an earlier look showed the same; the first one schedules another."""
         dialog = look.reading.dialog
         seen = _Doubt(at=look.at, frame=None if dialog is None else dialog.frame_hash)
         before = self._doubts.pop(look.session_id, None)
@@ -220,10 +223,10 @@ class ApprovalWatch:
         return False
 
     def _look_again(self, session_id: str) -> None:
-        """Have a second look follow, unless one is due."""
+        """Schedule a second look, unless one is due."""
         if session_id in self._second_looks:
             return
-        work = spawn(self._look_later(session_id), self._log, "looking a second time")
+        work = spawn(self._look_later(session_id), self._log, "checking a dialog a second time")
         if not work.called:
             self._second_looks[session_id] = work
             work.addBoth(lambda _: self._second_looks.pop(session_id, None))
@@ -234,7 +237,7 @@ class ApprovalWatch:
         await self.look(session_id)
 
     def _search(self, session_id: str, data: Mapping[str, Any]) -> None:
-        """A newer word about a dialog takes the place of an older one that found nothing yet."""
+        """Search for the dialog of a hook; this replaces an unfinished search of an older hook."""
         before = self._searches.pop(session_id, None)
         if before is not None:
             before.cancel()
@@ -262,10 +265,12 @@ class ApprovalWatch:
                 if not self._answering(session_id):
                     self._inbox.asked(_about(session), dialog, data)
                 return
-        self._log.info("{id}: a hook told of a dialog that is not there", id=session_id)
+        self._log.info("{id}: a hook reported a dialog that is not on the screen", id=session_id)
 
     def _is_of_another(self, session_id: str, dialog: Dialog, data: Mapping[str, Any]) -> bool:
-        """Whether the dialog on the screen is that of an earlier hook: this one's comes later."""
+        """Return true if the dialog on the screen belongs to an earlier hook: this one's comes
+        later.
+        """
         tool = named(data)
         if tool[0] is None:
             return False
@@ -301,7 +306,7 @@ class ApprovalWatch:
             self.end(item, Resolution.SESSION_ENDED)
 
     def _switched(self, before: Settings, after: Settings) -> None:
-        """What was switched off leaves nothing behind that nobody would look after."""
+        """Dismiss the items of sessions whose approvals were switched off."""
         for session in self._sessions.list():
             item = self._inbox.of_session(session.id)
             if item is None or (item.folder_digest and after.approvals_inbox_enabled):
@@ -313,7 +318,7 @@ class ApprovalWatch:
         return self._settings.get().approvals_inbox_enabled and self._makes_items(session.mode)
 
     def _asking(self, session_id: str) -> Session | None:
-        """The session, if its dialogs make items and it runs."""
+        """Return the session, if its dialogs make items and it runs."""
         try:
             session = self._sessions.get(session_id)
         except ServiceError:

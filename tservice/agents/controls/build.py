@@ -1,4 +1,4 @@
-"""What a running agent can be told, put together."""
+"""Factory of the feature that controls running agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tservice.sessions.interfaces import ISessions
 def build_controls(
     ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
 ) -> Feature[AgentControls]:
-    """It keeps nothing, so there is nothing to start or stop."""
+    """Return the feature. It stores nothing, so there is nothing to start or stop."""
     controls = AgentControls(ground.reactor, sessions, agents, clis)
     return Feature(
         name="controls", service=controls, operations=ControlRoutes(controls).operations()

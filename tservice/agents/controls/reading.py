@@ -1,4 +1,4 @@
-"""Reading from a screen what a running agent was told (protocol-controls).  Pure."""
+"""Parser of a running agent's settings from its screen (protocol-controls). Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tservice.terminal.dialogs import Dialog
 from tservice.terminal.screen import Frame
 
 BEHIND = 4
-"""Rows behind a command in which the agent's word on it begins."""
+"""Number of rows after a command in which the agent's response begins."""
 
 
 def cycled(cycle: Cycle, frame: Frame) -> str | None:
-    """The value that the screen shows; C{None}: none is told."""
+    """Return the value that the screen shows; C{None} if it shows none."""
     for row in reversed(frame.rows[: frame.bottom + 1]):
         for value, pattern in cycle.shown.items():
             if re.search(pattern, row):
@@ -22,7 +22,7 @@ def cycled(cycle: Cycle, frame: Frame) -> str | None:
 
 
 def key_towards(cycle: Cycle, now: str | None, value: str) -> str:
-    """The key that leads from one value to another."""
+    """Return the key that leads from one value to another."""
     order = list(cycle.shown)
     if cycle.back is None or now not in order or order.index(now) < order.index(value):
         return cycle.key
@@ -30,7 +30,7 @@ def key_towards(cycle: Cycle, now: str | None, value: str) -> str:
 
 
 def confirming(command: Command, dialog: Dialog | None) -> int | None:
-    """The option that says that it is meant; C{None}: nothing asks whether it is."""
+    """Return the option that confirms the change; C{None} if there is no such question."""
     if dialog is None or command.confirms is None:
         return None
     labels = {option.n: option.label for option in dialog.options}
@@ -38,7 +38,9 @@ def confirming(command: Command, dialog: Dialog | None) -> int | None:
 
 
 def told(command: Command, words: str, frame: Frame) -> str | None:
-    """What the agent said to the last C{words} on the screen; C{None}: nothing yet."""
+    """Return the agent's response to the last C{words} on the screen; C{None} if there is none
+    yet.
+    """
     rows = frame.rows[: frame.bottom + 1]
     start, stop = 0, len(rows)
     if command.echoes:

@@ -1,4 +1,4 @@
-"""C{PUT} of model, effort and permission mode of a running agent (protocol-controls)."""
+"""Routes for model, effort and permission mode of a running agent (protocol-controls)."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class PermissionModeAnswer(Answer):
 
 
 class ControlRoutes:
-    """Three properties that the agent itself keeps."""
+    """Operations on the three properties that the agent itself keeps."""
 
     def __init__(self, controls: AgentControls) -> None:
         self._controls = controls
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations."""
         return [
             _put("model", self.model, "Another model for a running agent", ModelBody, ModelAnswer),
             _put("effort", self.effort, "Another effort of it", EffortBody, EffortAnswer),
@@ -71,15 +71,15 @@ class ControlRoutes:
         ]
 
     async def model(self, call: Call) -> ModelAnswer:
-        """Choose the model."""
+        """Set the model."""
         return ModelAnswer(model=await self._tell(call, ControlSetting.MODEL, call.body.model))
 
     async def effort(self, call: Call) -> EffortAnswer:
-        """Choose the effort."""
+        """Set the effort."""
         return EffortAnswer(effort=await self._tell(call, ControlSetting.EFFORT, call.body.effort))
 
     async def permission_mode(self, call: Call) -> PermissionModeAnswer:
-        """Choose the permission mode."""
+        """Set the permission mode."""
         asked = call.body.permission_mode
         told = await self._tell(call, ControlSetting.PERMISSION_MODE, asked)
         return PermissionModeAnswer(permission_mode=told)

@@ -1,4 +1,4 @@
-"""Telling a running agent another model, effort or permission mode (protocol-controls)."""
+"""Changes of a running agent's model, effort or permission mode (protocol-controls)."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from tservice.sessions.interfaces import (
 from tservice.terminal.rules import ScreenRules
 
 LOOKS = (0.1, 0.15, 0.25, 0.5, 1.0, 2.0, 3.0)
-"""Seconds before each look for what came of a key or a command."""
+"""Seconds before each look for the effect of a key or a command."""
 RESTS = (0.3, 0.7, 1.0)
 """Seconds before each further look at an agent that ended its turn and still draws its spinner."""
 DRAWN = 1.0
-"""Seconds in which an agent draws what was typed."""
+"""Seconds in which an agent draws typed text."""
 ROUND = 8
-"""How often the key of a cycle is pressed at most."""
+"""Maximum number of presses of a cycle's key."""
 
 
 class ControlSetting(StrEnum):
-    """What can be told."""
+    """Setting of a running agent."""
 
     MODEL = "model"
     EFFORT = "effort"
@@ -48,7 +48,7 @@ class ControlSetting(StrEnum):
 
 
 class AgentControls:
-    """One at a time for each session."""
+    """Service that changes settings of agents, one at a time for each session."""
 
     def __init__(
         self, clock: IReactorTime, sessions: ISessions, agents: IAgents, clis: ICliRegistry
@@ -67,12 +67,14 @@ class AgentControls:
         caller: Identity,
         again: Again = lasting,
     ) -> str:
-        """Tell the agent; what its screen says of it then.
+        """Set a value and return the value that the agent's screen shows then.
 
-        @param again: judges C{caller} once more before what is pressed past the queue of inputs.
-        @raise ServiceError: 400: the mode has no such control, or not such a value; 403: the value
-            needs the grant to bypass permissions, or what runs does; 409: no process, a turn runs,
-            a dialog waits, or somebody else tells it something; 422: the agent did not take it.
+        @param again: checks C{caller}'s permission again before a key that bypasses the queue of
+            inputs.
+        @raise ServiceError: 400: the mode has no such control, or no such value; 403: the value
+            needs the grant to bypass permissions, or the running program does; 409: no process, a
+            turn runs, a dialog waits, or another change is under way; 422: the agent did not accept
+            it.
         """
         session = self._sessions.get(session_id, caller)
         entry, control = self._control(session, setting)
@@ -93,7 +95,7 @@ class AgentControls:
                 self._sessions.report_model(session_id, ModelSource.SCREEN, found)
             return found
 
-    # -- inside
+    # -- internal
 
     def _control(self, session: Session, setting: ControlSetting) -> tuple[CliEntry, Control]:
         entry = self._clis.get(session.mode)
@@ -105,7 +107,7 @@ class AgentControls:
     @contextmanager
     def _alone(self, session_id: str) -> Iterator[None]:
         if session_id in self._busy:
-            raise conflict("something else is being set")
+            raise conflict("another setting is being changed")
         self._busy.add(session_id)
         try:
             yield
@@ -113,7 +115,7 @@ class AgentControls:
             self._busy.discard(session_id)
 
     async def _drawn(self, session_id: str) -> None:
-        """Let what somebody typed just now come to the screen: it may be a draft."""
+        """Wait until recently typed text is on the screen, because it may be a draft."""
         pane = self._sessions.pane_of(session_id)
         typed = None if pane is None else pane.typed_at
         left = 0.0 if typed is None else typed + DRAWN - self._clock.seconds()
@@ -123,7 +125,7 @@ class AgentControls:
     async def _look(self, session_id: str) -> Look:
         """Look at an agent that rests.
 
-        @raise ServiceError: 409: it does not, or somebody's draft stands in its composer.
+        @raise ServiceError: 409: it does not rest, or its composer contains a draft.
         """
         look = await self._agents.look(session_id)
         session = self._sessions.get(session_id)
@@ -133,15 +135,13 @@ class AgentControls:
             await sleep(self._clock, pause)
             look = await self._agents.look(session_id)
         if look.reading.dialog is not None:
-            raise conflict(
-                f"the agent asks for something, answer that first ({look.reading.evidence})"
-            )
+            raise conflict(f"the agent shows a dialog, answer it first ({look.reading.evidence})")
         if session.status is Status.BUSY or look.reading.working:
-            raise conflict("a turn runs")
+            raise conflict("a turn is running")
         if not look.reading.composer_ready:
             raise conflict("the agent's composer is not on the screen")
         if has_draft(look.frame, self._agents.rules_of(session.mode)):
-            raise conflict("somebody's draft stands in the composer")
+            raise conflict("the composer contains a draft")
         return look
 
     async def _cycle(self, session_id: str, cycle: Cycle, value: str, caller: Identity) -> str:
@@ -157,7 +157,7 @@ class AgentControls:
             passed.append(now)
             await self._sessions.send_key(session_id, key_towards(cycle, now, value), caller)
             if not await self._until(session_id, partial(_left, cycle, now)):
-                raise failed(f"the agent did not leave {now or 'what it shows'}")
+                raise failed(f"the agent did not change from {now or 'what it shows'}")
             look = await self._look(session_id)
         raise failed(f"the agent offers only {', '.join(filter(None, passed))} here")
 
@@ -175,15 +175,15 @@ class AgentControls:
             option = confirming(command, look.reading.dialog)
             if option is not None:
                 await self._confirm(session_id, look, option, again)
-        # It may have opened a list of what there is instead.
+        # It may have opened a list of values instead.
         await self._sessions.send_key(session_id, "Escape", caller)
-        # What it searches the list for stands where a draft would, until the list is gone.
+        # The search text of that list is in the place of a draft until the list is closed.
         rules = self._agents.rules_of(self._sessions.get(session_id).mode)
         await self._until(session_id, partial(_rests, rules))
         raise failed(f"the agent did not take {value}; look at the terminal")
 
     async def _confirm(self, session_id: str, look: Look, option: int, again: Again) -> None:
-        """Pick C{option} of the dialog that was seen, if it is there still."""
+        """Pick C{option} of the captured dialog, if it is still there."""
         session, pane = self._sessions.get(session_id), self._sessions.pane_of(session_id)
         dialog = look.reading.dialog
         if pane is None or dialog is None:
@@ -193,7 +193,7 @@ class AgentControls:
         try:
             await Answerer(self._clock, screen, again=again).give(answer, dialog.frame_hash)
         except (DialogChanged, Untaken) as error:
-            raise failed(f"the agent asked whether it is meant: {error}") from error
+            raise failed(f"the agent's confirmation dialog was not answered: {error}") from error
 
     async def _until(self, session_id: str, holds: Callable[[Look], bool]) -> bool:
         for pause in LOOKS:
@@ -234,4 +234,6 @@ def _check(
     if rule is not None:
         raise invalid(setting, rule)
     if param is not None and param.needs_grant(value) and not caller.can_bypass_permissions:
-        raise ServiceError(ErrorCode.FORBIDDEN, f"{setting}: {value} needs the grant")
+        raise ServiceError(
+            ErrorCode.FORBIDDEN, f"{setting}: {value} needs the grant to bypass permissions"
+        )

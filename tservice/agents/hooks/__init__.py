@@ -1,1 +1,1 @@
-"""What agents tell by hooks and status lines, and how that is set up."""
+"""Hooks and status lines of agents: their setup and their intake."""

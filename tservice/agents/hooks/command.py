@@ -1,16 +1,16 @@
-"""The shell text that an agent's hook runs (protocol-hook-config).  Pure.
+"""Shell text that an agent's hook runs (protocol-hook-config). Pure.
 
-It needs C{sh} and C{curl}; C{cat} and C{sleep} are used where they are, and their lack costs no
-event.  Everything that differs from pane to pane comes from the environment, so the same text
-serves every session of a folder, and does nothing for an agent that the user started by hand.
+It needs C{sh} and C{curl}; C{cat} and C{sleep} are used if present, and no event is lost without
+them. All values that differ between panes come from the environment. So the same text serves every
+session of a folder, and does nothing for an agent that the user started by hand.
 
-  - The secret reaches curl by a descriptor that only curl reads: no command line shows it.
-  - C{-q} and C{--noproxy}: neither the user's curl settings nor a proxy gets to see it.
-  - A certificate is not checked on loopback alone, where nobody else's would be of any use; the
-    hook could not know the name that it is for.
-  - The agent waits for its hooks.  It gets half a second: what is slower goes on by itself, for at
-    most L{BOUND} seconds, with everything of the agent's let go.  Hooks that the service answers
-    in time so keep their order, and a service that stands still stops no agent.
+- The secret reaches curl by a descriptor that only curl reads: it shows on no command line.
+- C{-q} and C{--noproxy}: neither the user's curl settings nor a proxy sees it.
+- A certificate is unchecked on loopback only, where another server's certificate would be useless;
+the hook cannot know the name in the certificate.
+- The agent waits for its hooks for at most half a second. A slower hook continues by itself, for at
+most L{BOUND} seconds, detached from the agent. So hooks that the service answers in time keep their
+order, and a stalled service blocks no agent.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ SECRET_VARIABLE = "SERVICE_HOOK_SECRET_FILE"  # noqa: S105
 BOUND = 10
 """Seconds until a hook gives up (protocol-hook-config)."""
 PATIENCE = 0.5
-"""Seconds that an agent waits for one hook at most."""
+"""Maximum seconds that an agent waits for one hook."""
 CONNECT = 1
-"""Seconds for the connection: the service is on this machine, or on a host near it."""
+"""Seconds for the connection: the service is on this machine, or on a nearby host."""
 
 _READ = """\
 body=$(cat 2>/dev/null) || while IFS= read -r line || [ -n "$line" ]; do body="$body$line "; done
@@ -63,12 +63,14 @@ exit 0
 
 
 def read_stdin() -> str:
-    """Sets C{body}, C{secret} and C{trust}, or ends where the service did not start the agent."""
+    """Return text that sets C{body}, C{secret} and C{trust}, or exits if the service did not
+    start the agent.
+    """
     return _READ
 
 
 def post(path: str, start: str, *, bound: float) -> str:
-    """One request; its answer goes to stdout.
+    """Return text that sends one request; its response goes to stdout.
 
     @param start: the JSON text up to the value that was read from stdin; C{sh} expands it.
     @param bound: seconds.
@@ -83,7 +85,9 @@ def post(path: str, start: str, *, bound: float) -> str:
 
 
 def hook_command(event: HookEvent) -> str:
-    """The command of a hook that tells of C{event}; silent, and its status is always 0."""
+    """Return the command of a hook that reports C{event}; it is silent, and its status is always
+    0.
+    """
     start = f'{{"event":"{event}","sessionId":"$SERVICE_SESSION_ID","data":'
     return (
         _HOOK.replace("@READ", read_stdin())
@@ -93,5 +97,5 @@ def hook_command(event: HookEvent) -> str:
 
 
 def is_own_hook(command: object) -> bool:
-    """Whether a command is one of ours, whichever version wrote it."""
+    """Return true if a command is one of ours, of any version."""
     return isinstance(command, str) and PATH in command and SECRET_VARIABLE in command

@@ -1,7 +1,7 @@
-"""What belongs into a workspace's C{.claude/settings.local.json} (protocol-hook-config).  Pure.
+"""Content of a workspace's C{.claude/settings.local.json} (protocol-hook-config). Pure.
 
-What the user wrote there stays as it is; our own entries are known by their command and are
-replaced by those of this version.
+The user's entries stay as they are. Our own entries are recognized by their command and replaced by
+those of this version.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ HOOKS: tuple[tuple[str, str | None, HookEvent], ...] = (
     ("SubagentStart", None, HookEvent.SUBAGENT_STARTED),
     ("SubagentStop", None, HookEvent.SUBAGENT_STOPPED),
 )
-"""The agent's event, its matcher, and what it is to the service.
+"""Event of the agent, its matcher, and the corresponding event of the service.
 
-None at PreCompact and PostCompact: the agent prints the whole command of those on the screen.
+There is none for PreCompact and PostCompact, because the agent prints their whole command on the
+screen.
 """
 
 _AGENT_TIMEOUT = BOUND + 5
@@ -46,22 +47,22 @@ _AGENT_TIMEOUT = BOUND + 5
 
 
 class UnusableSettings(Exception):
-    """The file is not what an agent's settings look like, so nothing is put into it."""
+    """The file does not look like an agent's settings, so it is not changed."""
 
 
 def merge_settings(
     settings: object, *, hooks: bool, telemetry: bool, own_line: str | None = None
 ) -> dict[str, Any]:
-    """The settings with the service's entries in them, or without.
+    """Return the settings with or without the service's entries.
 
     @param settings: the file's content.
-    @param hooks: whether the hooks belong in it.
-    @param telemetry: whether the status line does.
-    @param own_line: the user's own status line command elsewhere, which ours runs.
-    @raise Unusable: it is no object, or what the entries would be put into is none.
+    @param hooks: true if the hooks belong in it.
+    @param telemetry: true if the status line belongs in it.
+    @param own_line: the user's own status line command from elsewhere, which ours runs.
+    @raise UnusableSettings: the settings, or a part that would receive entries, are not an object.
     """
     if not isinstance(settings, dict):
-        raise UnusableSettings("it is no JSON object")
+        raise UnusableSettings("it is not a JSON object")
     merged = dict(settings)
     _merge_hooks(merged, wanted=hooks)
     _merge_status_line(merged, telemetry, own_line)
@@ -69,7 +70,7 @@ def merge_settings(
 
 
 def own_status_line(settings: object) -> str | None:
-    """The user's own status line command in a settings file; C{None} without one."""
+    """Return the user's own status line command in a settings file; C{None} without one."""
     line = settings.get("statusLine") if isinstance(settings, dict) else None
     command = line.get("command") if isinstance(line, dict) else None
     if not isinstance(command, str) or not command.strip() or is_own_status(command):
@@ -80,7 +81,7 @@ def own_status_line(settings: object) -> str | None:
 def _merge_hooks(settings: dict[str, Any], *, wanted: bool) -> None:
     there = settings.get("hooks", {})
     if not isinstance(there, dict):
-        raise UnusableSettings("its hooks are no object")
+        raise UnusableSettings("its hooks are not an object")
     hooks = {event: _without_own(event, groups) for event, groups in there.items()}
     emptied = [event for event, groups in hooks.items() if not groups and there[event]]
     for event in emptied:
@@ -96,12 +97,12 @@ def _merge_hooks(settings: dict[str, Any], *, wanted: bool) -> None:
 
 def _without_own(event: str, groups: object) -> list[Any]:
     if not isinstance(groups, list):
-        raise UnusableSettings(f"its hooks of {event} are no list")
+        raise UnusableSettings(f"its hooks of {event} are not a list")
     return [kept for kept in map(_group_without_own, groups) if kept is not None]
 
 
 def _group_without_own(group: Any) -> Any:
-    """The group without our commands; C{None} when there were no others."""
+    """Return the group without our commands; C{None} if there were no others."""
     hooks = group.get("hooks") if isinstance(group, Mapping) else None
     if not isinstance(hooks, list):
         return group

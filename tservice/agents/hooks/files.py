@@ -1,4 +1,4 @@
-"""Puts the hooks into a workspace before its agent starts (protocol-hook-config)."""
+"""Writer of hooks into a workspace before its agent starts (protocol-hook-config)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class FileRefused(Exception):
-    """The file was not touched; the text says why, never what is in it."""
+    """The file was not changed; the text gives the reason, never the content."""
 
 
 class HookConfig:
-    """Writes C{<workspace>/.claude/settings.local.json}.
+    """Writer of C{<workspace>/.claude/settings.local.json}.
 
-    @param home: where the user's own settings are, unless C{CLAUDE_CONFIG_DIR} moved them.
+    @param home: the folder of the user's own settings, unless C{CLAUDE_CONFIG_DIR} moved them.
     """
 
     _log = Logger()
@@ -48,13 +48,14 @@ class HookConfig:
         environ: Mapping[str, str],
         inside: Inside,
     ) -> None:
-        """Put the service's entries in, or take them out.
+        """Add the service's entries, or remove them.
 
-        Nothing is written where nothing changes, and no file is made only to hold nothing.
+        Nothing is written if nothing changes, and no file is created only to be empty.
 
-        @param environ: of the pane: says where the agent looks for the user's settings.
-        @param inside: what the workspace must be in when it is opened.
-        @raise Refused: the file was left alone.
+        @param environ: the environment of the pane, which determines where the agent finds the
+            user's settings.
+        @param inside: the folder that must contain the workspace when it is opened.
+        @raise FileRefused: the file was not changed.
         """
         try:
             with _opened(workspace, inside, make=hooks or telemetry) as folder:
@@ -71,9 +72,10 @@ class HookConfig:
             raise FileRefused(f"{FOLDER}/{FILE}: {error.strerror}") from error
 
     def _own_line(self, folder: Path, environ: Mapping[str, str]) -> str | None:
-        """The status line that the user would have without ours: the folder's, else their own.
+        """Return the status line that the user would have without ours: the folder's, else the
+        user's own.
 
-        @param folder: of L{_opened}; a link in there may lead to what is not the account's.
+        @param folder: the result of L{_opened}; a link in it may lead outside the account's files.
         """
         return self._line_in(folder, os.O_NOFOLLOW) or self.user_line(environ)
 
@@ -94,11 +96,11 @@ class HookConfig:
 
 
 def _settings(folder: Path, flags: int) -> Any:
-    """What C{settings.json} holds.
+    """Return the content of C{settings.json}.
 
-    @param flags: of C{os.open}, beside those of a reading that waits for nothing.
+    @param flags: further flags of C{os.open}, in addition to those for non-blocking reading.
     @raise OSError: it cannot be opened.
-    @raise FileError: as L{read_json}.
+    @raise FileError: see L{read_json}.
     """
     opened = os.open(folder / "settings.json", os.O_RDONLY | os.O_NONBLOCK | flags)
     try:
@@ -109,16 +111,16 @@ def _settings(folder: Path, flags: int) -> Any:
 
 @contextmanager
 def _opened(workspace: Path, inside: Inside, *, make: bool) -> Iterator[Path | None]:
-    """The C{.claude} folder by its descriptor, so that nothing can be put in its place meanwhile.
+    """Open the C{.claude} folder by its descriptor, so that it cannot be replaced while it is used.
 
-    @raise OSError: it is a symbolic link (ELOOP, ENOTDIR), or no folder.
-    @raise ServiceError: the workspace leads out of what it must be in.
+    @raise OSError: it is a symbolic link (ELOOP, ENOTDIR), or not a folder.
+    @raise ServiceError: the workspace leads out of the folder that must contain it.
     """
     base = open_plain(workspace, os.O_RDONLY | os.O_DIRECTORY)
     try:
         inside.check_real(os.readlink(f"/proc/self/fd/{base}"))
         if make:
-            with suppress(FileExistsError):  # the next step judges what is there
+            with suppress(FileExistsError):  # the next step checks the entry
                 os.mkdir(FOLDER, 0o755, dir_fd=base)
         try:
             inner = os.open(FOLDER, _FOLDER_FLAGS, dir_fd=base)
@@ -136,7 +138,7 @@ def _opened(workspace: Path, inside: Inside, *, make: bool) -> Iterator[Path | N
 def _change(folder: Path, *, hooks: bool, telemetry: bool, own_line: str | None) -> None:
     path = folder / FILE
     if path.is_symlink():
-        raise FileRefused(f"{FILE}: is a symbolic link")
+        raise FileRefused(f"{FILE}: it is a symbolic link")
     there = os.path.lexists(path)
     before = read_json(path) if there else {}
     after = merge_settings(before, hooks=hooks, telemetry=telemetry, own_line=own_line)
@@ -146,7 +148,7 @@ def _change(folder: Path, *, hooks: bool, telemetry: bool, own_line: str | None)
         text = json.dumps(after, indent=2, ensure_ascii=False, allow_nan=False)
         data = (text + "\n").encode()
     except ValueError:
-        raise FileRefused(f"{FILE}: holds a value that could not be written back") from None
+        raise FileRefused(f"{FILE}: contains a value that cannot be written back") from None
     mode = path.stat().st_mode & 0o7777 if there else _NEW_MODE
     with replacement(path) as temporary:
         temporary.write_bytes(data)

@@ -1,8 +1,8 @@
-"""First-run state of the primary CLI, for users who chose to have it put in place.
+"""First-run state of the primary CLI, for users who enabled its automatic setup.
 
-Without it the CLI asks its own server before anything else, and then whether the key of its
-environment may be used, with "No" marked.  A setting (C{firstRunSeedEnabled}, off) answers both
-beforehand.  Add-only: what the CLI or its user wrote stays.
+Without it, the CLI first contacts its own server, and then asks if the key of its environment may
+be used, with "No" selected. A setting (C{firstRunSeedEnabled}, off by default) answers both in
+advance. Entries are only added; those of the CLI or its user stay.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from tservice.core.files import FileError, read_json, replacement
 FILE = ".claude.json"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
 TAIL = 20
-"""Characters from a key's end by which the CLI knows a key that was allowed."""
+"""Characters from a key's end by which the CLI recognizes an allowed key."""
 _NEW_MODE = 0o600
 
 
 class NotSeeded(Exception):
-    """The file was left alone; the text says why, never what is in it."""
+    """The file was not changed; the text gives the reason, never the content."""
 
 
 def seeded(state: object, key: str) -> dict[str, Any]:
-    """The CLI's state with its first run behind it and C{key} allowed.
+    """Return the CLI's state with its first run completed and C{key} allowed.
 
-    @param key: C{""} for none.  One that is no longer than its tail is not written down: it would
-        be there whole.
-    @raise NotSeeded: it is not what the CLI's state looks like.
+    @param key: C{""} for none. A key that is not longer than its tail is not written, because it
+        would be stored whole.
+    @raise NotSeeded: it does not look like the CLI's state.
     """
     if not isinstance(state, dict):
-        raise NotSeeded(f"{FILE}: it is no JSON object")
+        raise NotSeeded(f"{FILE}: it is not a JSON object")
     after = {"hasCompletedOnboarding": True, **state}
     tail = key[-TAIL:] if len(key) > TAIL else ""
     if not tail:
@@ -49,22 +49,22 @@ def seeded(state: object, key: str) -> dict[str, Any]:
 def _list(answers: Any, name: str) -> list[Any]:
     found = answers.get(name, []) if isinstance(answers, dict) else None
     if not isinstance(found, list):
-        raise NotSeeded(f"{FILE}: its answers about keys are no lists")
+        raise NotSeeded(f"{FILE}: its answers about keys are not lists")
     return found
 
 
 def seed(home: Path, environ: Mapping[str, str]) -> None:
-    """Put it into the file that the CLI will read; nothing is written where nothing changes.
+    """Write the state into the file that the CLI will read; nothing is written if nothing changes.
 
-    @param home: the home folder of whom the CLI runs as.
-    @param environ: of the pane.
-    @raise NotSeeded: the file was left alone.
+    @param home: the home folder of the user who runs the CLI.
+    @param environ: the environment of the pane.
+    @raise NotSeeded: the file was not changed.
     """
     moved = environ.get("CLAUDE_CONFIG_DIR", "")
     path = (Path(moved) if moved.startswith("/") else home) / FILE
     try:
         if path.is_symlink():
-            raise NotSeeded(f"{FILE}: is a symbolic link")
+            raise NotSeeded(f"{FILE}: it is a symbolic link")
         there = path.exists()
         before = read_json(path) if there else {}
         after = seeded(before, environ.get(KEY_VARIABLE, ""))
@@ -78,6 +78,6 @@ def seed(home: Path, environ: Mapping[str, str]) -> None:
     except FileError as error:
         raise NotSeeded(str(error)) from None
     except UnicodeEncodeError:
-        raise NotSeeded(f"{FILE}: holds a value that could not be written back") from None
+        raise NotSeeded(f"{FILE}: contains a value that cannot be written back") from None
     except OSError as error:
         raise NotSeeded(f"{FILE}: {error.strerror}") from error

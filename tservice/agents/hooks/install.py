@@ -1,5 +1,6 @@
-"""Before an agent starts: its hooks are put into the workspace, if the settings say so
-(protocol-hook-config)."""
+"""Preparation of an agent's start: hooks are written into the workspace, if the settings request
+it (protocol-hook-config).
+"""
 
 from __future__ import annotations
 
@@ -26,13 +27,12 @@ from tservice.settings.interfaces import ISettings
 
 @implementer(ILaunchPreparation)
 class HookPreparation:
-    """Writes the hook configuration and notes whether there is one (C{hooksAvailable}).
+    """Writer of the hook configuration, which also records its availability (C{hooksAvailable}).
 
-    Wherever the file comes from, the first hook that arrives sets that field too.
-
-    A file that is refused is logged and left alone: the agent runs without hooks, and all that they
-    tell is read from its screen.  With C{workspaceHooksEnabled} off, entries of ours are taken out.
-    With C{firstRunSeedEnabled} on, the agent's first-run state is put in place too.
+    The first hook that arrives sets that field too, from any source. A file that is refused is
+    logged and not changed: the agent runs without hooks, and its state is read from its screen.
+    With C{workspaceHooksEnabled} off, our entries are removed. With C{firstRunSeedEnabled} on, the
+    agent's first-run state is written too.
     """
 
     _log = Logger()
@@ -46,10 +46,9 @@ class HookPreparation:
         files: IThreads,
         inside: Callable[[str | None, PlaceId], Inside],
     ) -> None:
-        """
-        @param places: a workspace is written to with the rights of its session's place.
-        @param files: the door for what users' folders hold.
-        @param inside: what the folders of an account's sessions in a place must be in.
+        """@param places: a workspace is written to with the rights of its session's place.
+        @param files: thread pool for the contents of users' folders.
+        @param inside: returns the folder that must contain an account's session folders in a place.
         """
         self._files = files
         self._inside = inside

@@ -1,4 +1,4 @@
-"""Takes in what agents' hooks tell, and makes signals of it (protocol-hooks, protocol-signals)."""
+"""Intake of agents' hooks, which derives signals from them (protocol-hooks, protocol-signals)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from tservice.sessions.interfaces import ISessions, Session
 from tservice.terminal.model import sanitised
 
 CONVERSATIONS = 50
-"""Conversation ids that a session keeps, the newest."""
+"""Maximum number of conversation ids that a session keeps, the newest."""
 
 REASON_CHARS = 120
-"""Of the tool that runs, as C{statusReason} names it."""
+"""Maximum characters of the running tool in C{statusReason}."""
 
 _NAMES = {event: name for event in HookEvent for name in EventName if name == f"hook:{event}"}
 
@@ -47,12 +47,12 @@ _RESTS = {
     EventName.SESSION_EXIT: _WORK,
     EventName.SESSION_INTERACTIVE: _WORK,
 }
-"""What of a session's work is over at an event."""
+"""Fields of a session's work that are cleared by an event."""
 
 
 @define
 class _Told:
-    """What the hooks of one session told so far."""
+    """State collected from the hooks of one session."""
 
     conversations: PaneConversations
     dialogs: Dialogs = field(factory=Dialogs)
@@ -61,11 +61,11 @@ class _Told:
 
 
 class HookIntake:
-    """Every hook event of every session.
+    """Handler of all hook events of all sessions.
 
-    Each is broadcast as C{hook:<event>}.  Signals come only from the session's own agent: not from
-    shells, not from agents that are known without hooks, and not from an agent that another one
-    started, which has the same environment and so tells in its name.
+    Each is broadcast as C{hook:<event>}. Signals come only from the session's own agent: not from
+    shells, and not from agents that are known without hooks. An agent started by another one has
+    the same environment and so reports in its name; it gives no signals either.
     """
 
     def __init__(
@@ -95,10 +95,10 @@ class HookIntake:
         data: Mapping[str, Any] | None,
         caller: Identity | None = None,
     ) -> HookNotice:
-        """Take in one event.
+        """Handle one event.
 
-        @param data: the hook's payload as it came.
-        @raise ServiceError: 404: no such session, or not for C{caller}.
+        @param data: the hook's payload as received.
+        @raise ServiceError: 404: no such session, or not visible to C{caller}.
         """
         session = told_of(self._sessions(), session_id, caller)
         notice = HookNotice(
@@ -116,7 +116,7 @@ class HookIntake:
             self._own(session, notice, data or {})
         return notice
 
-    # -- inside
+    # -- internal
 
     def _speaks(self, session: Session) -> bool:
         entry = self._clis.get(session.mode)
@@ -156,7 +156,9 @@ class HookIntake:
             self._store.keep_transcript(session.id, path)
 
     def _note_work(self, session: Session, notice: HookNotice, told: _Told) -> None:
-        """What runs, in the turn and beside it; what an agent of its own does is not told."""
+        """Record the work in the turn and in the background; the work of subagents is not
+        recorded.
+        """
         if not notice.subagent:
             told.tools.heard(notice.event, _tool(notice))
         fields: dict[str, Any] = {}
@@ -201,24 +203,26 @@ class HookIntake:
         )
 
     def _heard(self, event: Event) -> None:
-        """A new process, or the session's end: what hooks told before is of another life."""
+        """Handle a new process or the session's end: earlier hooks belong to the previous
+        process.
+        """
         if event.name in (EventName.SESSION_INTERACTIVE, EventName.SESSION_DELETED):
             self._told.pop(event.session_id or "", None)
             self._proofs.forget(event.session_id or "")
         if event.name is EventName.SESSION_INTERACTIVE and event.session_id is not None:
             self._told[event.session_id] = _Told(PaneConversations(None))
         if event.name in _RESTS and event.session_id is not None:
-            # No hook tells of Escape, nor of a crash.
+            # No hook reports Escape, nor a crash.
             if event.session_id in self._told:
                 self._told[event.session_id].tools.over()
             self._forget_work(event.session_id, _RESTS[event.name])
 
     def _forget_work(self, session_id: str, names: tuple[str, ...]) -> None:
-        """Clear what the record says of work that is over."""
+        """Clear the fields of the record about work that is over."""
         try:
             session = self._sessions().get(session_id)
         except ServiceError:
-            return  # it is gone, and its record with it
+            return  # the session and its record are gone
         fields: dict[str, Any] = {n: None for n in names if getattr(session, n) is not None}
         if fields:
             self._sessions().update(session_id, durable=False, **fields)
@@ -230,14 +234,14 @@ def _text(data: Mapping[str, Any] | None, key: str) -> str:
 
 
 def _reason(notice: HookNotice) -> str:
-    """One line for C{statusReason}: the tool that begins to run, else the event."""
+    """Return one line for C{statusReason}: the starting tool, else the event."""
     if notice.event is not HookEvent.TOOL_STARTED or not notice.data.get("tool_name"):
         return f"{notice.event} hook"
     return sanitised(f"tool {_tool(notice)}", REASON_CHARS) or str(notice.event)
 
 
 def _tool(notice: HookNotice) -> str:
-    """The tool and what it does, in one line."""
+    """Return the tool and its action, in one line."""
     words = (
         f"{notice.data.get('tool_name', '')} {tool_summary(notice.data.get('tool_input')) or ''}"
     )
@@ -260,9 +264,9 @@ def _move(tracker: Tracker, notice: HookNotice, reason: str) -> None:
         case HookEvent.IDLE_PROMPT:
             tracker.resting(reason)
         case HookEvent.SESSION_START if notice.source == CLEAR:
-            # Not a compaction, which goes on after this hook.
+            # Not a compaction, which continues after this hook.
             tracker.carried_out(reason)
         case event if event in WORK and not notice.subagent:
             tracker.acts(reason)
         case _:
-            pass  # the others say nothing of the turn
+            pass  # other events do not concern the turn

@@ -1,14 +1,14 @@
-"""Which hook events are a session's own, and which dialog they speak of.  Pure."""
+"""Classification of hook events by session and dialog. Pure."""
 
 from __future__ import annotations
 
 from tservice.agents.model import HookEvent
 
 FOREIGN = 100
-"""Conversations of other agents that are remembered; the oldest is forgotten first."""
+"""Maximum number of remembered conversations of other agents; the oldest is dropped first."""
 
 TOOLS = 16
-"""Tools that are remembered as running; of more, the newest."""
+"""Maximum number of tools that are remembered as running; the newest are kept."""
 _OVER = frozenset(
     {HookEvent.STOP, HookEvent.PROMPT_SUBMITTED, HookEvent.SESSION_START, HookEvent.SESSION_END}
 )
@@ -18,13 +18,13 @@ _REPLACES = (CLEAR, "resume", "compact")
 
 
 class PaneConversations:
-    """Tells the agent of the pane from those that it started itself.
+    """Classifier that separates the pane's agent from agents that it started itself.
 
-    A second agent in the same pane begins its own conversation (C{SessionStart}, source
-    C{startup}) while the first one's has not ended.  C{/clear} and the like begin one too, but with
-    another source.
+    A second agent in the same pane begins its own conversation (C{SessionStart}, source C{startup})
+    while the first one's has not ended. C{/clear} and the like begin one too, but with another
+    source.
 
-    @param current: the conversation that was the session's before the service was restarted.
+    @param current: the session's conversation before the service was restarted.
     """
 
     def __init__(self, current: str | None) -> None:
@@ -32,9 +32,9 @@ class PaneConversations:
         self._foreign: dict[str, None] = {}
 
     def is_own(self, event: HookEvent, conversation: str, source: str) -> bool:
-        """Whether an event is the session's own; events without a conversation are.
+        """Return true if an event is the session's own; events without a conversation are.
 
-        @param source: why the conversation began, of a C{session_start}.
+        @param source: the reason for the conversation's start, of a C{session_start}.
         """
         if not conversation:
             return True
@@ -56,20 +56,20 @@ class PaneConversations:
 
 
 class Tools:
-    """The tools that run in a turn; several may at a time."""
+    """Tools that run in a turn; several may run at a time."""
 
     def __init__(self) -> None:
         self._running: list[str] = []
 
     @property
     def current(self) -> str | None:
-        """The one that began last; C{None}: none runs."""
+        """Tool that began last; C{None} if none runs."""
         return self._running[-1] if self._running else None
 
     def heard(self, event: HookEvent, words: str) -> None:
-        """A hook told of one, or that whatever ran is over.
+        """Handle a hook that reports a tool, or the end of all tools.
 
-        @param words: what names the tool and what it does, the same at its beginning and its end.
+        @param words: the tool and its action, the same at its start and its end.
         """
         if event is HookEvent.TOOL_STARTED:
             self._running = [*self._running, words][-TOOLS:]
@@ -80,22 +80,22 @@ class Tools:
             self.over()
 
     def over(self) -> None:
-        """Nothing runs any more."""
+        """Clear the list: no tool runs."""
         self._running = []
 
 
 class Dialogs:
-    """Merges the hooks that speak of one dialog.
+    """Merger of the hooks that report one dialog.
 
-    C{PermissionRequest} and C{Elicitation} come at once, the C{Notification} of the same dialog six
-    seconds later or never.
+    C{PermissionRequest} and C{Elicitation} come immediately, the C{Notification} of the same dialog
+    six seconds later or never.
     """
 
     def __init__(self) -> None:
         self._announced = False
 
     def is_new(self, name: str, *, blocked: bool) -> bool:
-        """Whether an event tells of a dialog that no other told of.
+        """Return true if an event reports a dialog that no other event reported.
 
         @param name: the agent's own name of the event.
         @param blocked: a dialog is known to be on the screen already.
@@ -107,5 +107,5 @@ class Dialogs:
         return not (announced or blocked)
 
     def turn_over(self) -> None:
-        """A turn begins or ends: no notification of a dialog before it can follow."""
+        """Reset at the start or end of a turn: no notification of an earlier dialog can follow."""
         self._announced = False

@@ -1,4 +1,4 @@
-"""The two routes that agents themselves call (protocol-hooks)."""
+"""Routes that agents themselves call (protocol-hooks)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from tservice.http.models import MEMBER, Body
 from tservice.http.operations import Access, Call, Operation, Reply, Style
 
 HOOK_BODY_LIMIT = 8 * 1024 * 1024
-"""Bytes: the payload holds whole prompts and whole files that a tool is about to write."""
+"""Maximum bytes of a body: the payload contains whole prompts and whole files that a tool is
+about to write.
+"""
 
 TELEMETRY_BODY_LIMIT = 256 * 1024
-"""Bytes: a status line is given some two thousand."""
+"""Maximum bytes of a body: a status line receives about two thousand."""
 
 SessionId = Annotated[str, Field(min_length=1, max_length=64)]
 
@@ -37,7 +39,7 @@ class TelemetryBody(Body):
 
 
 class HookHandler(Protocol):
-    """Takes in hook events."""
+    """Handler of hook events."""
 
     def take(
         self, event: HookEvent, session_id: str, data: Any, caller: Identity | None
@@ -45,13 +47,13 @@ class HookHandler(Protocol):
 
 
 class TelemetryHandler(Protocol):
-    """Takes in reports of status lines."""
+    """Handler of status line reports."""
 
     def take(self, session_id: str, data: Any, caller: Identity | None) -> str: ...
 
 
 def agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> list[Operation]:
-    """The intake of hooks and telemetry."""
+    """Return the operations that receive hooks and telemetry."""
 
     async def hook(call: Call) -> object:
         body: HookBody = call.body

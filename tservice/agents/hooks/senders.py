@@ -1,4 +1,4 @@
-"""Whose hooks may tell of which session (protocol-hook-secret)."""
+"""Permission of hooks to report on sessions (protocol-hook-secret)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tservice.sessions.interfaces import ISessions, Session
 
 
 def told_of(sessions: ISessions, session_id: str, caller: Identity | None) -> Session:
-    """The session that C{caller} tells of.
+    """Return the session on which C{caller} reports.
 
-    A hook's secret speaks for the sessions of its own OS user: the instance's for those of the
-    service's user, that of an OS user for that user's, that of a container for those in it.
-    Anybody else reaches their own.
+    A hook's secret is valid for the sessions of one OS user: the instance's for those of the
+    service's user, that of an OS user for that user's, that of a container for those in it. Other
+    callers reach their own sessions.
 
-    @param caller: C{None}: the service itself.
-    @raise ServiceError: 404: no such session, or not for C{caller}.
+    @param caller: C{None} for the service itself.
+    @raise ServiceError: 404: no such session, or not visible to C{caller}.
     """
     if caller is None or caller.method != "hook":
         return sessions.get(session_id, caller)

@@ -1,5 +1,6 @@
-"""The status line that is put into an agent: the shell text, and the line it shows
-(protocol-telemetry)."""
+"""Status line that is added to an agent: the shell text, and the line it shows
+(protocol-telemetry).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from tservice.agents.hooks.command import SECRET_VARIABLE, post, read_stdin
 
 PATH = "/api/status-telemetry"
 BOUND = 2
-"""Seconds for the request: the footer waits for its answer."""
+"""Seconds for the request: the footer waits for its response."""
 OWN_LINE = 4
 """Seconds for the user's own status line (protocol-telemetry)."""
 
@@ -20,8 +21,8 @@ exec 2>/dev/null
 @READ@POSTexit 0
 """
 
-# Its own status line is run first and whatever the service does: to the user it is the one that
-# counts.  Without timeout(1) only its shell can be ended in time.
+# The user's own status line runs first, independent of the service, because it matters most to the
+# user. Without timeout(1), only its shell can be ended in time.
 _BOTH = """\
 exec 2>/dev/null
 body=$(cat)
@@ -50,10 +51,10 @@ exit 0
 
 
 def status_command(own: str | None, seconds: float = OWN_LINE) -> str:
-    """The command of the C{statusLine} entry; its status is always 0.
+    """Return the command of the C{statusLine} entry; its status is always 0.
 
     @param own: the user's own command, whose output is shown; C{None} shows the service's line.
-    @param seconds: how long that may take.
+    @param seconds: time limit for that command.
     """
     text = _ALONE if own is None else _BOTH
     return (
@@ -65,5 +66,5 @@ def status_command(own: str | None, seconds: float = OWN_LINE) -> str:
 
 
 def is_own_status(command: object) -> bool:
-    """Whether a command is one of ours, whichever version wrote it."""
+    """Return true if a command is one of ours, of any version."""
     return isinstance(command, str) and PATH in command and SECRET_VARIABLE in command

@@ -1,5 +1,6 @@
-"""Takes in what status lines tell: the session's figures, the plan's limits
-(protocol-telemetry)."""
+"""Intake of status line reports: the session's figures and the plan's limits
+(protocol-telemetry).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ from tservice.sessions.interfaces import ISessions, ModelSource, Session, Tokens
 
 
 class TelemetryIntake:
-    """Remembers the last report of each session, for its life."""
+    """Handler of reports, which remembers the last one of each session until the session is
+    deleted.
+    """
 
     def __init__(
         self,
@@ -40,23 +43,25 @@ class TelemetryIntake:
     def take(
         self, session_id: str, data: Mapping[str, Any] | None, caller: Identity | None = None
     ) -> str:
-        """Take in one report.
+        """Handle one report.
 
         @return: the footer line to show.
-        @raise ServiceError: 404: no such session, or not for C{caller}.
+        @raise ServiceError: 404: no such session, or not visible to C{caller}.
         """
         session = told_of(self._sessions(), session_id, caller)
         report = read_telemetry(data)
         self._update(session, report)
         usage = report.plan_usage(now_ms(self._clock))
         if usage is not None and session.place == OWN:
-            # An agent in another place signs in by itself, and its plan is nobody else's business.
+            # An agent in another place signs in by itself, and its plan concerns its own user only.
             self._store.keep_plan_usage(usage)
         self._tell(session, report)
         return footer(report)
 
     def plan_usage(self) -> PlanUsage | None:
-        """What is used of the plan's limits, as told last by a session of the service's user."""
+        """Return the usage of the plan's limits, as last reported by a session of the service's
+        user.
+        """
         return self._store.plan_usage()
 
     def _update(self, session: Session, report: Telemetry) -> None:

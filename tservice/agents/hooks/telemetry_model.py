@@ -1,5 +1,4 @@
-"""What a status line tells: read leniently, clamped, and put into one line of text
-(protocol-telemetry)."""
+"""Status line reports: lenient parsing, clamping, and the footer line (protocol-telemetry)."""
 
 from __future__ import annotations
 
@@ -16,17 +15,17 @@ from tservice.terminal.model import sanitised
 
 COST_MAX = 1e9
 _LATEST = 32_503_680_000
-"""Epoch seconds of the year 3000; a later reset counts as then."""
+"""Epoch seconds of the year 3000, the latest accepted reset time."""
 
 
 @frozen(kw_only=True)
 class Telemetry:
-    """One report; C{None}: it did not say.
+    """Report of a status line; C{None} for values that it does not contain.
 
     @ivar context_used: percent of the context window, 0 to 100.
-    @ivar input_tokens: in all so far; so is C{output_tokens}.
+    @ivar input_tokens: total so far; C{output_tokens} likewise.
     @ivar cost: US dollars.
-    @ivar model: what to call the model, fit to show.
+    @ivar model: display name of the model.
     """
 
     five_hour: Window | None = None
@@ -38,17 +37,18 @@ class Telemetry:
     model: str | None = None
 
     def plan_usage(self, at: int) -> PlanUsage | None:
-        """The plan's windows, where there are any (a key has none)."""
+        """Return the plan's windows, if there are any (an API key has none)."""
         if self.five_hour is None and self.seven_day is None:
             return None
         return PlanUsage(five_hour=self.five_hour, seven_day=self.seven_day, at=at)
 
 
 def read_telemetry(data: Mapping[str, Any] | None) -> Telemetry:
-    """The report in C{data}.
+    """Parse the report in C{data}.
 
-    Every field may be missing or null (protocol-telemetry); one of another type counts as missing,
-    for the agent's next version must not lose its footer.  Numbers are clamped to their range.
+    Every field may be missing or null (protocol-telemetry). A value of another type counts as
+    missing, so that a later version of the agent keeps its footer. Numbers are clamped to their
+    range.
     """
     given = data or {}
     limits, context = _inner(given, "rate_limits"), _inner(given, "context_window")
@@ -66,7 +66,7 @@ def read_telemetry(data: Mapping[str, Any] | None) -> Telemetry:
 
 
 def footer(report: Telemetry) -> str:
-    """The line to show: C{<model>  in:<n> out:<n>  ctx:<p>%}, without what is not known."""
+    """Return the line to show: C{<model>  in:<n> out:<n>  ctx:<p>%}, without unknown values."""
     tokens = [
         f"{name}:{count}"
         for name, count in (("in", report.input_tokens), ("out", report.output_tokens))
@@ -77,7 +77,7 @@ def footer(report: Telemetry) -> str:
 
 
 def told_of_report(session_id: str, report: Telemetry) -> TelemetryTold:
-    """What C{session:statusTelemetry} tells of it."""
+    """Return the payload of C{session:statusTelemetry}."""
     return TelemetryTold(
         session_id=session_id,
         five_hour=_window_told(report.five_hour),
@@ -89,7 +89,7 @@ def told_of_report(session_id: str, report: Telemetry) -> TelemetryTold:
 
 
 def plan_usage_told(usage: PlanUsage | None) -> PlanUsageTold | None:
-    """C{planUsage} of the C{init} event (protocol-state): the windows that are known, and C{at}."""
+    """Return C{planUsage} of the C{init} event (protocol-state): the known windows, and C{at}."""
     if usage is None:
         return None
     five, seven = _window_told(usage.five_hour), _window_told(usage.seven_day)
@@ -120,7 +120,7 @@ def _window(limits: Mapping[str, Any], name: str) -> Window | None:
 
 
 def _number(value: object, most: float) -> float | None:
-    """A number between 0 and C{most}; booleans, infinities and the like are none."""
+    """Return a number clamped to 0 and C{most}; C{None} for booleans, infinities and the like."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if isinstance(value, float) and not math.isfinite(value):

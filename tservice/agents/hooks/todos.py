@@ -1,4 +1,4 @@
-"""An agent's to-do list, from what its hooks tell of its tools (protocol-hooks).  Pure."""
+"""To-do list of an agent, derived from the hooks of its tools (protocol-hooks). Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _REMOVED = "deleted"
 
 
 class Todos:
-    """The list of one agent.
+    """To-do list of one agent.
 
-    C{TodoWrite} tells the whole of it, C{TaskCreate} and C{TaskUpdate} one at a time, by its id.
+    C{TodoWrite} sends the whole list. C{TaskCreate} and C{TaskUpdate} send one entry at a time, by
+    its id.
     """
 
     def __init__(self) -> None:
@@ -24,13 +25,13 @@ class Todos:
 
     @property
     def all(self) -> tuple[Todo, ...]:
-        """In the order in which they came up."""
+        """Entries in the order of their creation."""
         return tuple(self._known.values())
 
     def heard(self, tool: str, given: object, answered: object) -> None:
-        """A tool ran.
+        """Handle a tool that has run.
 
-        @param given: its input, C{answered} what it returned; untrusted, as all of it.
+        @param given: its input; C{answered}: its result. Both are untrusted.
         """
         given, answered = _map(given), _map(answered)
         if tool == "TodoWrite":

@@ -1,1 +1,1 @@
-"""What the agents' own records of their conversations say."""
+"""Conversations as recorded by the agents themselves."""

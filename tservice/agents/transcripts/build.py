@@ -1,4 +1,4 @@
-"""What the agents said, put together."""
+"""Factory of the transcripts feature."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from tservice.sessions.interfaces import ISessions
 def build_transcripts(
     ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
 ) -> Feature[Transcripts]:
-    """The agents' own records of their conversations, those of OS users read as they."""
+    """Return the feature that reads the agents' conversation records, with the rights of their
+    OS users.
+    """
     homes = Homes(
         own=own_files(ground.home, clis), places=ground.places, inside=ground.bounds.inside
     )

@@ -1,7 +1,7 @@
-"""Which conversation is a session's, where no hook names it.  Pure.
+"""Choice of a session's conversation if no hook names it. Pure.
 
-Several sessions may run the same agent in the same folder.  What ties a conversation to one of them
-is its first prompt: it came when that session's Enter was pressed.
+Several sessions may run the same agent in the same folder. The first prompt assigns a conversation
+to one of them: its time is that of the session's Enter.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from tservice.agents.transcripts.stores import StoredConversation
 from tservice.sessions.interfaces import Session
 
 NEAR_MS = 10_000
-"""How far the agent's time of a prompt and ours may be apart: its text is proved to be gone from
-the composer first."""
+"""Maximum difference between the agent's time of a prompt and ours: the service first confirms
+that the text has left the composer.
+"""
 EARLY_MS = 5_000
-"""How much older than its session a conversation may seem."""
+"""Maximum milliseconds by which a conversation may seem older than its session."""
 
 
 @frozen(kw_only=True)
 class Candidate:
-    """A conversation in the session's folder.
+    """Conversation in the session's folder.
 
-    @ivar begins: what its beginning tells.
+    @ivar begins: the content of its beginning.
     """
 
     found: StoredConversation
@@ -36,10 +37,11 @@ class Candidate:
 def choose(
     session: Session, candidates: Sequence[Candidate], *, shared: bool
 ) -> StoredConversation | None:
-    """The session's conversation now.
+    """Return the session's current conversation.
 
-    @param candidates: newest first, none of which is another session's.
-    @param shared: other sessions of the mode are in the folder, so that being there proves nothing.
+    @param candidates: newest first, none of which belongs to another session.
+    @param shared: other sessions of the mode use the folder, so that the folder alone proves
+        nothing.
     """
     known = session.conversation_ids
     new = [each for each in candidates if each.begins.conversation not in known]
@@ -56,7 +58,9 @@ def choose(
 
 
 def _apart(session: Session, candidate: Candidate) -> int | None:
-    """Milliseconds between its first prompt and the session's last one, if that is near."""
+    """Return the milliseconds between its first prompt and the session's last one, if they are
+    near.
+    """
     first, last = candidate.begins.first_at, session.last_submit_at
     if first is None or last is None or abs(first - last) > NEAR_MS:
         return None
@@ -64,16 +68,16 @@ def _apart(session: Session, candidate: Candidate) -> int | None:
 
 
 def _is_young(session: Session, candidate: Candidate) -> bool:
-    """Whether it was begun in the session's time."""
+    """Return true if it began after the session."""
     first = candidate.begins.first_at
     return _is_begun(candidate) and (first is None or first >= session.created_at - EARLY_MS)
 
 
 def _is_begun(candidate: Candidate) -> bool:
-    """Whether anything was said in it, as far as its beginning tells.
+    """Return true if it contains any message, as far as its beginning shows.
 
-    One in which nothing was may be that of a process that is gone: Gemini CLI, once its trust
-    dialog is answered, starts anew and begins another.
+    An empty conversation may belong to a process that has ended: Gemini CLI restarts after its
+    trust dialog is answered, and begins another.
     """
     begins = candidate.begins
     return bool(begins.prompts or begins.response) or candidate.found.size > HEAD

@@ -1,4 +1,6 @@
-"""Claude Code's transcripts: a line for each block of a message (tests/agents/FACTS.rst).  Pure."""
+"""Format of Claude Code's transcripts: a line for each block of a message
+(tests/agents/FACTS.rst). Pure.
+"""
 
 from __future__ import annotations
 
@@ -28,26 +30,26 @@ from tservice.agents.transcripts.model import (
 from tservice.agents.transcripts.usage.record import MessageUsage, Usage
 
 SYNTHETIC = "<synthetic>"
-"""The model that stands at what the client itself says in the agent's place."""
-# Without the white space before it: to look for that in a text of nothing else would cost the
-# square of its length, with the interpreter held.
+"""Model name on messages that the client itself writes in the agent's name."""
+# Without the preceding white space: matching it in a text of only white space would take quadratic
+# time, with the interpreter lock held.
 _PASTED = re.compile(r'</?pasted_content id="\w{1,16}">\n?')
 _COMMAND = re.compile(r"\s*(?:<[a-z-]+>|\[Request interrupted|Caveat: )")
 
 
 def unpasted(text: str) -> str:
-    """A prompt as it was given: 2.1.330 puts a long paste between tags."""
+    """Return a prompt as it was given: 2.1.330 puts a long paste between tags."""
     *before, last = _PASTED.split(text)
     return "".join((*map(str.rstrip, before), last))
 
 
 def is_own(text: str) -> bool:
-    """Return whether the client wrote a text in the user's place: a command, or what came of it."""
+    """Return true if the client wrote a text in the user's name: a command, or its output."""
     return _COMMAND.match(text) is not None
 
 
 def said(found: Mapping[str, Any]) -> Message | None:
-    """What a line says, if it is something that one side said."""
+    """Return the message of a line, if it contains one."""
     role = found.get("type")
     if role not in ("user", "assistant"):
         return None
@@ -55,7 +57,7 @@ def said(found: Mapping[str, Any]) -> Message | None:
         return None
     message = as_map(found.get("message"))
     if message.get("model") == SYNTHETIC and found.get("isApiErrorMessage") is not True:
-        return None  # "No response requested.", of a conversation that goes on
+        return None  # "No response requested.", in a conversation that continues
     text = as_text(message.get("content"))
     if role == "user":
         text = unpasted(text)
@@ -65,9 +67,9 @@ def said(found: Mapping[str, Any]) -> Message | None:
 
 
 def given(found: Mapping[str, Any]) -> str | None:
-    """The prompt that a line tells of first: it begins a turn, or is put into the queue.
+    """Return the prompt that a line reports first: it begins a turn, or enters the queue.
 
-    Taken from the queue it is said, and told of, once more; so is the last one now and then.
+    A prompt from the queue is reported again when it is sent; so is the last one at times.
     """
     if found.get("type") == "queue-operation":
         return as_string(found.get("content")) if found.get("operation") == "enqueue" else None
@@ -79,7 +81,7 @@ def given(found: Mapping[str, Any]) -> str | None:
 
 
 def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
-    """The tally after one more line."""
+    """Return the tally after one more line."""
     if found.get("isSidechain") is True:
         return tally
     tally = evolve(
@@ -104,9 +106,9 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
 
 
 def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
-    """What a line tells that its message used: one of the agent's, or of its subagents'.
+    """Return the usage of a line's message: one of the agent's, or of its subagents'.
 
-    A message takes several lines, each with the usage so far, and others may stand between them.
+    A message takes several lines, each with the usage so far, and other lines may be between them.
     """
     if found.get("type") != "assistant":
         return None

@@ -1,7 +1,8 @@
-"""Codex' transcripts: events, with the conversation's sums (tests/agents/FACTS.rst).  Pure.
+"""Format of Codex's transcripts: events, with the conversation's totals (tests/agents/FACTS.rst).
+Pure.
 
-Codex 0.169 writes completed items; before, there was an event for each side.  Its plan is what
-C{update_plan} was called with and agreed to, which it does where the tool is enabled.
+Codex 0.169 writes completed items; before, there was an event for each side. Its plan is the
+argument of C{update_plan}, if the tool accepted it. This requires that the tool is enabled.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _AGREED = "Plan updated"
 
 
 def said(found: Mapping[str, Any]) -> Message | None:
-    """What an event says, if it is something that one side said."""
+    """Return the message of an event, if it contains one."""
     if found.get("type") != "event_msg":
         return None
     payload = as_map(found.get("payload"))
@@ -57,10 +58,10 @@ def said(found: Mapping[str, Any]) -> Message | None:
 
 
 def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
-    """The tally after one more line."""
+    """Return the tally after one more line."""
     payload = as_map(found.get("payload"))
     if found.get("type") == "session_meta":
-        # The first one is its own; a copy of another conversation may follow, with that one's.
+        # The first one is the file's own; a copy of another conversation may follow, with its own.
         return evolve(
             tally,
             conversation=tally.conversation or as_id(payload.get("id")),
@@ -91,7 +92,7 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
 
 
 def _planned(tally: Tally, item: Mapping[str, Any]) -> Tally:
-    """A call of its plan's tool, or what that answered."""
+    """Return the tally after a call of the plan's tool, or after its result."""
     name = as_name(item.get("call_id"))
     if item.get("type") == "function_call" and item.get("name") == _PLAN and name is not None:
         plan = listed(_arguments(item).get("plan"), "step")
@@ -126,9 +127,10 @@ def _used(tally: Tally, info: Mapping[str, Any]) -> Tally:
 
 
 def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
-    """What a line tells that an answer used.
+    """Return the usage of a line's answer.
 
-    Codex tells the sums of the conversation.  A copy of it tells the same sums of the same turns.
+    Codex reports totals of the conversation. A copy of a conversation reports the same totals of
+    the same turns.
     """
     payload = as_map(found.get("payload"))
     if found.get("type") != "event_msg" or payload.get("type") != "token_count":
@@ -140,7 +142,7 @@ def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
     now = _tokens(tally, total)
     more = now.less(tally.sum) if tally.sum is not None else _tokens(tally, last or total)
     if min(more.input, more.cache_read, more.output) < 0:
-        # It began to sum up anew.
+        # Codex started a new total.
         more = _tokens(tally, last)
     if not more.sent and not more.output:
         return None
@@ -152,7 +154,7 @@ def _tokens(tally: Tally, told: Mapping[str, Any]) -> Usage:
     cached, sent = as_count(told.get("cached_input_tokens")), as_count(told.get("input_tokens"))
     return Usage(
         model=tally.model or "",
-        # Codex counts the tokens of the cache as part of the input.
+        # Codex counts cached tokens as part of the input.
         input=max(0, sent - cached),
         cache_read=min(cached, sent),
         output=as_count(told.get("output_tokens")),

@@ -1,4 +1,4 @@
-"""The conversation that a session's next start goes on with (protocol-start)."""
+"""Conversation that a session's next start continues (protocol-start)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _T = TypeVar("_T")
 
 @implementer(IConversations)
 class StoredConversations:
-    """Looks on disk: an agent refuses to go on with a conversation that it did not keep.
+    """Lookup of conversations on disk: an agent refuses to resume a conversation that it did not
+    store.
 
-    It keeps none that was given no prompt.  Of an agent whose files are not known, its last id is
-    believed.
+    An agent does not store a conversation without a prompt. If an agent's files are unknown, its
+    last id is trusted.
     """
 
     _log = Logger()

@@ -1,4 +1,4 @@
-"""The conversations of one home folder; nothing outside of where the agents keep them is opened."""
+"""Conversations of one home folder; no file outside the agents' stores is opened."""
 
 from __future__ import annotations
 
@@ -27,27 +27,29 @@ from tservice.core.places.bounds import ANYWHERE, Inside
 from tservice.sessions.interfaces import Session
 
 MODES = tuple(STORES)
-"""The modes whose transcripts are known."""
+"""Modes whose transcripts are known."""
 
 CANDIDATES = 50
-"""Conversations, newest first, of which the beginning is read to find a session's."""
+"""Maximum number of conversations, newest first, whose beginning is read to find a session's."""
 BESIDE = 500
-"""Transcripts of subagents and of earlier conversations, newest first, that are read."""
+"""Maximum number of transcripts of subagents and of earlier conversations, newest first, that
+are read.
+"""
 SUBAGENTS = "subagents"
-"""Claude Code's folder of a conversation's subagents."""
+"""Name of Claude Code's folder for a conversation's subagents."""
 SUBAGENT_DEPTH = 4
-"""Levels of folders in there: those of a workflow have their own."""
+"""Levels of folders in there: those of a workflow have separate ones."""
 NAME_CHARS = 8
-"""So much of a conversation's id is in the name of its file, whatever the agent."""
+"""Characters of a conversation's id that every agent puts into the name of its file."""
 
 _OTHER = re.compile(r"[^A-Za-z0-9]")
 
 
 @frozen(kw_only=True)
 class Located:
-    """The transcripts of a session.
+    """Transcripts of a session.
 
-    @ivar path: its conversation now.
+    @ivar path: its current conversation.
     @ivar beside: those of subagents and of earlier conversations.
     """
 
@@ -57,11 +59,12 @@ class Located:
 
 @frozen(kw_only=True)
 class TranscriptFiles:
-    """Where the conversations are.
+    """Locations of conversations.
 
-    @ivar roots: by mode, the folder of them, or the database.
-    @ivar inside: where a conversation must have begun to be a session's: accounts share a home, the
-        folders of two can be written alike in it, and some agents go on with any.
+    @ivar roots: by mode, the folder of the conversations, or the database.
+    @ivar inside: the folder in which a conversation must have begun to be a session's. Accounts
+        share a home, the folders of two can have the same encoded name in it, and some agents
+        resume any conversation.
     """
 
     roots: Mapping[str, Path]
@@ -69,32 +72,34 @@ class TranscriptFiles:
 
     @classmethod
     def of_home(cls, home: Path) -> TranscriptFiles:
-        """Where the agents keep them by default."""
+        """Return the agents' default locations."""
         return cls(roots={mode: home / store.below for mode, store in STORES.items()})
 
     @property
     def claude(self) -> Path:
-        """Claude Code's folder of folders, one a working directory."""
+        """Claude Code's folder of folders, one for each working directory."""
         return self.roots[PRIMARY]
 
     @property
     def codex(self) -> Path:
-        """Codex' folder of years."""
+        """Codex's folder of years."""
         return self.roots[CODEX]
 
     def moved(self, mode: str, environ: Mapping[str, str]) -> TranscriptFiles:
-        """Where an agent of C{mode} keeps them that has C{environ}."""
+        """Return the locations for an agent of C{mode} with the environment C{environ}."""
         root = STORES[mode].moved(environ) if mode in STORES else None
         return self if root is None else evolve(self, roots={**self.roots, mode: root})
 
     def folder_of(self, working_dir: str) -> Path:
-        """Claude Code's folder for a working directory; it counts as JavaScript does."""
+        """Return Claude Code's folder for a working directory; it counts characters as
+        JavaScript does.
+        """
         return self.claude / _OTHER.sub(lambda sign: "-" * _units(sign[0]), working_dir)
 
     def named(self, session: Session, told: str | None) -> Path | None:
-        """The file that a hook named, if it is one of this session's folder.
+        """Return the file that a hook named, if it belongs to this session's folder.
 
-        Whoever holds the hook secret can name any file; other folders are other people's.
+        A holder of the hook secret can name any file; other folders belong to other users.
         """
         folder = os.path.realpath(self.folder_of(session.working_dir))
         path = None if told is None else _real(told)
@@ -108,11 +113,11 @@ class TranscriptFiles:
     def locate(
         self, session: Session, told: str | None, taken: Collection[str], *, shared: bool
     ) -> Path | None:
-        """The session's conversation; C{None}: there is none yet, or nobody can tell which it is.
+        """Return the session's conversation; C{None} if there is none yet, or if it is ambiguous.
 
-        @param told: what a hook named.
+        @param told: the file named by a hook.
         @param taken: conversations of other sessions.
-        @param shared: other sessions of the mode are in the folder.
+        @param shared: other sessions of the mode use the folder.
         """
         if session.mode != PRIMARY:
             candidates = self._candidates(session, taken)
@@ -124,7 +129,7 @@ class TranscriptFiles:
     def located(
         self, session: Session, told: str | None, taken: Collection[str], *, shared: bool
     ) -> Located | None:
-        """Find the session's conversation, and whatever else tells what the session used.
+        """Find the session's conversation, and all other transcripts with its usage.
 
         The arguments are those of L{locate}.
         """
@@ -139,7 +144,7 @@ class TranscriptFiles:
         if chosen is None:
             return None
         if session.mode == OPENCODE:
-            # Its database is asked for all of them at once.
+            # One query of its database covers all of them.
             return Located(path=chosen.path)
         known = {*session.conversation_ids}
         known |= {str(each.begins.conversation) for each in own if each.found == chosen}
@@ -150,7 +155,7 @@ class TranscriptFiles:
         return Located(path=chosen.path, beside=tuple(nlargest(BESIDE, beside, key=_at)))
 
     def resumable(self, session: Session) -> str | None:
-        """The last of the session's conversations that is on disk and was given a prompt."""
+        """Return the last of the session's conversations that is on disk and contains a prompt."""
         for conversation in reversed(session.conversation_ids):
             if any(
                 self._is_resumable(each, conversation) for each in self._like(session, conversation)
@@ -159,7 +164,7 @@ class TranscriptFiles:
         return None
 
     def is_another_s(self, session: Session, conversation: str) -> bool:
-        """Whether the session's agent would go on with one that is not of its account."""
+        """Return true if the session's agent would resume a conversation of another account."""
         return any(
             head(each.path, each.mode).conversation == conversation
             and self._is_foreign(each.path, each.mode)
@@ -167,11 +172,13 @@ class TranscriptFiles:
         )
 
     def all(self) -> list[StoredConversation]:
-        """Every conversation, newest first, within the limits of one search of each place."""
+        """Return all conversations, newest first, within the limits of one search of each
+        location.
+        """
         return all_transcripts([self])
 
     def _claude_s(self, session: Session, path: Path) -> tuple[StoredConversation, ...]:
-        """The transcripts beside Claude Code's C{path}."""
+        """Return the transcripts related to Claude Code's C{path}."""
         folder = Path(os.path.realpath(self.folder_of(session.working_dir)))
         found: list[StoredConversation] = []
         for conversation in dict.fromkeys((*session.conversation_ids, path.stem)):
@@ -194,11 +201,11 @@ class TranscriptFiles:
         return None
 
     def _like(self, session: Session, conversation: str) -> Iterable[StoredConversation]:
-        """The conversations whose name may be that of C{conversation}."""
+        """Return the conversations whose name may be that of C{conversation}."""
         part = conversation[:NAME_CHARS]
         root = self.roots[session.mode]
         if session.mode == PRIMARY:
-            # It resumes those of its own folder only.
+            # It resumes conversations of its own folder only.
             root = self.folder_of(session.working_dir)
         found = scan(root, session.mode)
         return islice((each for each in found if part in each.path.name), CANDIDATES)
@@ -209,7 +216,7 @@ class TranscriptFiles:
         return own and not self._is_foreign(found.path, found.mode)
 
     def _is_foreign(self, path: Path, mode: str) -> bool:
-        """Whether a conversation is of another account, or does not tell whose it is."""
+        """Return true if a conversation belongs to another account, or its owner is unknown."""
         if self.inside == ANYWHERE:
             return False
         begun = head(path, mode).cwd
@@ -234,15 +241,15 @@ class TranscriptFiles:
 
 
 def _units(sign: str) -> int:
-    """Return how many UTF-16 units a character takes.
+    """Return the number of UTF-16 units of a character.
 
-    No codec: a thread that acts as another user may not be able to read that part of Python.
+    No codec is used: a thread that acts as another user may be unable to read that part of Python.
     """
     return 2 if ord(sign) > 0xFFFF else 1
 
 
 def _family(candidates: Iterable[Candidate], known: set[str]) -> Iterable[Candidate]:
-    """Those of the conversations C{known}, and of their subagents, whose own may have some."""
+    """Return the candidates that are in C{known}, and their subagents, recursively."""
     every = tuple(candidates)
     size = 0
     while len(known) > size:
@@ -264,14 +271,16 @@ def _at(found: StoredConversation) -> int:
 
 
 def _real(told: str) -> str | None:
-    """Where a path leads; C{None} for what no file system has: a NUL, or half a character."""
+    """Return the real path; C{None} for a path that no file system has: with a NUL, or a lone
+    surrogate.
+    """
     with suppress(ValueError):
         return os.path.realpath(told)
     return None
 
 
 def all_transcripts(places: Iterable[TranscriptFiles]) -> list[StoredConversation]:
-    """Every conversation, newest first, within the limits of one search of each place."""
+    """Return all conversations, newest first, within the limits of one search of each location."""
     every = tuple(places)
     roots = dict.fromkeys((mode, root) for each in every for mode, root in each.roots.items())
     found = (transcript for mode, root in roots for transcript in scan(root, mode))

@@ -1,4 +1,4 @@
-"""Whose lines read how: the modes whose transcripts are files of JSON lines.  Pure."""
+"""Formats by mode, for transcripts that are files of JSON lines. Pure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _Says = Callable[[Mapping[str, Any]], Message | None]
 
 @frozen(kw_only=True)
 class Format:
-    """One agent's lines.
+    """Format of one agent's lines.
 
-    @ivar advance: the tally after one more line.
-    @ivar used: what a line tells that a message used, by the tally before that line.
-    @ivar said: what a line says, if it is something that one side said.
-    @ivar given: the prompt that a line tells of, if no line before it told of that one.
+    @ivar advance: returns the tally after one more line.
+    @ivar used: returns the usage of a line's message, given the tally before that line.
+    @ivar said: returns the message of a line, if it contains one.
+    @ivar given: returns the prompt of a line, if no earlier line reported the same one.
     """
 
     advance: Callable[[Tally, Mapping[str, Any]], Tally]

@@ -1,8 +1,7 @@
-"""Gemini CLI's transcripts: a line for each message, told again as it grows.  Pure.
+"""Format of Gemini CLI's transcripts: a line for each message, repeated as it grows. Pure.
 
-Written by 0.61 to C{~/.gemini/tmp/<folder>/chats/session-<time>-<id>.jsonl}; see
-C{tests/agents/FACTS.rst}.  The tools that a message called, with what came of them, are a part of
-it.
+Version 0.61 writes them to C{~/.gemini/tmp/<folder>/chats/session-<time>-<id>.jsonl}; see
+C{tests/agents/FACTS.rst}. A message contains the tools that it called, with their results.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _SURROUNDINGS = "<session_context>"
 
 
 def said(found: Mapping[str, Any]) -> Message | None:
-    """What a line says, if it is something that one side said."""
+    """Return the message of a line, if it contains one."""
     role, text = _ROLES.get(str(found.get("type"))), as_text(found.get("content"))
     if role is None or not text.strip() or text.startswith(_SURROUNDINGS):
         return None
@@ -45,7 +44,7 @@ def said(found: Mapping[str, Any]) -> Message | None:
 
 
 def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
-    """The tally after one more line."""
+    """Return the tally after one more line."""
     if "projectHash" in found:
         return evolve(tally, conversation=as_id(found.get("sessionId")) or tally.conversation)
     name, words = str(found.get("id") or "")[:NAME_CHARS], said(found)
@@ -62,12 +61,12 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         context = as_count(as_map(found.get("tokens")).get("total"))
         context = context or more.used.sent + more.used.output
         tally = evolve(tally, context=context, model=more.used.model or tally.model)
-    # A message that is written again is whole each time, not a further part of the answer.
+    # A repeated message is complete each time, not a further part of the answer.
     return tally if words is None else answered(evolve(tally, response_id=""), name, words)
 
 
 def _todos(before: ListedTodos, called: Any) -> ListedTodos:
-    """The list after a message's tools; one that was refused changes nothing."""
+    """Return the list after a message's tools; a refused call changes nothing."""
     for call in map(as_map, called if isinstance(called, list) else ()):
         if call.get("name") == _TODOS and call.get("status") == "success":
             told = listed(as_map(call.get("args")).get("todos"), "description")
@@ -76,7 +75,7 @@ def _todos(before: ListedTodos, called: Any) -> ListedTodos:
 
 
 def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
-    """What a line tells that its message used."""
+    """Return the usage of a line's message."""
     tokens = as_map(found.get("tokens"))
     if found.get("type") != "gemini" or not tokens:
         return None

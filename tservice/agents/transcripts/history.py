@@ -36,19 +36,23 @@ from tservice.core.places.bounds import Inside
 from tservice.sessions.interfaces import ISessions
 
 OWN_HEADS = 500
-"""Transcripts, newest first, that are looked into for a caller who may not see all."""
+"""Maximum number of transcripts, newest first, that are examined for a caller who may not see
+all.
+"""
 REMEMBERED = 5_000
-"""Conversations whose turns are remembered; past that all are counted again."""
+"""Maximum number of conversations whose turn counts are cached; beyond that the cache is
+cleared.
+"""
 
 _T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
 class _View:
-    """What one caller may look at.
+    """Conversations that one caller may see.
 
     @ivar own: the folders whose conversations the caller may see; C{None} for all.
-    @ivar inside: where these must be now.
+    @ivar inside: the folder that must contain these now.
     """
 
     files: tuple[TranscriptFiles, ...]
@@ -56,24 +60,26 @@ class _View:
     inside: Inside
 
     def all(self) -> list[StoredConversation]:
-        """Every conversation, newest first; whether each may be seen tells its beginning."""
+        """Return all conversations, newest first; the beginning of each determines if it may be
+        shown.
+        """
         return all_transcripts(self.files)
 
     def shows(self, begins: Tally) -> bool:
-        """Whether the caller may see a conversation."""
+        """Return true if the caller may see a conversation."""
         if self.own is None:
             return True
-        # A session may have been made with more rights than its owner has now.
+        # A session may have been created with more rights than its owner has now.
         return begins.cwd in self.own and self.inside.holds(begins.cwd)
 
 
 class History:
-    """What the agents have left on disk, of all sessions and of none.
+    """Past conversations on disk, with or without a session.
 
-    Somebody who is no admin sees what is in the folders of their own sessions, as far as they may
-    work there now; an account that names an OS user, what is in that user's home.
+    A caller who is not an admin sees the conversations in their own sessions' folders, as far as
+    they may work there now. An account that names an OS user sees those in that user's home.
 
-    @param seconds: a clock that threads may ask.
+    @param seconds: a clock that threads may call.
     """
 
     def __init__(
@@ -90,24 +96,24 @@ class History:
         self._turns: dict[StoredConversation, int] = {}
 
     async def list(self, caller: Identity, limit: int, offset: int) -> HistoryAnswer:
-        """Conversations, newest first.
+        """Return conversations, newest first.
 
         @raise ServiceError: 422 naming C{osUser}: nothing can be read as that user now.
         """
         return await self._look(caller, partial(self._page, limit=limit, offset=offset))
 
     async def search(self, caller: Identity, words: str, limit: int, offset: int) -> HistoryAnswer:
-        """Those in which C{words} were said, or whose folder's name holds them.
+        """Return conversations that contain C{words}, or whose folder's name does.
 
-        @raise ServiceError: as L{list}.
+        @raise ServiceError: see L{list}.
         """
         look = partial(self._found, words=words, limit=limit, offset=offset)
         return await self._look(caller, look)
 
     async def transcript(self, caller: Identity, mode: str, conversation: str) -> TranscriptAnswer:
-        """What was said last in a conversation.
+        """Return the last messages of a conversation.
 
-        @raise ServiceError: 400: no such mode; 404: no such conversation; and as L{list}.
+        @raise ServiceError: 400: no such mode; 404: no such conversation; see also L{list}.
         """
         if mode not in MODES:
             raise invalid("mode", f"must be one of {', '.join(MODES)}")
@@ -117,10 +123,10 @@ class History:
             raise not_found(f"Conversation {conversation}")
         return answer
 
-    # -- inside
+    # -- internal
 
     async def _look(self, caller: Identity, look: Callable[[_View], _T]) -> _T:
-        """C{look} in a thread, with the rights that the caller's sessions have."""
+        """Run C{look} in a thread, with the rights that the caller's sessions have."""
         await self._homes.places.ask(caller.place)
         place = self._homes.places.of(caller)
         sessions = [each for each in self._sessions.list(caller) if each.place == place.id]
@@ -181,7 +187,9 @@ class History:
         )
 
     def _turns_of(self, found: StoredConversation) -> int:
-        """Counted once for each state: L{StoredConversation} names time and size."""
+        """Return the number of turns, counted once for each state: L{StoredConversation} names
+        time and size.
+        """
         known = self._turns.get(found)
         if known is not None:
             return known

@@ -1,8 +1,9 @@
-"""To which prompt belongs what an agent tells: to one, and to none twice (protocol-prompts).  Pure.
+"""Assignment of agents' reports to prompts: each report belongs to at most one prompt
+(protocol-prompts). Pure.
 
-Prompts are often equal ("continue"), and what is told of one may come behind the Enter of the next:
-Claude Code runs the hook of a prompt that waited in a turn when that turn is over.  So a telling is
-of a prompt for sure only where they could not all be of the others that read the same.
+Prompts are often equal ("continue"), and the report of one may come after the Enter of the next:
+Claude Code runs the hook of a queued prompt when the turn is over. So a report belongs to a prompt
+for sure only if the reports cannot all belong to other prompts with the same text.
 """
 
 from __future__ import annotations
@@ -17,17 +18,19 @@ from tservice.agents.transcripts.claude import unpasted
 from tservice.sessions.interfaces import Told
 
 KEPT = 256
-"""Prompts of a session that are remembered, and what hooks told of so many; the newest."""
+"""Maximum number of a session's prompts that are remembered, and of hook reports; the newest are
+kept.
+"""
 
 LATE_MS = 600_000
-"""How long behind its Enter a prompt may be told of that waits in a turn."""
+"""Maximum milliseconds between the Enter of a prompt that is queued in a turn, and its report."""
 
 
 def mark_of(text: str) -> bytes:
-    """What prompts have in common that read the same.
+    """Return a digest that equal prompts share.
 
-    White space is none of it: agents show and keep tabs, line ends and blanks their own way.  Nor
-    are the bounds that they put around a paste.
+    White space is ignored, because agents change tabs, line ends and blanks. So are the tags that
+    they put around a paste.
     """
     folded = "".join(unpasted(text).split())
     return sha256(folded.encode("utf-8", "surrogatepass")).digest()
@@ -35,10 +38,10 @@ def mark_of(text: str) -> bytes:
 
 @define(eq=False)
 class Entry:
-    """A prompt whose Enter was pressed.
+    """Prompt whose Enter was pressed.
 
-    @ivar since: when that was, in Unix milliseconds.
-    @ivar until: when the agent had read that Enter for sure; C{None}: it is not known to.
+    @ivar since: time of the Enter, in Unix milliseconds.
+    @ivar until: time at which the agent had certainly read that Enter; C{None} if unknown.
     """
 
     mark: bytes
@@ -48,13 +51,13 @@ class Entry:
 
 @frozen
 class Span:
-    """When a prompt may be told of, in Unix milliseconds; C{until} is no part of it."""
+    """Time in which a prompt may be reported, in Unix milliseconds; C{until} is exclusive."""
 
     since: int
     until: int
 
     def holds(self, at: int) -> bool:
-        """Whether C{at} is in it."""
+        """Return true if C{at} is in the span."""
         return self.since <= at < self.until
 
 
@@ -66,16 +69,16 @@ class _Heard:
 
 
 class Ledger:
-    """The prompts of one session in the order of their Enters, and what hooks told."""
+    """Prompts of one session in the order of their Enters, and the reports of hooks."""
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=KEPT)
         self._heard: deque[_Heard] = deque(maxlen=KEPT)
 
     def enter(self, text: str, at: int, *, caught_up: bool) -> Entry:
-        """Enter is pressed for C{text}.
+        """Record an Enter for C{text}.
 
-        @param caught_up: the agent has read everything that was typed before.
+        @param caught_up: the agent has read all earlier input.
         """
         for each in self._entries if caught_up else ():
             each.until = at if each.until is None else each.until
@@ -84,28 +87,31 @@ class Ledger:
         return entry
 
     def heard(self, text: str, at: int, name: str | None = None) -> None:
-        """A hook told of a prompt.
+        """Record a hook's report of a prompt.
 
-        @param name: what the agent calls that prompt; told again, it is the same one.
+        @param name: the agent's id of that prompt; a repeated id is the same prompt.
         """
         if name is None or all(each.name != name for each in self._heard):
             self._heard.append(_Heard(mark_of(text), at, name))
 
     def told_by_hook(self, entry: Entry) -> Told:
-        """What hooks told of it; they may do so any time later."""
+        """Return the result of the hooks for a prompt; they may report it at any later time."""
         return self.told(entry, [each.at for each in self._heard if each.mark == entry.mark])
 
     def told(self, entry: Entry, told: Sequence[int], *, at_once: bool = False) -> Told:
-        """What is told of it by what was told of such prompts.
+        """Return the result for a prompt, given the reports of prompts with its text.
 
-        @param told: when that was, from L{beginning} on.
-        @param at_once: that is when the agent read the Enter; else it may be later.
+        @param told: times of the reports, from L{beginning} on.
+        @param at_once: a report's time is that at which the agent read the Enter; otherwise it may
+            be later.
         """
         others = [_span(each, at_once) for each in self._others(entry)]
         return judge(_span(entry, at_once), others, told)
 
     def beginning(self, entry: Entry, *, at_once: bool = False) -> int:
-        """Since when what is told may be of it, or of others that it may be taken for."""
+        """Return the earliest time of reports about this prompt, or about others with the same
+        text.
+        """
         others = (_span(each, at_once) for each in self._others(entry))
         return min((entry.since, *(each.since for each in others if each.until > entry.since)))
 
@@ -114,10 +120,11 @@ class Ledger:
 
 
 def judge(span: Span, others: Sequence[Span], told: Sequence[int]) -> Told:
-    """What is told of one prompt.
+    """Return the result for one prompt.
 
-    @param span: when it may be told of; C{others}: when those may that read the same.
-    @param told: when such a prompt was told of.
+    @param span: the time in which it may be reported; C{others}: the same for those with equal
+        text.
+    @param told: times of reports with that text.
     """
     if not any(map(span.holds, told)):
         return Told.NOT_YET
@@ -126,7 +133,7 @@ def judge(span: Span, others: Sequence[Span], told: Sequence[int]) -> Told:
 
 
 def explained(told: Iterable[int], spans: Sequence[Span]) -> int:
-    """How many tellings there are prompts for at most, one each."""
+    """Return the maximum number of reports that can be assigned to prompts, one each."""
     left = sorted(spans, key=lambda each: each.until)
     for at in sorted(told):
         own = next((each for each in left if each.holds(at)), None)

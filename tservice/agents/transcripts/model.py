@@ -1,6 +1,6 @@
-"""What is found in the agents' own transcripts, and what their formats share.  Pure.
+"""Content of the agents' own transcripts, and helpers that their formats share. Pure.
 
-Formats: C{tests/agents/FACTS.rst}.  Whatever a line lacks or holds beyond that is passed over.
+Formats: C{tests/agents/FACTS.rst}. Missing and additional values in a line are ignored.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ TEXT_LIMIT = 256 * 1024
 """Characters kept of an answer, from its end."""
 TITLE_LENGTH = 60
 NAME_CHARS = 4096
-"""Characters of a name or a path, and of an error."""
+"""Maximum characters of a name or a path, and of an error."""
 LINE_VALUES = 50_000
-"""Values and names of a line; a crowd of them would hold up everybody while it is parsed."""
+"""Maximum number of values and names in a line; parsing more would block other threads."""
 ListedTodos = tuple[tuple[str, str], ...]
-"""The words of each, and how far it is."""
+"""Text and status of each to-do."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
 @frozen(kw_only=True)
 class Message:
-    """Something that one side said.
+    """Message of the user or the agent.
 
     @ivar role: C{user} or C{assistant}.
-    @ivar timestamp: Unix milliseconds; C{None} where the line does not say.
+    @ivar timestamp: Unix milliseconds; C{None} if the line has no time.
     """
 
     role: str
@@ -50,9 +50,9 @@ def _short(text: str) -> str:
 
 @frozen(kw_only=True)
 class Failure:
-    """A turn that the agent itself recorded as failed.
+    """Turn that the agent itself recorded as failed.
 
-    @ivar at: Unix milliseconds; C{None} where the line does not say.
+    @ivar at: Unix milliseconds; C{None} if the line has no time.
     """
 
     text: str = field(converter=_short)
@@ -61,21 +61,21 @@ class Failure:
 
 @frozen(kw_only=True)
 class Tally:
-    """What was found in a transcript so far, but for what its messages used.
+    """Summary of a transcript so far, without the usage of its messages.
 
-    @ivar model: of the last answer.
+    @ivar model: the model of the last answer.
     @ivar context: tokens of the conversation as of the last answer.
-    @ivar window: tokens that the model takes, where the lines say so.
-    @ivar parent: the conversation that this one is a subagent's of.
-    @ivar began: when its file began, of agents whose forks begin with copies.
-    @ivar turn: of agents that tell sums, the turn that the next one is about, and C{sum} the one
-        before it.
+    @ivar window: tokens that the model accepts, if the lines contain it.
+    @ivar parent: the conversation whose subagent this one belongs to.
+    @ivar began: start time of its file, for agents whose forks begin with copies.
+    @ivar turn: for agents that report totals, the turn of the next total; C{sum}: the total before
+        it.
     @ivar response: the last answer; C{response_id} joins its lines.
     @ivar title: from the first prompt, which was given at C{first_at}; the last one at
         C{prompted_at}; C{prompts} counts them.
-    @ivar failure: how the last turn failed; C{None} where it did not.
-    @ivar todos: the agent's to-do list, as its tool was told it last.
-    @ivar planned: a list that its tool was given and did not answer yet, under the call's name.
+    @ivar failure: failure of the last turn; C{None} if it did not fail.
+    @ivar todos: the agent's to-do list, as last given to its tool.
+    @ivar planned: a list that its tool was given and has not confirmed yet, with the call's name.
     """
 
     context: int = 0
@@ -100,12 +100,12 @@ class Tally:
 
     @property
     def ended(self) -> bool:
-        """Whether the agent answered or failed."""
+        """True if the agent answered or failed."""
         return self.response != "" or self.failure is not None
 
 
 def tally_of(kept: Mapping[str, Any]) -> Tally | None:
-    """A tally that was kept as JSON; C{None} for one of another version of the service."""
+    """Return a tally from its stored JSON; C{None} if another version of the service stored it."""
     fields = dict(kept)
     try:
         failure = fields.pop("failure", None)
@@ -125,14 +125,14 @@ def _todos_of(known: Sequence[Sequence[str]]) -> ListedTodos:
 
 @frozen(kw_only=True)
 class ReadPosition:
-    """How far a transcript was read.
+    """Position up to which a transcript was read.
 
-    @ivar inode: tells a file from another one of the same name.
-    @ivar position: the start of the first line that was not read.
-    @ivar changed_at: when the file had changed last by then, in Unix milliseconds, of one that is
-        not the session's conversation.
-    @ivar ended: there was nothing more.
-    @ivar used: what messages used by what was read last, by their names.
+    @ivar inode: distinguishes a file from another one of the same name.
+    @ivar position: the start of the first unread line.
+    @ivar changed_at: the file's last change by then, in Unix milliseconds, for a file that is not
+        the session's conversation.
+    @ivar ended: the end was reached.
+    @ivar used: usage of messages in the last part read, by their names.
     """
 
     path: str
@@ -145,13 +145,15 @@ class ReadPosition:
 
 
 def entry(line: bytes) -> dict[str, Any] | None:
-    """A line as JSON object; C{None} for anything else, also one of more than L{LINE_VALUES}."""
+    """Parse a line as a JSON object; return C{None} for anything else, and for more than
+    L{LINE_VALUES}.
+    """
     if is_crowd(line, LINE_VALUES):
         return None
     try:
         found = json.loads(line)
     except ValueError:
-        # UnicodeDecodeError is one too; nesting without end is none, but no line is that long.
+        # UnicodeDecodeError is a ValueError. Endless nesting is not, but no line is that long.
         return None
     except RecursionError:
         return None
@@ -159,7 +161,7 @@ def entry(line: bytes) -> dict[str, Any] | None:
 
 
 def prompted(tally: Tally, said: Message) -> Tally:
-    """Somebody gave a prompt: whatever failed is past."""
+    """Return the tally after a prompt, which clears the failure."""
     return evolve(
         tally,
         title=tally.title or title_of(said.text),
@@ -171,9 +173,9 @@ def prompted(tally: Tally, said: Message) -> Tally:
 
 
 def answered(tally: Tally, name: str, said: Message) -> Tally:
-    """The agent said something.
+    """Return the tally after a message of the agent.
 
-    @param name: of its message, whose lines are joined; C{""}: each is one of its own.
+    @param name: id of the message, whose lines are joined; C{""} if each line is a separate one.
     """
     joined = f"{tally.response}\n\n{said.text}" if name and name == tally.response_id else said.text
     return evolve(
@@ -185,7 +187,9 @@ def answered(tally: Tally, name: str, said: Message) -> Tally:
 
 
 def title_of(prompt: str) -> str | None:
-    """A session's name from its first prompt; C{None} where it gives none (protocol-session)."""
+    """Return a session's name from its first prompt; C{None} if the prompt is unsuitable
+    (protocol-session).
+    """
     line = next((line for line in prompt.splitlines() if line.strip()), "")
     words = " ".join("".join(c if c.isprintable() or c in JOINERS else " " for c in line).split())
     if not words or words.startswith(("/", "!")):
@@ -194,19 +198,20 @@ def title_of(prompt: str) -> str | None:
 
 
 def as_text(content: Any) -> str:
-    """The text of a message's content, blocks joined by an empty line."""
+    """Return the text of a message's content, with blocks joined by an empty line."""
     if isinstance(content, str):
         return content
     if not isinstance(content, Sequence):
         return ""
-    # Codex writes "Text" for an answer's block and "text" for a prompt's, Gemini CLI no type.
+    # Codex writes "Text" for an answer's block and "text" for a prompt's; Gemini CLI writes no
+    # type.
     kinds = ("text", "Text", None)
     texts = (block.get("text") for block in map(as_map, content) if block.get("type") in kinds)
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
 def as_time(value: Any) -> int | None:
-    """A time as Unix milliseconds, from its ISO form."""
+    """Convert a time from its ISO form to Unix milliseconds."""
     if not isinstance(value, str):
         return None
     try:
@@ -216,32 +221,32 @@ def as_time(value: Any) -> int | None:
 
 
 def as_map(value: Any) -> Mapping[str, Any]:
-    """A JSON object; an empty one for anything else, as for the others below."""
+    """Return a JSON object; an empty one for any other value. The functions below do likewise."""
     return value if isinstance(value, Mapping) else {}
 
 
 def as_string(value: Any) -> str | None:
-    """A text that is not empty."""
+    """Return a text that is not empty."""
     return value if isinstance(value, str) and value else None
 
 
 def as_name(value: Any) -> str | None:
-    """A name or a path of at most L{NAME_CHARS}: what is kept of a conversation for good."""
+    """Return a name or a path of at most L{NAME_CHARS}, which is stored with a conversation."""
     return value if isinstance(value, str) and 0 < len(value) <= NAME_CHARS else None
 
 
 def as_id(value: Any) -> str | None:
-    """A conversation's id, fit for a command line."""
+    """Return a conversation's id that is safe on a command line."""
     return value if isinstance(value, str) and _ID.fullmatch(value) else None
 
 
 def as_count(value: Any) -> int:
-    """A number of tokens."""
+    """Return a number of tokens."""
     known = isinstance(value, int) and not isinstance(value, bool)
     return max(0, min(value, TOKENS_MAX)) if known else 0
 
 
 def as_number(value: Any) -> float:
-    """A sum of dollars."""
+    """Return an amount of dollars."""
     known = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if known and 0 <= value < 1e9 else 0.0

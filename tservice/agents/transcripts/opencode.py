@@ -1,8 +1,8 @@
-"""opencode's conversations: rows of a SQLite database; for a thread (tests/agents/FACTS.rst).
+"""Conversations of opencode: rows of a SQLite database; call from a thread
+(tests/agents/FACTS.rst).
 
-A conversation is named as if it was a file in the database: C{.../opencode.db/ses_1}.
-
-Whoever the agent is may have written the database: a child reads it (L{rows}).
+A conversation is named as if it were a file in the database: C{.../opencode.db/ses_1}. Any user may
+have written the database, so a child process reads it (L{rows}).
 """
 
 from __future__ import annotations
@@ -39,18 +39,17 @@ from tservice.agents.transcripts.usage.record import MessageUsage, Usage
 from tservice.core.crowd import is_crowd
 
 NEWEST = 20
-"""Messages, newest first, in which the last answer or a prompt is looked for."""
+"""Maximum number of messages, newest first, that are searched for the last answer or a prompt."""
 PARTS = 200
-"""Parts of one message that are read."""
+"""Maximum number of parts of one message that are read."""
 LISTED = 1000
-"""Conversations, newest first, that are listed."""
+"""Maximum number of conversations, newest first, that are listed."""
 
 LATE_MS = 60_000
-"""How long behind its time a message may come to be seen by others."""
+"""Maximum milliseconds after its time at which a message becomes visible to readers."""
 
 _SESSION = "SELECT directory, model FROM session WHERE id = ?"
-# Of the conversations that are named, and of what their subagents began: the messages that changed
-# since, the oldest change first.
+# The changed messages of the given conversations and of their subagents, the oldest change first.
 _CHANGED = """
     WITH RECURSIVE family (id, child) AS (
         SELECT id, parent_id IS NOT NULL FROM session
@@ -66,7 +65,7 @@ _NEWEST = """
     SELECT id, time_created, data FROM message WHERE session_id = ?
     ORDER BY time_created DESC, id DESC LIMIT ?
 """
-# A fork begins with copies, which are older than it.
+# A fork begins with copies, which are older than the fork.
 _FIRST = """
     SELECT message.id, message.time_created, message.data
     FROM message JOIN session ON session.id = message.session_id
@@ -84,9 +83,9 @@ _LISTED = """
 
 
 def listed(database: Path) -> list[tuple[str, int]]:
-    """The conversations with when they changed last in Unix milliseconds, newest first.
+    """Return the conversations with their last change in Unix milliseconds, newest first.
 
-    @raise OSError: it cannot be read.
+    @raise OSError: the database cannot be read.
     """
     with opened(database) as rows:
         found = rows.ask(_LISTED, LISTED)
@@ -114,7 +113,7 @@ def read_on(place: ReadPosition, path: Path, known: Sequence[str] = ()) -> ReadP
 
 
 def head(path: Path) -> Tally:
-    """What the beginning of a conversation tells.
+    """Return the tally of a conversation's beginning.
 
     @raise OSError: it cannot be read.
     """
@@ -123,7 +122,7 @@ def head(path: Path) -> Tally:
 
 
 def messages(path: Path) -> list[Message]:
-    """The last messages of a conversation, oldest first.
+    """Return the last messages of a conversation, oldest first.
 
     @raise OSError: it cannot be read.
     """
@@ -142,8 +141,8 @@ def messages(path: Path) -> list[Message]:
 
 
 def prompts(path: Path, since: int) -> Iterator[tuple[int, str]]:
-    """What a conversation's agent was told since C{since}, and when (Unix milliseconds), newest
-    first, as far as the newest messages tell.
+    """Iterate over the prompts of a conversation since C{since} with their times (Unix
+    milliseconds), newest first, as far as the newest messages contain them.
 
     @raise OSError: it cannot be read.
     """
@@ -155,7 +154,7 @@ def prompts(path: Path, since: int) -> Iterator[tuple[int, str]]:
 
 
 def has_answer(path: Path, since: int) -> bool:
-    """Whether the newest messages tell of an answer or a failure since C{since} (Unix
+    """Return true if the newest messages contain an answer or a failure since C{since} (Unix
     milliseconds).
 
     @raise OSError: it cannot be read.
@@ -182,7 +181,9 @@ def _begun(rows: Rows, conversation: str, tally: Tally) -> Tally:
 
 
 def _changed(rows: Rows, conversations: Sequence[str], since: int) -> Iterator[Row]:
-    """The messages of conversations and their subagents that changed since, L{LINES} at most."""
+    """Iterate over the messages of conversations and their subagents that changed since,
+    L{LINES} at most.
+    """
     after: tuple[int, str] = (since, "")
     for _ in range(LINES // REPORTS):
         found = rows.ask(_CHANGED, json.dumps(conversations), *after, REPORTS)
@@ -193,11 +194,11 @@ def _changed(rows: Rows, conversations: Sequence[str], since: int) -> Iterator[R
 
 
 def _used(row: Row) -> MessageUsage | None:
-    """What a message used.
+    """Return the usage of a message.
 
-    Its name is its id.  A fork of a conversation has new ids and the old times, so a message of
-    the agent itself is named by its time.  Those of subagents, which may have equal times, are
-    never copied.
+    Its name is its id. A fork of a conversation has new ids and the old times, so a message of the
+    agent itself is named by its time. Messages of subagents may have equal times, but are never
+    copied.
     """
     data = _object(row["data"])
     tokens, cost = as_map(data.get("tokens")), as_number(data.get("cost"))
@@ -217,10 +218,10 @@ def _used(row: Row) -> MessageUsage | None:
 
 
 def _todos(rows: Rows, conversation: str) -> ListedTodos:
-    """Its to-do list."""
+    """Return the conversation's to-do list."""
     found: list[Row] = []
     with suppress(OSError):
-        # A version may keep none in this way; all else of the conversation is told.
+        # A version of opencode may have no such table; the rest of the conversation is still read.
         found = rows.ask(_TODOS, conversation, todos.TODOS)
     return todos.kept(todos.listed([dict(row) for row in reversed(found)], "content") or ())
 
@@ -241,7 +242,7 @@ def _advance(tally: Tally, message: Mapping[str, Any]) -> Tally:
 
 
 def _messages(rows: Rows, conversation: str, most: int) -> list[dict[str, Any]]:
-    """The newest messages, newest first."""
+    """Return the newest messages, newest first."""
     found = rows.ask(_NEWEST, conversation, most)
     return [_message(rows, row) for row in found]
 

@@ -1,7 +1,8 @@
-"""pi's transcripts: a line for each message, with its price (tests/agents/FACTS.rst).  Pure.
+"""Format of pi's transcripts: a line for each message, with its price (tests/agents/FACTS.rst).
+Pure.
 
-Written by 0.73 to C{~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl}; entries are a tree, all
-branches of which are read.
+Version 0.73 writes them to C{~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl}. Entries form a
+tree, all branches of which are read.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tservice.agents.transcripts.usage.record import MessageUsage, Usage
 
 
 def said(found: Mapping[str, Any]) -> Message | None:
-    """What a line says, if it is something that one side said."""
+    """Return the message of a line, if it contains one."""
     if found.get("type") != "message":
         return None
     message = as_map(found.get("message"))
@@ -43,7 +44,7 @@ def said(found: Mapping[str, Any]) -> Message | None:
 
 
 def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
-    """The tally after one more line."""
+    """Return the tally after one more line."""
     if found.get("type") == "session":
         return evolve(
             tally,
@@ -53,7 +54,7 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
         )
     words, message = said(found), as_map(found.get("message"))
     if words is not None and words.role == "user":
-        # A fork begins with copies, which are older than it.
+        # A fork begins with copies, which are older than the fork.
         copied = words.timestamp is not None and words.timestamp < (tally.began or 0)
         return tally if copied else prompted(tally, words)
     if found.get("type") != "message" or message.get("role") != "assistant":
@@ -70,7 +71,7 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
 
 
 def used(tally: Tally, found: Mapping[str, Any]) -> MessageUsage | None:
-    """What a line tells that its message used."""
+    """Return the usage of a line's message."""
     message = as_map(found.get("message"))
     if found.get("type") != "message" or message.get("role") != "assistant":
         return None

@@ -1,4 +1,4 @@
-"""What tokens cost, and how many a model takes: by the packaged table and the setting before it."""
+"""Prices of tokens and context sizes of models, from the setting and the packaged table."""
 
 from __future__ import annotations
 
@@ -16,36 +16,38 @@ from tservice.core.yamltext import parse_yaml
 from tservice.settings.interfaces import ModelPrice
 
 MILLION = 1_000_000
-# What Claude Code's banner adds to the name of a model that it runs with a longer context.
+# Suffix that Claude Code's banner adds to a model's name for a longer context.
 _CONTEXT = re.compile(r"\((?P<count>[1-9][0-9]{0,3})(?P<unit>[KM]) context\)")
 _UNITS = {"K": 1000, "M": MILLION}
 
 
 @frozen(kw_only=True)
 class Prices:
-    """The table.
+    """Table of prices.
 
-    @ivar packaged: its rows that come with the program.
-    @ivar chosen: those of the setting C{modelPrices}, which come first.
+    @ivar packaged: rows that come with the program.
+    @ivar chosen: rows of the setting C{modelPrices}, which take precedence.
     """
 
     packaged: Sequence[ModelPrice]
     chosen: Callable[[], Sequence[ModelPrice]] = tuple
 
     def of(self, model: str) -> ModelPrice | None:
-        """The row of a model, by its own name; C{None}: nobody knows."""
+        """Return the row of a model, by its own name; C{None} if it is unknown."""
         name = model.lower()
         rows = (*self.chosen(), *self.packaged)
         return next((row for row in rows if name and fnmatchcase(name, row.model.lower())), None)
 
     def cost(self, totals: Totals) -> float:
-        """Dollars: what the transcript says, else what those tokens cost whose price is known."""
+        """Return dollars: those of the transcript, else the price of the tokens whose price is
+        known.
+        """
         if totals.cost > 0:
             return totals.cost
         return sum(self._cost(used) for used in totals.usage)
 
     def context_percentage(self, tally: Tally, shown: str) -> float | None:
-        """How full the model's window is; C{None} where its size is not known.
+        """Return the used percentage of the model's window; C{None} if its size is unknown.
 
         @param shown: the model as the screen names it, perhaps with its window.
         """
@@ -69,12 +71,12 @@ class Prices:
 
 
 def shown_window(shown: str) -> int | None:
-    """The window that a model's name on the screen tells: C{Opus 4.8 (1M context)}."""
+    """Return the window in a model's name on the screen: C{Opus 4.8 (1M context)}."""
     found = _CONTEXT.search(shown)
     return None if found is None else int(found["count"]) * _UNITS[found["unit"]]
 
 
 def packaged_prices() -> tuple[ModelPrice, ...]:
-    """The rows that come with the program."""
+    """Return the rows that come with the program."""
     text = (files("tservice.agents.transcripts") / "prices.yaml").read_text("utf-8")
     return tuple(ModelPrice.model_validate_json(json.dumps(row)) for row in parse_yaml(text))

@@ -1,11 +1,11 @@
-"""What proves that a prompt was submitted, or answered, beside the screen: hooks and transcripts
+"""Confirmation of prompts and answers by hooks and transcripts, in addition to the screen
 (protocol-conventions, protocol-signals).
 
 A composer may show a text that was submitted long ago: Claude Code sometimes keeps a paste there.
-Its C{UserPromptSubmit} hook tells each prompt that begins a turn, its transcript those that wait
-for the end of one, too.  pi writes its transcript at the first answer only, and others may be
-late: what stands there was submitted, what does not may have been.  Whatever is told is told of one
-prompt alone (L{Ledger}).
+Its C{UserPromptSubmit} hook reports each prompt that begins a turn. Its transcript also contains
+those that wait for the end of one. pi writes its transcript at the first answer only, and others
+may be late. So a prompt in the transcript was submitted, but a missing one may have been submitted
+too. Each report counts for one prompt alone (L{Ledger}).
 """
 
 from __future__ import annotations
@@ -31,23 +31,27 @@ from tservice.core.doors.inthread import InOwnThread
 from tservice.sessions.interfaces import Claim, Session, Told
 
 TAIL = 1024 * 1024
-"""Bytes from a transcript's end in which a prompt is looked for."""
+"""Bytes from a transcript's end that are searched for a prompt."""
 DISORDER_MS = 60_000
-"""How much older than the line before it a line may be.
+"""Maximum milliseconds by which a line may be older than the line before it.
 
 Claude Code, stopped for 2 s at a time, wrote lines that were 6.2 s older than one above them.
 """
 
 _TELLING = frozenset({"primary", "codex"})
-"""Whose transcripts name each prompt once it is given, so that one which is not there was not."""
+"""Modes whose transcripts contain each prompt once it is given, so that a missing one was not
+given.
+"""
 _AT_ONCE = frozenset({"primary"})
-"""Whose transcripts name the moment of a prompt's Enter; others name that at which it is said."""
+"""Modes whose transcripts contain the time of a prompt's Enter; others contain the time of its
+processing.
+"""
 
 
 class Proofs:
-    """What agents themselves told of their prompts.
+    """Agents' own reports about their prompts.
 
-    @param told: the transcript that a session's hooks named.
+    @param told: returns the transcript that a session's hooks named.
     """
 
     def __init__(
@@ -64,29 +68,33 @@ class Proofs:
         self._ledgers: dict[str, Ledger] = {}
 
     def heard(self, session_id: str, prompt: object, at: int, name: object = None) -> None:
-        """A hook told of a prompt.
+        """Record a hook's report of a prompt.
 
-        @param prompt: as its payload has it; untrusted.
-        @param name: what it calls that prompt; untrusted.
+        @param prompt: the prompt in its payload; untrusted.
+        @param name: its id of that prompt; untrusted.
         """
         ledger = self._ledgers.get(session_id)
         if ledger is not None and isinstance(prompt, str):
             ledger.heard(prompt, at, as_id(name))
 
     def forget(self, session_id: str) -> None:
-        """The session's process is another one, or the session is gone."""
+        """Drop the reports of a session that has a new process or is gone."""
         self._ledgers.pop(session_id, None)
 
     def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
-        """Enter is pressed next for C{text}, or was; see L{IInputGate.claim}."""
+        """Record an Enter for C{text} that follows or has just happened; see
+        L{IInputGate.claim}.
+        """
         ledger = self._ledgers.setdefault(session.id, Ledger())
         at = now_ms(self._clock) if session.last_submit_at is None else session.last_submit_at
         entry = ledger.enter(text, at, caught_up=caught_up)
         return _ClaimInSession(proofs=self, session=session, ledger=ledger, entry=entry)
 
     async def kept(self, session: Session, mark: bytes, since: int) -> list[int] | None:
-        """When a session's agent wrote since C{since} that it was given such a prompt, in Unix
-        milliseconds, newest first; C{None}: nothing that it wrote can be read."""
+        """Return the times since C{since} at which the agent's transcript contains such a prompt.
+
+        @return: Unix milliseconds, newest first; C{None} if no transcript can be read.
+        """
         if session.mode not in STORES:
             return None
         homes, files = self._homes, self._homes.files_of(session)
@@ -103,16 +111,17 @@ class Proofs:
             owned = homes.as_owner(session, look)
             return await self._in_thread(owned, session.working_dir, session.owner)
         except OSError:
-            # It cannot be read, which proves nothing.
+            # An unreadable transcript proves nothing.
             return None
 
     def keeps(self, session: Session) -> bool:
-        """Whether a session's agent keeps its conversation where it can be read."""
+        """Return true if a session's agent stores its conversation in a readable location."""
         return session.mode in STORES and self._homes.places.recall(session.place).near
 
     async def answered(self, session: Session, since: int) -> bool:
-        """Whether the agent wrote an answer, or that its turn failed, at C{since} (Unix
-        milliseconds) or later; false also where nobody knows."""
+        """Return true if the agent recorded an answer or a failed turn at C{since} (Unix
+        milliseconds) or later; false if it is unknown.
+        """
         homes, files = self._homes, self._homes.files_of(session)
         told = self._told(session.id)
 
@@ -124,7 +133,7 @@ class Proofs:
             owned = homes.as_owner(session, look)
             return await self._in_thread(owned, session.working_dir, session.owner)
         except OSError:
-            # It cannot be read, which proves nothing.
+            # An unreadable transcript proves nothing.
             return False
 
 
@@ -137,7 +146,7 @@ def _has_answer(path: Path, mode: str, since: int) -> bool:
 
 @frozen(kw_only=True)
 class _ClaimInSession:
-    """A prompt of a session among the others of its ledger."""
+    """Prompt of a session among the others of its ledger."""
 
     proofs: Proofs
     session: Session
@@ -145,11 +154,11 @@ class _ClaimInSession:
     entry: Entry
 
     async def told(self) -> Told:
-        """See L{Claim.told}."""
+        """Return the report about the prompt, by hooks and by the transcript."""
         heard = self.ledger.told_by_hook(self.entry)
         if heard is Told.SUBMITTED:
             return heard
-        # That no hook told says nothing: it may be late, or not run at all.
+        # A missing hook proves nothing: it may be late, or did not run.
         unwritten = Told.NOTHING if heard is Told.NOT_YET else heard
         at_once = self.session.mode in _AT_ONCE
         since = self.ledger.beginning(self.entry, at_once=at_once)
@@ -162,7 +171,8 @@ class _ClaimInSession:
 
 
 def prompts(path: Path, mode: str, since: int, tail: int = TAIL) -> Iterator[tuple[int, str]]:
-    """What an agent was told since C{since}, and when (Unix milliseconds), newest first.
+    """Iterate over an agent's prompts since C{since} with their times (Unix milliseconds), newest
+    first.
 
     @param tail: bytes from the transcript's end that are read.
     @raise OSError: it cannot be read.
@@ -182,7 +192,9 @@ def prompts(path: Path, mode: str, since: int, tail: int = TAIL) -> Iterator[tup
 
 
 def _entries(path: Path, since: int, tail: int = TAIL) -> Iterator[dict[str, Any]]:
-    """The entries of a transcript's end since C{since} (Unix milliseconds), newest first."""
+    """Iterate over the entries of a transcript's end since C{since} (Unix milliseconds), newest
+    first.
+    """
     with open_regular(path) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - tail))
@@ -196,7 +208,7 @@ def _entries(path: Path, since: int, tail: int = TAIL) -> Iterator[dict[str, Any
 
 
 def _written_at(found: dict[str, Any]) -> int | None:
-    """Unix milliseconds of an entry; C{None} where it does not tell."""
+    """Return the time of an entry in Unix milliseconds; C{None} if it has none."""
     try:
         return int(datetime.fromisoformat(str(found.get("timestamp"))).timestamp() * 1000)
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Reading transcript files piece by piece; for a thread, since they can be huge."""
+"""Incremental reader of transcript files, which can be huge; call it from a thread."""
 
 from __future__ import annotations
 
@@ -18,45 +18,50 @@ from tservice.agents.transcripts.usage.record import MessageUsage
 from tservice.core.kernelfiles import open_plain
 
 PIECE = 256 * 1024
-"""Bytes read at once."""
+"""Bytes of one read."""
 LINE_LIMIT = 8 * 1024 * 1024
-"""A longer line is passed over."""
+"""Maximum bytes of a line; longer ones are skipped."""
 TURN = 16 * 1024 * 1024
-"""Bytes read in one call, so that other work of the thread pool gets its turn."""
+"""Maximum bytes read in one call, so that other work of the thread pool gets its turn."""
 LINES = 50_000
-"""Lines read in one call, for the same reason: millions of short ones fit into so many bytes."""
+"""Maximum lines read in one call, for the same reason: these bytes could be millions of short
+lines.
+"""
 REPORTS = 2_000
-"""Messages of which one call tells what they used: so many are then stored at once."""
+"""Maximum messages whose usage one call returns, which are then stored together."""
 SHORTEST = 16
-"""Bytes below which a line says nothing, in any format."""
+"""Bytes below which a line contains nothing useful, in any format."""
 UNREAD = 1024 * 1024 * 1024
-"""Bytes that one reading goes through in all its turns: of more, as of a file that is all hole, the
-end."""
+"""Maximum bytes that are read in all calls together. Of a larger file, such as a sparse one,
+only the end is read.
+"""
 HEAD = 256 * 1024
-"""Bytes in which the beginning of a conversation is looked for."""
+"""Bytes that are searched for the beginning of a conversation."""
 TAIL = 4 * 1024 * 1024
-"""Bytes from the end in which a conversation's last messages are looked for."""
+"""Bytes from the end that are searched for a conversation's last messages."""
 MESSAGES = 200
 MESSAGE_CHARS = 1024 * 1024
-"""Of a whole conversation, so many last messages and characters are told."""
+"""Maximum characters of the last messages that are returned, in addition to the limit
+C{MESSAGES}.
+"""
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file that is one: no pipe to hang on, no link out of its folder.
+    """Open a regular file: no pipe that could block, no link out of its folder.
 
     @raise OSError: it is something else.
     """
     fd = open_plain(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError(f"{path} is no regular file")
+        raise OSError(f"{path} is not a regular file")
     return os.fdopen(fd, "rb")
 
 
 def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
-    """Read what is new in C{path}, at most L{TURN} bytes, L{LINES} lines and L{REPORTS} messages.
+    """Read the new part of C{path}, at most L{TURN} bytes, L{LINES} lines and L{REPORTS} messages.
 
-    A file that was replaced or cut is read from its start again.
+    A file that was replaced or truncated is read from its start again.
 
     @raise OSError: it cannot be read.
     """
@@ -67,7 +72,7 @@ def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
         same = (str(path), status.st_ino) == (place.path, place.inode)
         if not same or status.st_size < place.position:
             place = ReadPosition(path=str(path), inode=status.st_ino)
-        # Where that is in the middle of a line, its end is no JSON.
+        # If this is in the middle of a line, the rest of that line is no valid JSON.
         start = max(place.position, status.st_size - UNREAD)
         tally, position, number = place.tally, start, 0
         for number, (line, end) in enumerate(lines(file, start, start + TURN), 1):
@@ -89,9 +94,10 @@ def _later(before: MessageUsage | None, now: MessageUsage) -> MessageUsage:
 
 
 def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
-    """Each whole line that begins between C{start} and C{stop}, with where it ends.
+    """Iterate over the complete lines that begin between C{start} and C{stop}, with the end of
+    each.
 
-    A line above L{LINE_LIMIT} is given as an empty one.  What has no line end yet is not given.
+    A line above L{LINE_LIMIT} is yielded as an empty one. A line without its end is not yielded.
     """
     file.seek(start)
     position, skipping = start, False
@@ -104,7 +110,7 @@ def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
         for line in whole:
             if position >= stop:
                 return
-            # What was dropped of a long line counts as read.
+            # The dropped part of a long line counts as read.
             position += len(line) + 1
             yield (b"" if skipping else line), position
             skipping = False
@@ -114,12 +120,12 @@ def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
             position += held
             skipping = True
             rest.clear()
-            # Whoever goes on from here reads the end of that line, which is no JSON.
+            # The next reading starts within that line, whose rest is no valid JSON.
             yield b"", position
 
 
 def head(path: Path, mode: str) -> Tally:
-    """What the beginning of a conversation tells: its id, folder and title."""
+    """Return the tally of a conversation's beginning: its id, folder and title."""
     tally, advance = Tally(), FORMATS[mode].advance
     with suppress(OSError), open_regular(path) as file:
         for line in file.read(HEAD).split(b"\n")[:-1]:
@@ -131,7 +137,7 @@ def head(path: Path, mode: str) -> Tally:
 
 
 def _grew(before: Message, now: Message) -> bool:
-    """Whether a message is told again: Gemini CLI writes it anew whenever it grows."""
+    """Return true if a message is repeated: Gemini CLI writes it again whenever it grows."""
     same = before.timestamp is not None and before.timestamp == now.timestamp
     return same and before.role == now.role and now.text.startswith(before.text)
 
@@ -139,9 +145,9 @@ def _grew(before: Message, now: Message) -> bool:
 def spoken(
     path: Path, mode: str, most: int, holds: Callable[[bytes], bool] = bool
 ) -> Iterator[Message]:
-    """What was said in the first C{most} bytes, oldest first.
+    """Iterate over the messages in the first C{most} bytes, oldest first.
 
-    @param holds: whether a line is worth parsing.
+    @param holds: returns true if a line is worth parsing.
     @raise OSError: it cannot be read.
     """
     with open_regular(path) as file:
@@ -149,7 +155,7 @@ def spoken(
 
 
 def messages(path: Path, mode: str) -> list[Message]:
-    """The last messages of a conversation, oldest first.
+    """Return the last messages of a conversation, oldest first.
 
     @raise OSError: it cannot be read.
     """
@@ -163,7 +169,7 @@ def messages(path: Path, mode: str) -> list[Message]:
 
 
 def _in_order(said: Iterable[Message]) -> Iterable[Message]:
-    """As it was said: a busy Claude Code may write a prompt behind the answer to it."""
+    """Sort messages by time: a busy Claude Code may write a prompt after its answer."""
     at = 0
     timed: list[tuple[int, Message]] = []
     for each in said:
@@ -178,7 +184,7 @@ def _said_in(
     said_in = FORMATS[mode].said
     last: Message | None = None
     for number, (line, _) in enumerate(lines(file, start, stop)):
-        # The first line from the middle of a file is none.
+        # The first line from the middle of a file is incomplete.
         whole = len(line) >= SHORTEST and (number > 0 or start == 0)
         parsed = entry(line) if whole and holds(line) else None
         said = None if parsed is None else said_in(parsed)

@@ -1,4 +1,4 @@
-"""The routes that read transcripts (protocol-conversations)."""
+"""Routes that read transcripts (protocol-conversations)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tservice.http.models import Query, QueryInt
 from tservice.http.operations import Access, Call, Operation, Scope
 
 PAGE = 100
-"""Conversations of one answer at most (protocol-conversations)."""
+"""Maximum number of conversations in one response (protocol-conversations)."""
 WORDS = 200
-"""Characters that are looked for."""
+"""Maximum characters of a search text."""
 
 
 class ResponseQuery(Query):
@@ -42,14 +42,14 @@ class TranscriptQuery(Query):
 
 
 class TranscriptRoutes:
-    """C{last-response}, and what is under C{history}."""
+    """Operations C{last-response}, and those below C{history}."""
 
     def __init__(self, transcripts: Transcripts, history: History) -> None:
         self._transcripts = transcripts
         self._history = history
 
     def operations(self) -> list[Operation]:
-        """The operations."""
+        """Return the operations."""
         return [
             Operation(
                 method="GET",

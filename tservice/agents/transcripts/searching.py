@@ -1,4 +1,4 @@
-"""Looking for words in conversations, and counting their turns; for a thread."""
+"""Search of words in conversations, and the count of their turns; call it from a thread."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from tservice.agents.transcripts.stores import StoredConversation
 from tservice.core.text import cut_between, is_mark
 
 SEARCHED = 2_000
-"""Conversations, newest first, that one search looks into."""
+"""Maximum number of conversations, newest first, in one search."""
 SEARCHED_BYTES = 512 * 1024 * 1024
 SEARCHED_EACH = 64 * 1024 * 1024
-"""Bytes of one conversation that a search looks at, from its start."""
+"""Maximum bytes of one conversation that a search reads, from its start."""
 SEARCH_SECONDS = 5.0
 HITS = 200
 COUNTED = 4 * 1024 * 1024
 """Bytes of a conversation, from its start, in which turns are counted."""
 BEFORE, AROUND = 60, 180
-"""Characters of an excerpt before the place, and in all."""
+"""Characters of an excerpt before the match, and in total."""
 
 _UNESCAPED = re.compile(rb"[a-z0-9 _.,:;-]+")
-"""What JSON has as it is, whoever wrote it."""
+"""Characters that JSON never escapes, with any writer."""
 
 
 @frozen(kw_only=True)
 class Hit:
-    """A conversation in which the words are.
+    """Conversation that contains the words.
 
-    @ivar excerpt: C{None}: they are in its folder's name only.
+    @ivar excerpt: C{None} if only its folder's name contains them.
     """
 
     found: StoredConversation
@@ -43,9 +43,9 @@ class Hit:
 
 @frozen(kw_only=True)
 class Hits:
-    """What a search found.
+    """Result of a search.
 
-    @ivar complete: it looked at everything.
+    @ivar complete: everything was searched.
     """
 
     hits: tuple[Hit, ...]
@@ -58,10 +58,10 @@ def search(
     seen: Callable[[Tally], bool],
     seconds: Callable[[], float],
 ) -> Hits:
-    """The conversations that hold C{words}, in the order of C{found}, whatever the case.
+    """Return the conversations that contain C{words}, ignoring case, in the order of C{found}.
 
-    @param seen: whether the caller may see a conversation, from its beginning.
-    @param seconds: the clock by which L{SEARCH_SECONDS} are counted.
+    @param seen: returns true if the caller may see a conversation, given its beginning.
+    @param seconds: the clock for L{SEARCH_SECONDS}.
     """
     wanted, end, left = words.lower(), seconds() + SEARCH_SECONDS, SEARCHED_BYTES
     hits: list[Hit] = []
@@ -70,7 +70,8 @@ def search(
             return Hits(hits=tuple(hits), complete=False)
         begins = head(each.path, each.mode)
         if not seen(begins):
-            # Nothing of what others said may show, neither in the time that this takes.
+            # Nothing about other users' conversations may leak, not even through the time this
+            # takes.
             continue
         left -= min(each.size, SEARCHED_EACH)
         if left < 0:
@@ -82,7 +83,7 @@ def search(
 
 
 def turns_of(found: StoredConversation) -> int:
-    """Prompts in the first L{COUNTED} bytes; 0 where it cannot be read."""
+    """Return the number of prompts in the first L{COUNTED} bytes; 0 if it cannot be read."""
     with suppress(OSError):
         said = spoken(found.path, found.mode, COUNTED, _may_be_prompt)
         return sum(each.role == "user" for each in said)
@@ -90,7 +91,7 @@ def turns_of(found: StoredConversation) -> int:
 
 
 def excerpt_of(text: str, wanted: str) -> str | None:
-    """The words around the first place of C{wanted}, which is in lower case; on one line."""
+    """Return the text around the first match of C{wanted}, which is in lower case; on one line."""
     at = text.lower().find(wanted)
     if at < 0:
         return None
@@ -102,7 +103,9 @@ def excerpt_of(text: str, wanted: str) -> str | None:
 
 
 def sieve(wanted: str) -> Callable[[bytes], bool]:
-    """Whether a line of JSON may hold C{wanted}: cheap, so that few lines are parsed."""
+    """Return a cheap test for lines of JSON that may contain C{wanted}, so that few lines are
+    parsed.
+    """
     runs = _UNESCAPED.findall(wanted.encode())
     longest = max(runs, key=len, default=b"")
     return lambda line: longest in line.lower()

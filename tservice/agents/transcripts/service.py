@@ -1,5 +1,4 @@
-"""What the agents' transcripts tell of their sessions (protocol-session,
-protocol-conversations)."""
+"""Sessions' data from the agents' transcripts (protocol-session, protocol-conversations)."""
 
 from __future__ import annotations
 
@@ -46,16 +45,19 @@ from tservice.sessions.interfaces import (
 )
 
 CONVERSATIONS = 50
-"""Conversation ids that a session keeps, the newest."""
+"""Maximum number of conversation ids that a session keeps, the newest."""
 
 MOMENT = 0.1
-"""Seconds from an event to the reading: the agent writes the last lines of a turn after its hook,
-one turn makes several events, and whoever waits for them is to be answered first."""
+"""Seconds from an event to the reading. The agent writes the last lines of a turn after its
+hook, one turn causes several events, and waiting clients get their responses first.
+"""
 
 AGAIN = 0.5
 """Seconds between two readings after a turn whose answer is not written yet."""
 LATE = 2.0
-"""Seconds from the rest of an agent to one more reading: no hook may tell of the turn's end."""
+"""Seconds from the rest of an agent to one more reading, in case that no hook reports the turn's
+end.
+"""
 
 _MOMENTS = {
     EventName.SESSION_STOP,
@@ -65,19 +67,20 @@ _MOMENTS = {
 }
 
 EARLY_MS = 1000
-"""How much older than its Enter a prompt may seem."""
+"""Maximum milliseconds by which a prompt may seem older than its Enter."""
 
 _LISTING = frozenset({CODEX, GEMINI, OPENCODE})
-"""The modes whose transcripts hold a to-do list that no hook tells."""
+"""Modes whose transcripts contain a to-do list that no hook reports."""
 
 _T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
 class _Read:
-    """A transcript that was read on.
+    """Result of reading a transcript.
 
-    @ivar kept: what its messages used is counted; false: the disk is full, so it is read again.
+    @ivar kept: the usage of its messages is stored; false if the disk is full, so that it is read
+        again.
     """
 
     place: ReadPosition
@@ -85,9 +88,9 @@ class _Read:
 
 
 class Transcripts:
-    """Reads on in a session's transcript whenever its agent said something.
+    """Reader of a session's transcript, which continues whenever its agent said something.
 
-    @ivar observers: told of each session whose transcript had something new.
+    @ivar observers: called for each session whose transcript has new content.
     """
 
     _log = Logger()
@@ -125,14 +128,14 @@ class Transcripts:
         self.observers: list[Callable[[str, Tally], None]] = []
 
     def start(self, hub: EventHub) -> None:
-        """Begin to hear, and read what was written while no service was there."""
+        """Subscribe to events, and read the lines written while the service was down."""
         self._end = hub.subscribe(self._heard)
         for session in self._sessions.list():
             if self._store.load(session.id).path:
                 self._want(session.id)
 
     def stop(self) -> None:
-        """Hear nothing more; what is being read is dropped."""
+        """Unsubscribe from events and cancel all readings."""
         if self._end is not None:
             self._end()
             self._end = None
@@ -143,16 +146,17 @@ class Transcripts:
         self._wanted.clear()
 
     def tally(self, session_id: str) -> Tally | None:
-        """What was read last; C{None} before the first reading of this service."""
+        """Return the last tally; C{None} before the first reading of this service."""
         place = self._places.get(session_id)
         return None if place is None else place.tally
 
     async def last_response(self, session_id: str, *, whole: bool) -> dict[str, Any]:
-        """The agent's last answer; with C{whole} the last messages of the conversation too.
+        """Return the agent's last answer; with C{whole}, also the last messages of the
+        conversation.
 
-        Right after a turn's end it is held until the agent has written that turn's answer.
+        Right after a turn's end this waits until the agent has written that turn's answer.
 
-        @raise ServiceError: 400: the session's mode keeps no transcript that is known.
+        @raise ServiceError: 400: the session's mode has no known transcript.
         """
         session = self._with_transcript(session_id)
         place = await self._whole(session_id)
@@ -168,12 +172,12 @@ class Transcripts:
         return answer
 
     async def prompts(self, session_id: str, since: int) -> list[tuple[int, str]]:
-        """Return what the session's agent was told from C{since} on, oldest first.
+        """Return the prompts of the session's agent from C{since} on, oldest first.
 
-        Each prompt has the time of its Enter, as far as the agent tells that, in Unix milliseconds.
-        Right after a turn's end it is held as L{last_response} is.
+        Each prompt has the time of its Enter, as far as the agent records it, in Unix milliseconds.
+        Right after a turn's end this waits like L{last_response}.
 
-        @raise ServiceError: as for L{last_response}.
+        @raise ServiceError: see L{last_response}.
         """
         session = self._with_transcript(session_id)
         place = await self._whole(session_id)
@@ -183,7 +187,7 @@ class Transcripts:
         return await self._attempt(session, read) or []
 
     async def refresh(self, session_id: str) -> ReadPosition:
-        """Read what is new."""
+        """Read the new part of the transcript."""
         lock = self._locks.setdefault(session_id, DeferredLock())
         await lock.acquire()
         try:
@@ -191,10 +195,10 @@ class Transcripts:
         finally:
             lock.release()
 
-    # -- inside
+    # -- internal
 
     async def _whole(self, session_id: str) -> ReadPosition:
-        """Read what is new; right after a turn's end, once that turn's answer is there."""
+        """Read the new part; right after a turn's end, wait for that turn's answer."""
         place = await self.refresh(session_id)
         while pause := self._turns.lacking(session_id, place.tally):
             await sleep(self._clock, pause)
@@ -232,7 +236,7 @@ class Transcripts:
         return self._sessions.get(session_id).mode in _LISTING
 
     def _want(self, session_id: str) -> None:
-        # A reading that waits for its turn will see this moment's words too.
+        # A reading that waits for its turn will include this moment's lines.
         if session_id not in self._wanted:
             self._wanted.add(session_id)
             work = spawn(self._follow(session_id), self._log, "reading a transcript")
@@ -241,7 +245,7 @@ class Transcripts:
                 work.addBoth(lambda _: self._work.discard(work))
 
     async def _follow(self, session_id: str) -> None:
-        """Read on, and again until the answer of a turn that ended is written."""
+        """Read the new part, and repeat until the answer of a turn that ended is written."""
         pause = MOMENT
         while pause:
             await sleep(self._clock, pause)
@@ -249,7 +253,7 @@ class Transcripts:
                 session = self._sessions.get(session_id)
             except ServiceError:
                 self._wanted.discard(session_id)
-                return  # it was deleted meanwhile
+                return  # it was deleted in the meantime
             lock = self._locks.setdefault(session_id, DeferredLock())
             await lock.acquire()
             self._wanted.discard(session_id)
@@ -291,9 +295,9 @@ class Transcripts:
         return await self._attempt(session, look)
 
     async def _read_on(self, session: Session, place: ReadPosition) -> _Read | None:
-        """Read a transcript to its end, and count what its messages used.
+        """Read a transcript to its end, and store the usage of its messages.
 
-        @return: how far it was read; C{None}: it cannot be read, or the session is gone.
+        @return: the position; C{None} if it cannot be read, or the session is gone.
         """
         found, kept = None, True
         while True:
@@ -313,9 +317,9 @@ class Transcripts:
                 return found
 
     async def _read_beside(self, session: Session) -> bool:
-        """Read what is new in the transcripts of subagents and of earlier conversations.
+        """Read the new part of the transcripts of subagents and of earlier conversations.
 
-        @return: whether there was anything.
+        @return: true if there was any.
         """
         places = self._places_beside(session.id)
         here = self._places[session.id].path
@@ -347,14 +351,16 @@ class Transcripts:
         return self._beside[session_id]
 
     def _leave(self, session_id: str, place: ReadPosition) -> None:
-        """The session goes on with another conversation; what is left of this one is read later."""
+        """Keep the position of a conversation that the session no longer uses; its rest is read
+        later.
+        """
         if place.path:
             places = self._places_beside(session_id)
             places[place.path] = _beside(place)
             self._store.save_beside(session_id, places[place.path])
 
     def _shares(self, session: Session) -> bool:
-        """Whether other sessions of its mode are in its folder."""
+        """Return true if other sessions of its mode use its folder."""
         return any(
             each.id != session.id
             and (each.mode, each.working_dir) == (session.mode, session.working_dir)
@@ -362,7 +368,7 @@ class Transcripts:
         )
 
     def _is_there(self, session_id: str) -> bool:
-        """Whether it was not deleted while its transcript was read."""
+        """Return true if the session was not deleted while its transcript was read."""
         try:
             self._sessions.get(session_id)
         except ServiceError:
@@ -400,7 +406,9 @@ def _prompts(path: Path, mode: str, since: int) -> list[tuple[int, str]]:
 
 
 def _beside(place: ReadPosition) -> ReadPosition:
-    """What is remembered of a transcript that is not the session's conversation."""
+    """Return the part of a position that is stored for a transcript other than the session's
+    conversation.
+    """
     tally = place.tally
     needed = Tally(
         model=tally.model, conversation=tally.conversation, turn=tally.turn, sum=tally.sum
@@ -409,9 +417,10 @@ def _beside(place: ReadPosition) -> ReadPosition:
 
 
 def _fields(session: Session, tally: Tally, totals: Totals, prices: Prices) -> dict[str, Any]:
-    """What the transcript changes of the session's record.
+    """Return the changes to the session's record.
 
-    Where a status line tells the figures, its word holds: it knows what the transcript leaves out.
+    If a status line reports the figures, its values take precedence, because the transcript is
+    incomplete.
     """
     told = session.statusline_telemetry or ModelSource.STATUSLINE in session.models
     tokens = Tokens.counted(totals.input, totals.output)
@@ -431,9 +440,9 @@ def _fields(session: Session, tally: Tally, totals: Totals, prices: Prices) -> d
 
 
 def _at_hand(session: Session, place: ReadPosition) -> Path | None:
-    """The conversation that was read last, where it has the prompt of the turn that runs.
+    """Return the conversation that was read last, if it contains the prompt of the running turn.
 
-    Looking for it again costs a search through all of them.
+    This avoids a search through all conversations.
     """
     prompt, submitted = place.tally.prompted_at, session.last_submit_at
     if session.status is not Status.BUSY or session.mode not in _LISTING:
@@ -444,12 +453,12 @@ def _at_hand(session: Session, place: ReadPosition) -> Path | None:
 
 
 def _listed(session: Session, tally: Tally, begun: int) -> dict[str, Any]:
-    """What the transcript changes of the to-do list that the record shows.
+    """Return the changes to the to-do list of the record.
 
-    A list is shown once its conversation was given a prompt by the process that is there now: what
-    another process left behind is nobody's work.
+    A list is shown once the present process received a prompt in its conversation. The list of an
+    earlier process is obsolete.
 
-    @param begun: Unix milliseconds when that process began.
+    @param begun: Unix milliseconds of the process's start.
     """
     if session.pid is None or tally.prompted_at is None or tally.prompted_at < begun:
         return {}

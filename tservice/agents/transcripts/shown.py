@@ -65,6 +65,6 @@ class TranscriptAnswer(Payload):
 
 
 def message_answer(message: Message) -> MessageAnswer:
-    """Something that was said, as clients see it."""
+    """Return a message as clients see it."""
     role: Literal["user", "assistant"] = "user" if message.role == "user" else "assistant"
     return MessageAnswer(role=role, text=message.text, timestamp=message.timestamp)

@@ -1,4 +1,4 @@
-"""Reading a conversation, whether it is a file of lines or rows of a database; for a thread."""
+"""Access to a conversation that is a file of lines or rows of a database; call it from a thread."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ OPENCODE = "opencode"
 GEMINI = "gemini"
 
 PROJECT = ".project_root"
-"""Gemini CLI's file, two folders above a conversation, that names the folder it is about."""
+"""Gemini CLI's file, two folders above a conversation, that names the project's folder."""
 _PATH_CHARS = 4096
 
 
 def read_on(place: ReadPosition, path: Path, mode: str, known: Sequence[str] = ()) -> ReadPosition:
-    """Read what is new.
+    """Read the new part.
 
-    @param known: earlier conversations of the session, of which a database tells as well.
+    @param known: earlier conversations of the session, which a database contains as well.
     @raise OSError: it cannot be read.
     """
     if mode == OPENCODE:
@@ -31,7 +31,9 @@ def read_on(place: ReadPosition, path: Path, mode: str, known: Sequence[str] = (
 
 
 def head(path: Path, mode: str) -> Tally:
-    """What the beginning of a conversation tells: its id, folder, title and first prompt's time."""
+    """Return the tally of a conversation's beginning: its id, folder, title and first prompt's
+    time.
+    """
     if mode == OPENCODE:
         try:
             return transcript_opencode.head(path)
@@ -42,7 +44,7 @@ def head(path: Path, mode: str) -> Tally:
 
 
 def messages(path: Path, mode: str) -> list[Message]:
-    """The last messages of a conversation, oldest first.
+    """Return the last messages of a conversation, oldest first.
 
     @raise OSError: it cannot be read.
     """
@@ -54,9 +56,9 @@ def messages(path: Path, mode: str) -> list[Message]:
 def spoken(
     path: Path, mode: str, most: int, holds: Callable[[bytes], bool] = bool
 ) -> Iterator[Message]:
-    """What was said, oldest first: of a file, in its first C{most} bytes.
+    """Iterate over the messages, oldest first; for a file, those in its first C{most} bytes.
 
-    @param holds: whether a line of a file is worth parsing.
+    @param holds: returns true if a line of a file is worth parsing.
     @raise OSError: it cannot be read.
     """
     if mode == OPENCODE:

@@ -1,4 +1,4 @@
-"""Where each agent keeps its conversations, and how they are found there."""
+"""Locations of each agent's conversations, and the search in them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ PRIMARY = "primary"
 CODEX = "codex"
 PI = "pi"
 CHATS = "chats"
-"""The folder in which Gemini CLI's conversations are, beside other files."""
+"""Name of the folder with Gemini CLI's conversations; its parent contains other files too."""
 
 SCAN_LIMIT = 20_000
-"""Directory entries that one search looks at."""
+"""Maximum number of directory entries that one search examines."""
 
 
 @frozen(kw_only=True)
 class ConversationStore:
-    """Where an agent keeps its conversations.
+    """Location of an agent's conversations.
 
-    @ivar below: in the home folder.
-    @ivar moves: by variable, what follows the folder that it names; the first one set counts.
-    @ivar depth: levels of folders down to the files; 0: it is a database.
+    @ivar below: path in the home folder.
+    @ivar moves: by environment variable, the path below the folder that it names; the first one set
+        is used.
+    @ivar depth: levels of folders down to the files; 0 if it is a database.
     """
 
     below: str
@@ -36,7 +37,9 @@ class ConversationStore:
     depth: int
 
     def moved(self, environ: Mapping[str, str]) -> Path | None:
-        """Where a variable moves it; a relative folder depends on where the agent is."""
+        """Return the location given by a variable. A relative folder is ignored, because it
+        depends on the agent's working directory.
+        """
         for name, rest in self.moves.items():
             if environ.get(name, "").startswith("/"):
                 return Path(environ[name]) / rest
@@ -62,15 +65,15 @@ STORES: Mapping[str, ConversationStore] = {
         depth=2,
     ),
 }
-"""The modes whose conversations are known."""
+"""Locations by mode, for the modes whose conversations are known."""
 
 
 @frozen(kw_only=True)
 class StoredConversation:
-    """A conversation on disk.
+    """Conversation on disk.
 
-    @ivar at: Unix milliseconds when it was written to last.
-    @ivar size: bytes; 0 where it is a part of a database.
+    @ivar at: Unix milliseconds of its last change.
+    @ivar size: bytes; 0 if it is part of a database.
     """
 
     path: Path
@@ -80,7 +83,7 @@ class StoredConversation:
 
 
 def scan(root: Path, mode: str) -> Iterator[StoredConversation]:
-    """The conversations of C{mode} below C{root}, the newest folders first."""
+    """Iterate over the conversations of C{mode} below C{root}, the newest folders first."""
     depth = STORES[mode].depth
     if not depth:
         yield from _in_database(root, mode)
@@ -97,7 +100,7 @@ def _in_database(root: Path, mode: str) -> Iterator[StoredConversation]:
 
 
 def in_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversation]:
-    """The C{.jsonl} files up to C{depth} levels below C{root}."""
+    """Iterate over the C{.jsonl} files up to C{depth} levels below C{root}."""
     left = SCAN_LIMIT
     folders = [(root, depth)]
     while folders and left > 0:
@@ -122,7 +125,9 @@ def in_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversation
 
 
 def _is_text(name: str) -> bool:
-    """Whether a name is Unicode: no agent gives another one, and nothing can be told of it."""
+    """Return true if a name is Unicode: no agent creates other names, and they cannot be sent to
+    clients.
+    """
     try:
         name.encode()
     except UnicodeEncodeError:

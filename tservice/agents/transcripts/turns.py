@@ -1,7 +1,7 @@
-"""When a transcript is worth a look: in a turn, and while it may still lack what ended one.
+"""Times at which a transcript is read: in a turn, and while the end of a turn may be missing.
 
-An agent writes the last lines of a turn a moment after its C{stop} hook.  Whoever waited for that
-hook and asks for the answer at once must not be told the answer before it.
+An agent writes the last lines of a turn a moment after its C{stop} hook. A client that requests the
+answer right after that hook must not get the previous answer.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ from tservice.core.payloads import HookTold
 from tservice.core.timers import Timers
 
 LOOK = 0.05
-"""Seconds between two looks at a transcript that lacks something."""
+"""Seconds between two reads of an incomplete transcript."""
 SETTLED = 0.15
-"""Seconds after a turn's end in which an answer that is there may still get its last part."""
+"""Seconds after a turn's end in which an existing answer may still get its last part."""
 PATIENCE = 5.0
-"""Seconds after a turn's end in which its answer may come: 0.1 to an agent on an idle machine."""
+"""Seconds after a turn's end in which its answer may come: an agent needs 0.1 on an idle
+machine.
+"""
 
 IN_TURN = 5.0
-"""Seconds between two readings in a turn, of agents whose lists only their transcripts tell."""
+"""Seconds between two reads in a turn, for agents whose lists are in their transcripts only."""
 
 _FAILURE = "StopFailure"
-"""The agent's name for the end of a turn that has no answer."""
+"""Agent's name for the end of a turn without an answer."""
 _REST = {EventName.SESSION_IDLE, EventName.SESSION_EXIT, EventName.SESSION_DELETED}
 
 
 class Turns:
-    """When the last turn of each session began and ended; forgotten with the session."""
+    """Start and end of the last turn of each session; dropped with the session."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
@@ -40,7 +42,7 @@ class Turns:
         self._ended: dict[str, float] = {}
 
     def heard(self, event: Event) -> None:
-        """Take in a hook's event or the end of a session."""
+        """Handle a hook's event or the end of a session."""
         name = event.session_id
         if name is None:
             return
@@ -55,12 +57,12 @@ class Turns:
             self._ended.pop(name, None)
 
     def lacking(self, session_id: str, tally: Tally) -> float:
-        """Seconds until it is worth another look; 0 where the transcript is whole."""
+        """Return the seconds until the next read makes sense; 0 if the transcript is complete."""
         ended = self._ended.get(session_id)
         if ended is None:
             return 0.0
         begun, answered = self._begun.get(session_id), tally.response_at
-        # Which answer belongs to a turn that began before this service started is unknown.
+        # For a turn that began before this service started, the matching answer is unknown.
         there = begun is None or (answered is not None and answered >= begun)
         rest = (SETTLED if there else PATIENCE) - (self._clock.seconds() - ended)
         return min(LOOK, rest) if rest > 0 else 0.0
@@ -72,9 +74,9 @@ def _failed(event: Event) -> bool:
 
 
 class TurnLooks:
-    """Calls C{look} with a session's id every L{IN_TURN} seconds of its turns.
+    """Timer that calls C{look} with a session's id every L{IN_TURN} seconds of its turns.
 
-    @param wanted: whether a session's transcript tells something in its turns.
+    @param wanted: returns true if a session's transcript contains something new during its turns.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class TurnLooks:
         self._look = look
 
     def heard(self, event: Event) -> None:
-        """Take in what a session does."""
+        """Handle an event of a session."""
         name = event.session_id
         if name is None:
             return
@@ -95,7 +97,7 @@ class TurnLooks:
             self._timers.set(name, IN_TURN, self._due, name)
 
     def close(self) -> None:
-        """Call nothing more."""
+        """Cancel all timers."""
         self._timers.clear()
 
     def _due(self, name: str) -> None:

@@ -1,1 +1,1 @@
-"""Usage limits and commands that are given by themselves."""
+"""Usage limits and automatic commands."""

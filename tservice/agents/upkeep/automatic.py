@@ -1,5 +1,4 @@
-"""C{/compact} and C{/clear} by themselves, once a conversation grew too long
-(protocol-automatic)."""
+"""Automatic C{/compact} and C{/clear}, after a conversation grew too long (protocol-automatic)."""
 
 from __future__ import annotations
 
@@ -23,14 +22,14 @@ COMPACT = EventName.SESSION_AUTO_COMPACT
 CLEAR = EventName.SESSION_AUTO_CLEAR
 
 _CLIENT = "automatic-"
-"""Before an event's name: whose numbers the commands have (protocol-exactly-once)."""
+"""Prefix of an event's name, used as the client id of the commands (protocol-exactly-once)."""
 
 
 class Automatic:
-    """Sends the command when the session is idle, once for each time the threshold is crossed.
+    """Sender of the command when the session is idle, once for each crossing of the threshold.
 
-    A command is an input whose number is the time of the answer that it follows, so the service
-    after a crash sends none again.
+    A command is an input whose sequence number is the time of the answer before it. So the service
+    sends none again after a crash.
     """
 
     _log = Logger()
@@ -48,17 +47,17 @@ class Automatic:
         self._end: Callable[[], None] | None = None
 
     def start(self) -> None:
-        """Begin to hear."""
+        """Subscribe to events."""
         self._end = self._hub.subscribe(self._heard)
 
     def stop(self) -> None:
-        """Hear nothing more."""
+        """Unsubscribe from events."""
         if self._end is not None:
             self._end()
             self._end = None
 
     def counted(self, session_id: str, tally: Tally) -> None:
-        """The session's transcript was read."""
+        """Handle a new tally of the session's transcript."""
         self._tallies[session_id] = tally
         self._go(session_id)
 
@@ -78,7 +77,7 @@ class Automatic:
             spawn(self._act(session_id), self._log, "an automatic command")
 
     def _wanted(self, session_id: str) -> tuple[Session, EventName, str] | None:
-        """The session, the event and the command that it is time for."""
+        """Return the session, the event and the command that are due."""
         try:
             session = self._sessions.get(session_id)
         except ServiceError:
@@ -96,7 +95,7 @@ class Automatic:
         if clear.enabled and due[CLEAR] and CLEAR not in done:
             return session, CLEAR, "/clear"
         if compact.enabled and due[COMPACT] and COMPACT not in done:
-            # A line end would submit only a part of it as the command.
+            # A line end would submit only a part of the text as the command.
             words = " ".join((compact.prompt or "").split())
             return session, COMPACT, f"/compact {words}".strip()
         return None
@@ -109,8 +108,8 @@ class Automatic:
                 return
             session, event, command = wanted
             if holds_draft(look.frame, self._agents.rules_of(session.mode)):
-                return  # the command would be sent as the end of somebody's own words
-            # Whatever becomes of it, it is not tried again before the next crossing.
+                return  # the command would be appended to the user's draft
+            # In any case it is not tried again before the next crossing.
             self._done[session_id] |= {event} if event == COMPACT else {CLEAR, COMPACT}
             if await self._send(session_id, event, command):
                 self._tell(session, event)
@@ -120,10 +119,10 @@ class Automatic:
             self._busy.discard(session_id)
 
     async def _send(self, session_id: str, event: EventName, command: str) -> bool:
-        """Type a command; whether it was not typed before."""
+        """Type a command; return false if it was typed before."""
         tally = self._tallies.get(session_id)
         at = None if tally is None else tally.response_at
-        # The agent tells it, and may tell anything.
+        # The agent reports this number, and it may be anything.
         known = at is not None and 0 <= at <= SEQ_LIMIT
         request = InputRequest(
             text=command,

@@ -1,4 +1,4 @@
-"""Usage limits and automatic commands, put together."""
+"""Factory of usage limits and automatic commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log = Logger()
 
 @frozen(kw_only=True)
 class Upkeep:
-    """What is done for the agents by itself."""
+    """Automatic services for the agents."""
 
     limits: Limits
     automatic: Automatic
@@ -29,13 +29,15 @@ class Upkeep:
 def build_upkeep(
     ground: Ground, *, sessions: ISessions, agents: IAgents, transcripts: Transcripts
 ) -> Feature[Upkeep]:
-    """Sessions that reached a limit go on once it is over; long conversations are made short."""
+    """Return the feature that resumes sessions after a usage limit, and shortens long
+    conversations.
+    """
     limits = Limits(ground.reactor, sessions, agents, ground.hub, ground.zone)
     automatic = Automatic(ground.reactor, sessions, agents, ground.hub)
     transcripts.observers += [automatic.counted, limits.counted]
 
     async def take_up(session_id: str) -> None:
-        """Act on what the transcript told while nobody, or the service before this one, read it."""
+        """Handle the part of the transcript that was written while the service was down."""
         try:
             found = await transcripts.refresh(session_id)
         except ServiceError as error:

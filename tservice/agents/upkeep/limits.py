@@ -1,9 +1,9 @@
-"""Usage limits: a session that reached one pauses, and goes on once it is over
+"""Usage limits: a session that reaches one pauses, and resumes after the reset
 (protocol-automatic).
 
-A limit is believed by what the agent itself records: its C{StopFailure} hook, an error in its
-transcript, its status line.  A row of text that looks like one is an answer's words as often as the
-agent's own notice, so it only completes what one of those told (protocol-automatic).
+A limit is trusted if the agent itself records it: by its C{StopFailure} hook, an error in its
+transcript, or its status line. A row of text that looks like one is often part of an answer, so it
+only adds details to those (protocol-automatic).
 """
 
 from __future__ import annotations
@@ -37,13 +37,16 @@ ESCAPE_PAUSE = 0.6
 """Seconds between Escape and the prompt (protocol-automatic)."""
 PROMPT = "continue"
 LONGEST_SLEEP = 600.0
-"""Seconds after which the clock is looked at again: it may have been set."""
+"""Seconds after which the clock is read again, because it may have been set."""
 TRIES = 3
 SETTLE = 3.0
-"""Seconds after a start of the service in which what it took up shows what it does, and what was
-being typed is typed."""
+"""Seconds after a start of the service in which adopted sessions show their activity, and
+pending input is typed.
+"""
 CLIENT = "limit-resume"
-"""Who types C{continue} with C{resume_at} for its number, so once (protocol-exactly-once)."""
+"""Client id that types C{continue} with C{resume_at} as its sequence number, so only once
+(protocol-exactly-once).
+"""
 
 _FAILURE = "StopFailure"
 
@@ -52,7 +55,7 @@ LIMIT_RESUME_CANCELLED = EventName.SESSION_LIMIT_RESUME_CANCELLED
 
 
 class Limits:
-    """Watches for limits and resumes."""
+    """Service that detects limits and resumes sessions."""
 
     _log = Logger()
 
@@ -70,10 +73,10 @@ class Limits:
         self._hub = hub
         self._local = local
         self._timers = Timers(clock)
-        # The limit that holds, and the sentence that a later turn has proved to be past.
+        # The current limit, and the sentence of a limit that a later turn has proved to be over.
         self._limits: dict[str, Limit] = {}
         self._past: dict[str, str] = {}
-        # Windows that status lines called used up, and sessions whose last turn ended well.
+        # Windows that status lines reported as used up, and sessions whose last turn ended well.
         self._full: dict[str, Limit] = {}
         self._well: set[str] = set()
         self._failures: dict[str, Failure] = {}
@@ -81,22 +84,22 @@ class Limits:
         self._ends: list[Callable[[], None]] = []
 
     def start(self) -> None:
-        """Arm what was armed before; to be called once the sessions are open."""
+        """Set the stored timers; call this once the sessions are open."""
         for session in self._sessions.list():
             self._arm(session, SETTLE)
         self._ends = [self._hub.subscribe(self._heard), self._agents.observe(self._looked)]
 
     def stop(self) -> None:
-        """Let the clock go; what is armed stays on disk."""
+        """Stop the timers; they stay stored on disk."""
         for end in self._ends:
             end()
         self._ends = []
         self._timers.clear()
 
-    # -- what is seen and told
+    # -- changes from screens and reports
 
     def counted(self, session_id: str, tally: Tally) -> None:
-        """The session's transcript was read: an error is looked at once."""
+        """Handle a new tally of the session's transcript; an error is examined immediately."""
         failure = tally.failure
         if failure is None or self._failures.get(session_id) == failure:
             return
@@ -132,9 +135,9 @@ class Limits:
         self._failed(session_id, str(data.get("message") or ""))
 
     def _failed(self, session_id: str, text: str, at: int | None = None) -> None:
-        """The agent records that a turn failed.
+        """Handle a turn that the agent records as failed.
 
-        @param at: when, in Unix milliseconds; C{None}: now.
+        @param at: its time, in Unix milliseconds; C{None} for now.
         """
         self._well.discard(session_id)
         found = limit_of(text)
@@ -143,7 +146,9 @@ class Limits:
             self._reached(session_id, *found, at=at)
 
     def _used(self, session_id: str, told: TelemetryTold) -> None:
-        """A status line's figures; a turn that ended well proves that more is left."""
+        """Handle a status line's figures; a turn that ended well proves that the limit is not
+        reached.
+        """
         full = full_until(told, now_ms(self._clock))
         if full is None:
             self._full.pop(session_id, None)
@@ -162,7 +167,7 @@ class Limits:
             self._noticed(look.session_id, reading.limit, reading.limit_resets)
 
     def _noticed(self, session_id: str, text: str, resets: str | None) -> None:
-        """The screen shows what looks like a limit."""
+        """Handle a screen that seems to show a limit."""
         session, known = self._session(session_id), self._limits.get(session_id)
         if session is None:
             return
@@ -179,11 +184,11 @@ class Limits:
         if session is None or (session.limit_paused and before is not None and before.text == text):
             return
         now = now_ms(self._clock)
-        # What was written while the service was away means the time at which it was written.
+        # A time written while the service was down is relative to the time of writing.
         said = now if at is None else min(at, now)
         reset = parse_reset(resets or text, said, self._local)
         if reset is None and before is not None and session.limit_paused:
-            # The same limit, in words that say less.
+            # The same limit, in less detail.
             return
         self._pause(session_id, Limit(text=text, reset_at=reset))
 
@@ -197,12 +202,12 @@ class Limits:
         self._schedule(session_id)
 
     def _schedule(self, session_id: str) -> None:
-        """Arm the session, if it wants to go on by itself and the time is known."""
+        """Set the session's timer, if auto-resume is enabled and the time is known."""
         session, limit = self._session(session_id), self._limits.get(session_id)
         at = None if limit is None else resume_at(limit)
         if session is None or at is None or not session.auto_resume.enabled:
             return
-        # One that is past already is due now, also where it was tried before.
+        # A time in the past is due now, even if it was tried before.
         at = max(at, now_ms(self._clock))
         if session.auto_resume.resume_at != at:
             auto = evolve(session.auto_resume, resume_at=at)
@@ -213,7 +218,7 @@ class Limits:
             self._publish(session, EventName.SESSION_LIMIT_PAUSE_SCHEDULED, told)
 
     def _works(self, session_id: str) -> None:
-        """Any working output ends the pause."""
+        """End the pause: the agent works."""
         session = self._session(session_id)
         if session is not None and session.limit_paused:
             limit = self._limits.pop(session_id, None)
@@ -223,7 +228,7 @@ class Limits:
             self._release(session, LIMIT_RESUME if resumed else LIMIT_RESUME_CANCELLED)
 
     def _updated(self, session_id: str) -> None:
-        """Its auto-resume may have been switched."""
+        """Handle a possible change of its auto-resume setting."""
         session = self._session(session_id)
         if session is None:
             return
@@ -240,7 +245,7 @@ class Limits:
     # -- resuming
 
     def _arm(self, session: Session, least: float = 0.0) -> None:
-        """@param least: seconds that pass in any case."""
+        """@param least: minimum delay in seconds."""
         self._disarm(session.id)
         at = session.auto_resume.resume_at
         if at is None or not session.limit_paused or not session.auto_resume.enabled:
@@ -271,7 +276,7 @@ class Limits:
             self._over(session_id, LIMIT_RESUME_CANCELLED)
 
     async def _go_on(self, session: Session) -> None:
-        """Type the prompt, unless the service before this one has; then the limit is over.
+        """Type the prompt, unless the service before this one has; then end the limit.
 
         @raise ServiceError: it cannot be typed.
         """
@@ -299,7 +304,7 @@ class Limits:
             self._resuming.discard(session.id)
 
     async def _went_on(self, session: Session) -> bool:
-        """Whether something was submitted since it was due, or the agent works."""
+        """Return true if something was submitted since it was due, or the agent works."""
         at = session.auto_resume.resume_at
         submitted = session.last_submit_at
         if at is not None and submitted is not None and submitted >= at:
@@ -313,7 +318,7 @@ class Limits:
             self._release(session, event)
 
     async def _escape(self, session: Session) -> None:
-        """Close the client's own menu; a dialog of the agent is not ours to close."""
+        """Close the client's own menu; a dialog of the agent must stay open."""
         pane = self._sessions.pane_of(session.id)
         if pane is None or session.pid is None:
             raise conflict("the session has no process")
@@ -324,9 +329,9 @@ class Limits:
                 raise conflict("a dialog waits for an answer")
             if await screen.do(Press(key="Escape"), seen):
                 return
-        raise conflict("the screen does not hold still")
+        raise conflict("the screen keeps changing")
 
-    # -- inside
+    # -- internal
 
     def _release(self, session: Session, event: EventName) -> None:
         armed = session.auto_resume.resume_at is not None

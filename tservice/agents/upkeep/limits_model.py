@@ -1,4 +1,4 @@
-"""When a usage limit ends, from the words that an agent tells it in (protocol-automatic).  Pure."""
+"""Parser of the reset time of a usage limit from the agent's words (protocol-automatic). Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from attrs import frozen
 from tservice.core.payloads import TelemetryTold, WindowTold
 
 RESUME_DELAY_MS = 2 * 60 * 1000
-"""How long after the reset a session goes on (protocol-automatic)."""
+"""Milliseconds from the reset until a session resumes (protocol-automatic)."""
 JUST_NOW = timedelta(minutes=5)
-"""A time of day that has passed by less is taken for today's: the words were read late."""
+"""Maximum age of a past time of day that still counts as today's: the text was read late."""
 FARTHEST = timedelta(days=32)
-"""What lies further ahead is misread, not a limit."""
+"""Maximum distance of a reset time; a later one is a parsing error."""
 
 FULL = 100.0
-"""Percent of a plan's window that are all of it."""
+"""Percentage at which a plan's window is used up."""
 
 _WINDOWS = {"fiveHour": "5-hour", "sevenDay": "7-day"}
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -53,10 +53,10 @@ _ZONE = re.compile(r"\b[A-Z][A-Za-z_]+(?:/[A-Za-z_+-]+[0-9]*){1,2}\b")
 
 @frozen(kw_only=True)
 class Limit:
-    """A limit that was reached.
+    """Limit that was reached.
 
     @ivar text: the sentence.
-    @ivar reset_at: Unix milliseconds; C{None} where it does not say, or nobody understands it.
+    @ivar reset_at: Unix milliseconds; C{None} if the sentence contains no time that can be parsed.
     """
 
     text: str
@@ -64,9 +64,9 @@ class Limit:
 
 
 def full_until(told: TelemetryTold, now_ms: int) -> Limit | None:
-    """The window that a status line's figures say is used up, the one that lasts longest.
+    """Return the window that is used up by a status line's figures; the one with the latest reset.
 
-    @param told: by C{session:statusTelemetry}.
+    @param told: the payload of C{session:statusTelemetry}.
     """
     windows = {"fiveHour": told.five_hour, "sevenDay": told.seven_day}
     found = [_window_limit(window, name, now_ms) for name, window in windows.items()]
@@ -84,10 +84,10 @@ def _window_limit(window: WindowTold | None, name: str, now_ms: int) -> Limit | 
 
 
 def parse_reset(text: str, now_ms: int, local: tzinfo) -> int | None:
-    """When the limit ends, in Unix milliseconds; C{None} for words that name no time.
+    """Return the end of the limit in Unix milliseconds; C{None} if the text contains no time.
 
     @param text: for example C{3pm (UTC)}, C{Nov 21 at 9:30am}, C{in 2 hours 5 minutes}.
-    @param local: the zone of times that name none: that of the machine where the agent runs.
+    @param local: the time zone of times without one: that of the machine where the agent runs.
     """
     now = datetime.fromtimestamp(now_ms / 1000, UTC)
     found = _epoch(text) or _after(text, now) or _at(text, now, local)
@@ -97,7 +97,7 @@ def parse_reset(text: str, now_ms: int, local: tzinfo) -> int | None:
 
 
 def resume_at(limit: Limit) -> int | None:
-    """When to go on (protocol-automatic)."""
+    """Return the time at which to resume (protocol-automatic)."""
     return None if limit.reset_at is None else limit.reset_at + RESUME_DELAY_MS
 
 
@@ -107,7 +107,7 @@ def _epoch(text: str) -> datetime | None:
 
 
 def _after(text: str, now: datetime) -> datetime | None:
-    """A span: C{in 2h 15m}, C{2 hours}."""
+    """Parse a duration: C{in 2h 15m}, C{2 hours}."""
     if _CLOCK.search(text) or _DATE.search(text):
         return None
     spans = list(_SPAN.finditer(text))
@@ -129,7 +129,7 @@ def _at(text: str, now: datetime, local: tzinfo) -> datetime | None:
 
 
 def _next_time(here: datetime, hour: int, minute: int, zone: tzinfo) -> datetime:
-    """The first such time of day that is not past."""
+    """Return the next occurrence of a time of day."""
     today = datetime(here.year, here.month, here.day, hour, minute, tzinfo=zone)
     if today.astimezone(UTC) > here.astimezone(UTC) - JUST_NOW:
         return today

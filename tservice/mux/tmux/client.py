@@ -186,7 +186,7 @@ class ControlClient(ProcessProtocol):
 
         @return: the answers. They are delivered at their position in the stream: the listener has
             received all output of the pane before them, and none after them.
-        @raise Refused: one of the commands failed; those after it were not run.
+        @raise CommandRefused: one of the commands failed; those after it were not run.
         @raise MuxTimeout: no answer in time, or the client ended first.
         @raise MuxBusy: L{MAX_WAITING} others wait.
         @raise ClientGone: the client has ended.

@@ -228,8 +228,8 @@ describe("words", () => {
   });
 
   test("the service's own reason is shown", () => {
-    expect(troubleOf(new ApiError(409, "CONFLICT", "the dialog left the screen")).text).toContain(
-      "the dialog left the screen",
+    expect(troubleOf(new ApiError(409, "CONFLICT", "the dialog is no longer on the screen")).text).toContain(
+      "the dialog is no longer on the screen",
     );
   });
 

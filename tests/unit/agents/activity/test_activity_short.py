@@ -173,7 +173,7 @@ class TitleTests(ShortCase):
         self.spend(SILENCE)
         self.assert_signals(["stop", "idle"])
         self.assertEqual(
-            "composer on the screen, no working line; its title told nothing",
+            "composer on the screen, no working line; its title showed nothing",
             self.status(session)[1],
         )
 

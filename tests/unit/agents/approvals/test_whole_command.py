@@ -56,7 +56,7 @@ class HookTests(CommandCase):
         missing = len(command) - len(kept)
         self.assertEqual(f"{kept}… ({missing} more characters)", shown)
         self.assertEqual((missing, False), (item["toolMissing"], item["complete"]))
-        self.assertEqual("Is longer than what can be shown of it", item["riskHint"])
+        self.assertEqual("Is too long to be shown completely", item["riskHint"])
 
     def test_commands_that_differ_behind_the_bound_have_frames_of_their_own(self) -> None:
         long = "echo " + "a" * COMMAND_CHARS

@@ -144,7 +144,7 @@ class ControlTests(AgentCase):
         session = self.ready()
         code = ErrorCode.OPERATION_FAILED
         self.refused(
-            session, ControlSetting.PERMISSION_MODE, "plan", code=code, says="did not leave"
+            session, ControlSetting.PERMISSION_MODE, "plan", code=code, says="did not change from"
         )
         self.assertEqual([TAB], self.screen(session).pressed)
 
@@ -185,8 +185,8 @@ class ControlTests(AgentCase):
     def test_one_that_does_not_rest(self) -> None:
         session = self.ready()
         for screen, says in (
-            (SPINNER, "a turn runs"),
-            (ASKED, "answer that first"),
+            (SPINNER, "a turn is running"),
+            (ASKED, "answer it first"),
             (COMPOSER.replace("❯\xa0", "❯\xa0half a thought", 1), "draft"),
             ("no composer at all", "not on the screen"),
         ):

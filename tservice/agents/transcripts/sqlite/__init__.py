@@ -1,1 +1,1 @@
-"""Databases that agents write, and the child that reads them."""
+"""Databases that agents write, and the child process that reads them."""

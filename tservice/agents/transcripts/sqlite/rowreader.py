@@ -1,12 +1,13 @@
-"""Reads one SQLite database for the service, which would not survive every one.
+"""Child process that reads one SQLite database, because a hostile one can crash or block its
+reader.
 
-Who the agent is may have written the database, and may write on while it is read: an index that
-is cut short under a reading ends the process that reads (SIGBUS), one instruction of SQL may take
-for ever, and a pipe in a journal's place is waited for.  So this reads, and is ended for it.
+Any user may have written the database, and may write while it is read. A WAL index that is
+truncated during a read kills the reading process (SIGBUS), one SQL instruction may run forever, and
+a pipe in place of a journal blocks. So this separate process reads, and is killed if necessary.
 
-It runs by file name in a bare interpreter (C{python -I -S}), with the standard library only.  Each
-line that comes in is a question, C{[statement, arguments]}; for each, lines go out: an object for
-every row, then the end as a text, which is empty where nothing went wrong.
+It runs by file name in a bare interpreter (C{python -I -S}), with the standard library only. Each
+input line is a query, C{[statement, arguments]}. The output for each query is one JSON object a
+row, then the error text as a string, which is empty after success.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from typing import Any
 from urllib.parse import quote
 
 PACE = 10_000
-"""Instructions of the database's machine between two looks at how many are left."""
+"""Instructions of the SQLite virtual machine between two checks of the remaining number."""
 NICENESS = 5
-"""What somebody looks at now and then gives way to what somebody types."""
+"""Nice value, so that reading yields to interactive input."""
 
 
 def main() -> None:
-    """Answer questions until no more come."""
+    """Answer queries until the input ends."""
     order = json.loads(sys.argv[1])
     become(order["who"])
     bound(order["seconds"], order["memory"])
@@ -42,7 +43,7 @@ def main() -> None:
 
 
 def become(who: list[Any] | None) -> None:
-    """Go on as another user, for good; C{None}: as who this is."""
+    """Become another user permanently; do nothing for C{None}."""
     if who is not None:
         uid, gid, groups = who
         os.setgroups(groups)
@@ -51,7 +52,7 @@ def become(who: list[Any] | None) -> None:
 
 
 def bound(seconds: int, memory: int) -> None:
-    """End by the kernel's hand rather than take more."""
+    """Limit this process's resources: the kernel ends it if it exceeds them."""
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -59,11 +60,11 @@ def bound(seconds: int, memory: int) -> None:
 
 
 def opened(order: dict[str, Any]) -> sqlite3.Connection:
-    """The database, for reading only; nothing of its schema is trusted."""
+    """Open the database read-only; its schema is not trusted."""
     path = order["path"]
     for name in ("", "-journal", "-wal", "-shm"):
         if os.path.lexists(path + name) and not stat.S_ISREG(os.lstat(path + name).st_mode):
-            raise OSError(f"{os.path.basename(path + name)} is no regular file")
+            raise OSError(f"{os.path.basename(path + name)} is not a regular file")
     uri = f"file:{quote(os.fsencode(path))}?mode=ro"
     rows = sqlite3.connect(uri, uri=True, timeout=order["locked"])
     rows.row_factory = sqlite3.Row
@@ -79,14 +80,14 @@ def opened(order: dict[str, Any]) -> sqlite3.Connection:
 def answer(
     rows: sqlite3.Connection, order: dict[str, Any], statement: str, arguments: list[Any]
 ) -> None:
-    """Print what a statement finds."""
+    """Print the rows of a statement."""
     left = order["bytes"]
     try:
         for row in rows.execute(statement, arguments):
             line = json.dumps(dict(plain(row)), ensure_ascii=False)
             left -= len(line)
             if left < 0:
-                say("holds more than is read")
+                say("contains more than the limit")
                 return
             sys.stdout.buffer.write(line.encode() + b"\n")
     except sqlite3.Error as error:
@@ -96,7 +97,7 @@ def answer(
 
 
 def plain(row: sqlite3.Row) -> Iterator[tuple[str, Any]]:
-    """A row as JSON can carry it."""
+    """Convert a row to values that JSON supports."""
     for name in row.keys():  # noqa: SIM118 -- a row is a sequence
         value = row[name]
         yield name, _text(value) if isinstance(value, bytes) else value

@@ -1,6 +1,6 @@
-"""Rows of a SQLite database that an agent wrote, read by a child; for a thread.
+"""Rows of a SQLite database that an agent wrote, read by a child process; call it from a thread.
 
-See L{rowreader} for what such a database may do to whoever reads it.
+See L{rowreader} for the dangers of an untrusted database.
 """
 
 from __future__ import annotations
@@ -21,35 +21,37 @@ from tservice.agents.transcripts.sqlite import rowreader
 from tservice.core.users.acting import as_itself, in_whose_name
 
 STEPS = 30_000_000
-"""Instructions of the database's machine in one child: a second or so."""
+"""Maximum instructions of the SQLite virtual machine in one child: about a second."""
 CPU_SECONDS = 20
-"""That one child may take of the processor; an instruction may be a long one."""
+"""Maximum processor seconds of one child; a single instruction may take long."""
 ANSWER_SECONDS = 10.0
-"""That one question may take until its first row, L{LOCKED} included, and from row to row."""
+"""Maximum seconds until a query's first row, including L{LOCKED}, and between rows."""
 LOCKED = 2.0
-"""Seconds that a reading waits for whoever writes."""
+"""Seconds that a read waits for a writer's lock."""
 VALUE_LIMIT = 8 * 1024 * 1024
-"""Bytes of one value; a longer one is an error."""
+"""Maximum bytes of one value; a longer one is an error."""
 ANSWER_LIMIT = 32 * 1024 * 1024
-"""Characters of the rows of one answer; more is an error."""
+"""Maximum characters of the rows of one answer; more is an error."""
 MEMORY = 512 * 1024 * 1024
-"""Bytes of addresses that a child may have."""
+"""Maximum address space of a child, in bytes."""
 _PIECE = 256 * 1024
 _MOST = 6 * ANSWER_LIMIT
-"""Bytes of an answer, whatever the child is: so long can an escaped character be."""
+"""Maximum bytes of an answer, even from a compromised child: an escaped character takes up to
+six.
+"""
 
 Row = Mapping[str, Any]
 _T = TypeVar("_T")
 
 
 class Rows:
-    """One database, and the child that reads it.
+    """Connection to one database through the child that reads it.
 
-    @ivar broken: why the child answers nothing any more.
+    @ivar broken: the reason why the child no longer answers.
     """
 
     def __init__(self, path: Path) -> None:
-        """@raise OSError: there is no child to be had."""
+        """@raise OSError: the child cannot be started."""
         self.broken = ""
         self._fault = ""
         self._path = path
@@ -63,11 +65,11 @@ class Rows:
             "steps": STEPS,
             "bytes": ANSWER_LIMIT,
         }
-        # The interpreter need be nothing that the user can reach.
+        # The user may be unable to reach the interpreter.
         self._child = as_itself(lambda: _started(json.dumps(order)))
 
     def ask(self, statement: str, *arguments: Any) -> list[Row]:
-        """What a statement finds.
+        """Return the rows of a statement.
 
         @raise OSError: it failed, found too much, or took too long.
         """
@@ -85,20 +87,20 @@ class Rows:
         return found
 
     def close(self) -> None:
-        """End the child."""
+        """Kill the child."""
         self._child.kill()
         for pipe in (self._child.stdin, self._child.stdout):
             if pipe is not None:
                 pipe.close()
         self._child.wait()
 
-    # -- inside
+    # -- internal
 
     def _write(self, data: bytes) -> None:
         _there(self._child.stdin).write(data)
 
     def _answer(self) -> Iterator[Row]:
-        """The rows of an answer; then why there are no more is known."""
+        """Iterate over the rows of an answer; afterwards its error text is known."""
         for line in self._lines():
             found = json.loads(line)
             if isinstance(found, str):
@@ -118,7 +120,7 @@ class Rows:
                 yield b"".join([*pieces, line])
                 pieces = []
             pieces.append(last)
-        raise ValueError("said too much")
+        raise ValueError("returned too much data")
 
     def _piece(self, pipe: int) -> bytes:
         poller = select.poll()
@@ -127,15 +129,15 @@ class Rows:
             raise ValueError("took too long")
         piece = os.read(pipe, _PIECE)
         if not piece:
-            raise ValueError("ended whoever read it")
+            raise ValueError("its reader process ended")
         return piece
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Rows]:
-    """The rows of a database; within L{kept_open} its child goes on to the next one who asks.
+    """Provide the rows of a database; within L{kept_open} the child is reused by later callers.
 
-    @raise OSError: it is no regular file, or there is no child to be had.
+    @raise OSError: it is no regular file, or the child cannot be started.
     """
     kept: dict[Path, Rows] | None = getattr(_here, "kept", None)
     rows = None if kept is None else kept.get(path)
@@ -152,7 +154,7 @@ def opened(path: Path) -> Iterator[Rows]:
 
 
 def kept_open(work: Callable[[], _T]) -> Callable[[], _T]:
-    """C{work} with one child for each database that it reads, however often."""
+    """Return C{work} with one child for each database that it reads, however often."""
 
     def run() -> _T:
         before: dict[Path, Rows] | None = getattr(_here, "kept", None)

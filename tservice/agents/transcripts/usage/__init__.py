@@ -1,1 +1,1 @@
-"""Tokens that messages used: each message once, whatever file tells of it, and however often."""
+"""Tokens used by messages: each message counts once, even if several files repeat it."""

@@ -1,4 +1,4 @@
-"""Where it is kept how far transcripts were read."""
+"""Storage of read positions in transcripts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tservice.store.database import Database
 
 
 class TranscriptStore:
-    """How far each transcript was read."""
+    """Store of the read position of each transcript."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def load(self, session_id: str) -> ReadPosition:
-        """Where reading goes on; an empty place for a session that was never read."""
+        """Return the position of a session; an empty one if it was never read."""
         row = self._database.query_one(
             "SELECT path, inode, position, tally FROM transcripts WHERE session_id = ?",
             (session_id,),
@@ -32,7 +32,7 @@ class TranscriptStore:
         )
 
     def save(self, session_id: str, place: ReadPosition) -> None:
-        """Keep it; losing the last of it costs a second reading only."""
+        """Store a position; losing it only costs a second reading."""
         self._database.execute(
             "INSERT INTO transcripts (session_id, path, inode, position, tally) "
             "VALUES (?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET path = excluded.path, "
@@ -48,7 +48,7 @@ class TranscriptStore:
         )
 
     def load_beside(self, session_id: str) -> dict[str, ReadPosition]:
-        """Return how far further transcripts of a session were read, by their paths."""
+        """Return the positions of a session's further transcripts, by their paths."""
         rows = self._database.query(
             "SELECT path, inode, position, changed_at, tally FROM transcript_files "
             "WHERE session_id = ?",
@@ -67,7 +67,7 @@ class TranscriptStore:
         }
 
     def save_beside(self, session_id: str, place: ReadPosition) -> None:
-        """Keep how far a further transcript was read; as for L{save}."""
+        """Store the position of a further transcript; see L{save}."""
         self._database.execute(
             "INSERT INTO transcript_files (session_id, path, inode, position, changed_at, tally) "
             "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id, path) DO UPDATE SET "
@@ -85,7 +85,7 @@ class TranscriptStore:
         )
 
     def drop_beside(self, session_id: str, path: str) -> None:
-        """Forget a further transcript that is gone."""
+        """Remove the position of a further transcript that is gone."""
         self._database.execute(
             "DELETE FROM transcript_files WHERE session_id = ? AND path = ?",
             (session_id, path),

@@ -1,17 +1,17 @@
-"""Tokens and dollars of messages, and their sums.  Pure."""
+"""Tokens and dollars of messages, and their sums. Pure."""
 
 from __future__ import annotations
 
 from attrs import define, field, frozen
 
 MODELS = 20
-"""Models whose tokens are told apart; the tokens of further ones have no price."""
+"""Maximum number of models with separate sums; the tokens of further ones have no price."""
 MODEL_CHARS = 200
-"""Characters of a model's name; a longer one has no price."""
+"""Maximum characters of a model's name; a longer one has no price."""
 
 
 def is_unicode(text: str) -> bool:
-    """Return whether a text can be stored: JSON may hold halves of characters."""
+    """Return true if a text can be stored: JSON may contain lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -21,9 +21,9 @@ def is_unicode(text: str) -> bool:
 
 @frozen(kw_only=True)
 class Usage:
-    """Tokens of one model, by what they cost.
+    """Tokens of one model, by price category.
 
-    @ivar input: sent, those from and into the cache aside.
+    @ivar input: tokens sent, except those from and into the cache.
     """
 
     model: str
@@ -38,11 +38,11 @@ class Usage:
         return self.input + self.cache_read + self.cache_write
 
     def less(self, other: Usage) -> Usage:
-        """Return the tokens of this one without those of C{other}."""
+        """Return the difference of this usage and C{other}."""
         return self._with(other, -1)
 
     def plus(self, other: Usage) -> Usage:
-        """Return the tokens of both."""
+        """Return the sum of both usages."""
         return self._with(other, 1)
 
     def _with(self, other: Usage, sign: int) -> Usage:
@@ -57,11 +57,11 @@ class Usage:
 
 @frozen(kw_only=True)
 class MessageUsage:
-    """What one message used, as its agent reported it last.
+    """Usage of one message, as its agent reported it last.
 
     @ivar name: identifies the message in all files of a session.
-    @ivar cost: dollars, where the agent tells them.
-    @ivar at: Unix milliseconds of the report; C{None} where it has no time.
+    @ivar cost: dollars, if the agent reports them.
+    @ivar at: Unix milliseconds of the report; C{None} if it has no time.
     """
 
     name: str
@@ -70,7 +70,7 @@ class MessageUsage:
     at: int | None = None
 
     def replaces(self, before: MessageUsage) -> bool:
-        """Return whether this report is the later one; of two with equal times the second is."""
+        """Return true if this report is the later one; of two with equal times the second is."""
         return self.at is None or before.at is None or self.at >= before.at
 
 
@@ -78,8 +78,8 @@ class MessageUsage:
 class Totals:
     """Sums of a session's messages.
 
-    @ivar by_model: at most L{MODELS} models, and C{""} for all others.
-    @ivar messages: rows that the sums are made of.
+    @ivar by_model: at most L{MODELS} models, and C{""} for the others.
+    @ivar messages: the number of rows in the sums.
     """
 
     by_model: dict[str, Usage] = field(factory=dict)
@@ -88,17 +88,17 @@ class Totals:
 
     @property
     def usage(self) -> tuple[Usage, ...]:
-        """Tokens by model, so that they can be priced."""
+        """Tokens by model, for pricing."""
         return tuple(self.by_model.values())
 
     @property
     def input(self) -> int:
-        """Tokens sent, cached ones included."""
+        """Tokens sent, including cached ones."""
         return sum(each.sent for each in self.by_model.values())
 
     @property
     def output(self) -> int:
-        """Tokens that the models made."""
+        """Tokens that the models generated."""
         return sum(each.output for each in self.by_model.values())
 
     def known_model(self, model: str) -> str:
@@ -117,7 +117,7 @@ class Totals:
         self.messages += 1
 
     def remove(self, before: MessageUsage) -> None:
-        """Take away a message that was added."""
+        """Subtract a message that was added."""
         model = before.used.model
         self.by_model[model] = self.by_model[model].less(before.used)
         self.cost -= before.cost

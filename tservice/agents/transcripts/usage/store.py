@@ -1,4 +1,4 @@
-"""Where the usage of messages is kept: a row a message, so that each counts once for good."""
+"""Storage of the usage of messages: a row for each, so that each counts once."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from tservice.agents.transcripts.usage.record import MessageUsage, Totals, Usage
 from tservice.store.database import Database
 
 KEPT = 100_000
-"""Messages of a session that are told apart.  Beyond, the oldest tenth is summed up: one of these
-that is told again counts again."""
+"""Maximum number of a session's messages with separate rows. Beyond that, the oldest tenth is
+summed up; if one of these is reported again, it counts again.
+"""
 NAME_CHARS = 100
-"""Characters of a message's name that are kept; of a longer one, its hash."""
+"""Maximum characters of a message's name that are stored; a longer name is stored as its hash."""
 
 _SUMMED = "="
-"""Begins the name of a row that sums up messages of a model."""
+"""Prefix of the name of a row that sums up messages of a model."""
 _ASKED = 500
-"""Names that one statement asks for."""
+"""Maximum number of names in one statement."""
 _LAST = 2**62
-"""When a summed row was reported, so that it is never the oldest."""
+"""Report time of a summed row, so that it is never the oldest."""
 
 _SAVE = """
     INSERT INTO message_usage
@@ -35,7 +36,7 @@ _SAVE = """
         cache_write = excluded.cache_write, output = excluded.output, cost = excluded.cost,
         at = excluded.at
 """
-# TOTAL instead of SUM, which fails where numbers of strangers overflow.
+# TOTAL instead of SUM, which fails if untrusted numbers overflow.
 _TOTALS = """
     SELECT model, CAST(TOTAL(input) AS INTEGER) AS input,
         CAST(TOTAL(cache_read) AS INTEGER) AS cache_read,
@@ -54,10 +55,10 @@ _OLDEST = """
 
 
 class UsageStore:
-    """The table C{message_usage}, and the sums of each session."""
+    """Table C{message_usage}, and the sums of each session."""
 
     def __init__(self, database: Database, most: int = KEPT) -> None:
-        """@param most: messages of a session that are told apart."""
+        """@param most: maximum number of a session's messages with separate rows."""
         self._database = database
         self._most = most
         self._totals: dict[str, Totals] = {}
@@ -70,14 +71,14 @@ class UsageStore:
         return known
 
     def forget(self, session_id: str) -> None:
-        """Forget the sums of a session that was deleted."""
+        """Drop the sums of a session that was deleted."""
         self._totals.pop(session_id, None)
 
     def merge(self, session_id: str, found: Mapping[str, MessageUsage]) -> bool:
-        """Take in what messages used, each once; return whether anything is new.
+        """Store the usage of messages, each once; return true if anything is new.
 
-        @param found: what each message was reported with last, by its name.
-        @raise NotKept: the disk is full; nothing was taken in.
+        @param found: the last report of each message, by its name.
+        @raise NotKept: the disk is full; nothing was stored.
         """
         named = {_kept_name(name): each for name, each in found.items()}
         known = {row["message"]: _usage(row) for row in self._rows(session_id, named)}
@@ -107,7 +108,7 @@ class UsageStore:
             totals.add(now)
         return True
 
-    # -- inside
+    # -- internal
 
     def _rows(self, session_id: str, names: Iterable[str]) -> Iterator[sqlite3.Row]:
         left = iter(names)
@@ -123,7 +124,7 @@ class UsageStore:
         return totals
 
     def _sum_up(self, session_id: str) -> None:
-        """Make one row a model of the oldest messages, in a transaction."""
+        """Merge the oldest messages into one row for each model, in a transaction."""
         oldest = self._database.query(_OLDEST, (session_id, max(1, self._most // 10)))
         sums: dict[str, MessageUsage] = {}
         names = [f"{_SUMMED}{model}" for model in {row["model"] for row in oldest}]
