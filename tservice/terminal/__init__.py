@@ -1,1 +1,1 @@
-"""Pure rules about terminal text: escapes, frames, dialogs, composers."""
+"""Pure rules for terminal text: escape sequences, frames, dialogs, composers."""

@@ -1,16 +1,16 @@
-"""Take escape sequences out of a stream of terminal output, safe across any chunk boundary.
+r"""Removal of escape sequences from a stream of terminal output, safe across any chunk boundary.
 
-What counts as one escape sequence (ECMA-48, and what tmux and xterm add):
+These count as one escape sequence (ECMA-48, and the additions of tmux and xterm):
 
- - C{ESC [ params final}: control sequences;
- - C{ESC ] ... BEL} or C{ESC ] ... ESC \\}: operating system commands;
- - C{ESC P}, C{ESC X}, C{ESC ^}, C{ESC _} and screen's title C{ESC k}, each up to C{ESC \\} or BEL;
- - C{ESC} and intermediates and a final byte: charset designations and their like;
- - C{ESC} and one more byte.
+- C{ESC [ params final}: control sequences;
+- C{ESC ] ... BEL} or C{ESC ] ... ESC \}: operating system commands;
+- C{ESC P}, C{ESC X}, C{ESC ^}, C{ESC _} and screen's title C{ESC k}, each up to C{ESC \} or BEL;
+- C{ESC} and intermediates and a final byte: charset designations and similar ones;
+- C{ESC} and one more byte.
 
-CAN and SUB end a string; an ESC that is no terminator ends whatever was open and begins anew.  A
-sequence that breaks its grammar is dropped up to the byte that breaks it.  8-bit controls (C{0x80}
-to C{0x9f}) are text: in a UTF-8 stream those are continuation bytes.  Other controls stay.
+CAN and SUB end a string. An ESC that is no terminator ends the open sequence and begins another. A
+sequence that breaks its grammar is dropped up to the byte that breaks it. 8-bit controls (C{0x80}
+to C{0x9f}) are text: in a UTF-8 stream those are continuation bytes. Other controls are kept.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from collections.abc import Callable
 LIMIT = 8 * 1024
 """Longest parameter run or string of one sequence, in bytes (architecture-mux).
 
-A sequence that is longer is dropped up to here and what follows is text: an introducer in a binary
-file must not swallow the stream for good, and no more than this is ever kept between chunks.
+A longer sequence is dropped up to this limit, and the rest is text. So an introducer in a binary
+file cannot swallow the stream, and no more than this is kept between chunks.
 """
 
 _PARAMETERS = rb"[\x20-\x3f]{0,%d}" % LIMIT
@@ -38,25 +38,23 @@ _OPEN = re.compile(rb"\x1b(?:\[%b|[]PX^_k]%b\x1b?|%b)" % (_PARAMETERS, _STRING, 
 
 
 def strip(data: bytes) -> bytes:
-    """C{data} without escape sequences; an unfinished one at the end is dropped."""
+    """Return C{data} without escape sequences; an unfinished one at the end is dropped."""
     return _SEQUENCE.sub(b"", data[: _open_at(data)])
 
 
 class Stripper:
-    """Strip a stream chunk by chunk: the joined answers do not depend on where it was cut.
+    """Incremental stripper: the joined results do not depend on the chunk boundaries.
 
     Between chunks at most L{LIMIT} bytes and an introducer are kept.
     """
 
     def __init__(self, stays: Callable[[bytes], bool] | None = None) -> None:
-        """
-        @param stays: told of each sequence; whether it is left in.
-        """
+        """@param stays: called with each sequence; returns true to keep it."""
         self._open = b""
         self._stays = stays
 
     def feed(self, data: bytes) -> bytes:
-        """The text that C{data} completes."""
+        """Return the text that C{data} completes."""
         if self._open:
             data = self._open + data
             self._open = b""
@@ -71,7 +69,9 @@ class Stripper:
 
 
 def _open_at(data: bytes) -> int:
-    """Where the sequence that the end of C{data} leaves unfinished begins, else its length."""
+    """Return the start of an unfinished sequence at the end of C{data}, else the length of
+    C{data}.
+    """
     last = data.rfind(b"\x1b")
     if last < 0:
         return len(data)

@@ -1,4 +1,4 @@
-"""Which rows a dialog covers."""
+"""Rows that a dialog covers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from attrs import frozen
 from tservice.terminal.screen import Frame
 
 TALLEST = 60
-"""Rows that are looked at, from the bottom up."""
+"""Maximum number of rows that are examined, from the bottom up."""
 
 UPPER = "╭┌╔"
 LOWER = "╰└╚"
-"""What the upper and lower edges of boxes begin with."""
+"""Characters with which the lower edges of boxes begin; C{UPPER} likewise."""
 
 _TABS = re.compile(r"(?:← +)?[☐☒☑✔] +\S.*")
 _LAST_OPTION = re.compile(r" *(?:[❯›●>] *)?[2-9][.)]")
@@ -21,7 +21,7 @@ _LAST_OPTION = re.compile(r" *(?:[❯›●>] *)?[2-9][.)]")
 
 @frozen
 class Area:
-    """Rows that a dialog covers; C{bounded}: an edge or rule stands right above them."""
+    """Rows that a dialog covers; C{bounded}: an edge or rule is right above them."""
 
     top: int
     bottom: int
@@ -29,11 +29,11 @@ class Area:
 
 
 def area_around(frame: Frame, at: int) -> Area:
-    """The dialog around row C{at}: down from the nearest rule or upper edge around it."""
+    """Return the dialog around row C{at}: down from the nearest rule or upper edge around it."""
     closed = 0
     for top in range(at, max(-1, at - TALLEST), -1):
         if frame.is_edge(top):
-            # A box that is closed above row C{at} stands inside the dialog: a table, a preview.
+            # A box that is closed above row C{at} is inside the dialog: a table, a preview.
             upper = frame.rows[top].lstrip(" ")[0] in UPPER
             if upper and not closed:
                 return Area(top + 1, frame.bottom, bounded=True)
@@ -44,7 +44,7 @@ def area_around(frame: Frame, at: int) -> Area:
 
 
 def _opens(frame: Frame, at: int) -> bool:
-    """Whether a rule is a dialog's upper one, not the one inside it before a last option."""
+    """Return true if a rule is a dialog's upper one, not the one inside it before a last option."""
     following = frame.filled(at + 1, min(at + 3, frame.bottom + 1))
     # A plan is shown between dashed lines, with a rule below them.
     above = frame.filled(at - 2, at)
@@ -54,12 +54,12 @@ def _opens(frame: Frame, at: int) -> bool:
 
 
 def is_tabs(text: str) -> bool:
-    """Whether a text reads like a row of tabs."""
+    """Return true if a text looks like a row of tabs."""
     return bool(_TABS.fullmatch(text))
 
 
 def tabs_of(frame: Frame, area: Area) -> tuple[tuple[str, bool], ...]:
-    """The chips of a question dialog's first row; its Submit page is not one of them."""
+    """Return the tabs in a question dialog's first row, without its Submit page."""
     first = frame.filled(area.top, min(area.top + 3, frame.bottom + 1))
     row = frame.inner[first[0]].strip(" ") if first and area.bounded else ""
     if not is_tabs(row) or row[0] == "✔":

@@ -1,7 +1,7 @@
-"""Reading an agent's composer: where it is on the screen and what stands in it.
+"""Reader of an agent's composer: its position on the screen and its content.
 
-Every agent draws its input field its own way; what differs is data (L{ComposerRule}), taken from
-the mode's registry entry.
+Every agent draws its input field differently. The differences are data (L{ComposerRule}) from the
+mode's registry entry.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STAND_IN = re.compile(
     r"\[\s*(?:pasted\s+(?:(?:text|content)\b|~\d)|paste\s+#\d)[^\]]*\]", re.IGNORECASE
 )
 _NUMBER = re.compile(r"(?<![#\d])\d+")
-# A plain blank: behind the glyph of Claude Code's composer stands a no-break space.
+# A plain blank: the glyph of Claude Code's composer is followed by a no-break space.
 _OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")
 _UPPER_EDGE = re.compile(r"\s*[╭┌╔][─━═]{3}")
 _ENOUGH = 8
@@ -32,11 +32,11 @@ _TAIL = 40
 
 @frozen(kw_only=True)
 class ComposerRule:
-    """How one mode draws its composer.
+    """Appearance of one mode's composer.
 
-    @ivar glyph: what its first row begins with; C{None}: it is what stands between the last two
-        horizontal rules.
-    @ivar placeholder: what stands in it while it is empty.
+    @ivar glyph: the text with which its first row begins; C{None} if it is the text between the
+        last two horizontal rules.
+    @ivar placeholder: its text while it is empty.
     """
 
     glyph: str | None
@@ -44,7 +44,7 @@ class ComposerRule:
 
 
 def composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
-    """What stands in the composer, rows joined by LF; C{None} when none is seen.
+    """Return the content of the composer, rows joined by LF; C{None} if none is visible.
 
     @param screen: the rows of the screen, without styles.
     """
@@ -56,14 +56,15 @@ def composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
 
 
 def has_stand_in(composer: str) -> bool:
-    """Whether an agent shows something else there for a text: C{[Pasted ~18 lines]}."""
+    """Return true if an agent shows a placeholder for a long text: C{[Pasted ~18 lines]}."""
     return _STAND_IN.search(composer) is not None
 
 
 def still_holds(composer: str, prompt: str) -> bool:
-    """Whether C{prompt}, typed before, still stands in C{composer}.
+    """Return true if C{prompt}, typed before, is still in C{composer}.
 
-    Agents wrap rows, show tabs as blanks, scroll long texts and put a stand-in for long pastes.
+    Agents wrap rows, show tabs as blanks, scroll long texts and replace long pastes by a
+    placeholder.
     """
     if has_stand_in(composer):
         return True
@@ -76,10 +77,11 @@ def still_holds(composer: str, prompt: str) -> bool:
 
 
 def holds_only(composer: str, prompt: str) -> bool:
-    """Whether nothing but C{prompt}, or a part that was scrolled to, may stand in C{composer}.
+    """Return true if C{composer} may contain only C{prompt}, or the visible part of it after
+    scrolling.
 
-    What is shown for a long paste tells how many rows or characters there are, or how many rows
-    behind the first.
+    The placeholder for a long paste shows the number of rows or characters, or the number of rows
+    after the first.
     """
     stand_ins = _STAND_IN.findall(composer)
     rows = prompt.count("\n") + 1
@@ -90,10 +92,11 @@ def holds_only(composer: str, prompt: str) -> bool:
 
 
 def shows_quoted(screen: Sequence[str], prompt: str) -> bool:
-    """Whether the screen shows the end of C{prompt}, typed before, and it looks like a dialog.
+    """Return true if the screen shows the end of C{prompt}, typed before, and it looks like a
+    dialog.
 
-    A composer that holds what somebody copied from a dialog cannot be told from that dialog.  One
-    that came up meanwhile has the composer's place: then the prompt is not to be seen.
+    A composer with a text copied from a dialog looks exactly like that dialog. A dialog that
+    appeared in the meantime takes the composer's place, so the prompt is not visible.
     """
     if not any(_OPTION.match(line) or is_key_hint(line) for line in prompt.split("\n")):
         return False
@@ -120,20 +123,22 @@ def _behind_glyph(screen: Sequence[str], glyph: str) -> str | None:
 
 
 def _begins(row: str, glyph: str) -> bool:
-    """The glyph, then a blank of any kind or nothing: C{>_} is a logo."""
+    """Return true if a row begins with the glyph, followed by a blank of any kind or nothing:
+    C{>_} is a logo.
+    """
     text = _unboxed(row).lstrip()
     return text.startswith(glyph) and not text[len(glyph) :][:1].strip()
 
 
 def _begins_framed(row: str, glyph: str) -> bool:
-    """Inside a frame another version's glyph tells the composer as well."""
+    """Return true if a framed row begins with the glyph, or with that of another version."""
     return any(_begins(row, each) for each in (glyph, *alike(glyph)))
 
 
 def _unboxed(row: str) -> str:
-    """A row without a box's sides.
+    """Return a row without a box's sides.
 
-    Not by an expression: one that begins with any white space costs the square of a row's gaps, for
+    This uses no regular expression: one that begins with any white space takes quadratic time for
     each of two hundred rows, while the reactor waits.
     """
     inside = row.lstrip()
@@ -145,9 +150,9 @@ def _unboxed(row: str) -> str:
 
 
 def _last_ruled(screen: Sequence[str], glyph: str) -> int | None:
-    """The row right below the rule that opens a composer between two rules.
+    """Return the row right below the rule that opens a composer between two rules.
 
-    Only there a shell command's C{!} can stand in the glyph's place.
+    Only there the C{!} of a shell command can replace the glyph.
     """
     rules = [number for number, row in enumerate(screen) if _is_rule(row)]
     for top, bottom in zip(rules[-2::-1], rules[:0:-1], strict=True):
@@ -160,19 +165,19 @@ def _last_ruled(screen: Sequence[str], glyph: str) -> int | None:
 
 
 def _of_dialog(row: str) -> bool:
-    """Whether a row is part of a dialog, which takes the composer's place.
+    """Return true if a row is part of a dialog, which takes the composer's place.
 
-    Gemini CLI shows a prompt that was submitted between the same rules as its composer.
+    Gemini CLI shows a submitted prompt between the same rules as its composer.
     """
     return bool(_OPTION.match(row) or _UPPER_EDGE.match(row))
 
 
 def _last_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
-    """The last row with the glyph.
+    """Return the last row with the glyph, if it is the composer.
 
-    A prompt that was submitted looks just like the composer, and a dialog takes the composer's
-    place: a row with a dialog or with more than a footer below it is such an old prompt.  To
-    take it for the composer would press Enter at the dialog.
+    A submitted prompt looks just like the composer, and a dialog takes the composer's place. So a
+    row with a dialog or with more than a footer below it is an old prompt. Mistaking it for the
+    composer would press Enter in the dialog.
     """
     for number in range(len(screen) - 1, -1, -1):
         if _OPTION.match(screen[number]):
@@ -189,7 +194,7 @@ def _only_footer(rows: Sequence[str]) -> bool:
 
 
 def _continued(rows: Sequence[str]) -> list[str]:
-    """The rows that go on with the text: up to a rule, or to a row that is not indented."""
+    """Return the rows that continue the text: up to a rule, or to a row that is not indented."""
     found: list[str] = []
     for row in rows:
         text = _unboxed(row)
@@ -200,7 +205,7 @@ def _continued(rows: Sequence[str]) -> list[str]:
 
 
 def _without_footer(found: list[str], rows: Sequence[str]) -> list[str]:
-    """Without a rule below, a blank row ends the text."""
+    """Return the rows of the text: without a rule below, a blank row ends it."""
     ruled = len(found) < len(rows) and _is_rule(rows[len(found)])
     if ruled or "" not in found:
         return found

@@ -1,9 +1,8 @@
-"""Dialogs on a frame: what is asked, which answers there are, which key gives them
-(protocol-dialogs).
+"""Dialogs on a frame: the question, its options, and their keys (protocol-dialogs).
 
-A dialog is recognised only where dialogs live: it is the last thing on the screen, no composer is
-there, and it shows itself by more than its options: an edge above it, key hints below it or a known
-question.  A numbered list in an answer, a file or a diff that quotes one is no dialog.
+A dialog is recognized only in the place of dialogs: it is the last thing on the screen, and there
+is no composer. In addition to its options it must show an edge above, key hints below or a known
+question. A numbered list in an answer, a file or a diff that quotes one is no dialog.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 
 _BELOW = 10
-"""Filled rows that may follow the options: key hints, a box's edge, a footer."""
+"""Maximum number of filled rows below the options: key hints, a box's edge, a footer."""
 
 _CONTEXT_ROWS = 30
 _CONTEXT_CHARS = 4000
@@ -52,22 +51,22 @@ _TRANSCRIPT_VIEW = re.compile(r"Showing (?:detailed )?transcript|ctrl\+o to togg
 
 @frozen(kw_only=True)
 class Dialog:
-    """Something on the screen that waits for a choice or for fields to be filled in.
+    """Dialog on the screen that waits for a choice or for fields to be filled in.
 
     @ivar title: its first row, white space folded.
-    @ivar question: the sentence asked, white space folded; C{None} when there is none.
-    @ivar page: C{multi} when its options are ticked before they are sent, C{review} for the page
-        that sends them, else C{single}.
-    @ivar tabs: the pages of a question dialog, C{(label, answered)}; empty where it has none.
+    @ivar question: the sentence asked, white space folded; C{None} if there is none.
+    @ivar page: C{multi} if its options are ticked before they are sent, C{review} for the page that
+        sends them, else C{single}.
+    @ivar tabs: the pages of a question dialog, C{(label, answered)}; empty if it has none.
     @ivar digits_answer: an option's digit gives the answer (on a C{multi} page: ticks it).
     @ivar needs_enter: an answer takes cursor keys and Enter.
     @ivar whole: its upper edge is on the screen, so no row of it is cut off there.
     @ivar context: the dialog's rows, at most the last 30 and 4000 characters (protocol-approvals).
-    @ivar above: how many rows C{context} leaves out.
-    @ivar command: the command that it asks about, where the screen shows one.
+    @ivar above: the number of rows that C{context} leaves out.
+    @ivar command: the command that it asks about, if the screen shows one.
     @ivar frame_hash: names this dialog: its text and labels without markers, ticks, borders and
-        colours, white space folded (protocol-approvals).  The text is everything that the answer is
-        about, so the same question about another command has another hash.
+        colours, white space folded (protocol-approvals). The text is everything that the answer
+        covers, so the same question about another command has another hash.
     """
 
     kind: DialogKind
@@ -86,17 +85,17 @@ class Dialog:
 
     @property
     def selected(self) -> DialogOption | None:
-        """The highlighted option, where the screen shows one."""
+        """Highlighted option, if the screen shows one."""
         return next((option for option in self.options if option.selected), None)
 
 
 def is_placeholder(label: str) -> bool:
-    """Whether the option with a field of its own still shows what the client wrote there."""
+    """Return true if the option with a field still shows the client's placeholder there."""
     return bool(_FREE_TEXT.fullmatch(label))
 
 
 def read_dialog(frame: Frame, rules: ScreenRules) -> Dialog | None:
-    """The dialog that C{frame} shows, or C{None}."""
+    """Return the dialog that C{frame} shows, or C{None}."""
     if frame.bottom < 0 or frame.dead or _transcript_view(frame):
         return None
     if composer(frame, rules) is not None:
@@ -104,7 +103,7 @@ def read_dialog(frame: Frame, rules: ScreenRules) -> Dialog | None:
     block = _numbered(frame) or _lettered(frame) or _horizontal(frame) or _unnumbered(frame)
     if block is not None:
         return _dialog(frame, area_around(frame, block.top), block)
-    # Of an unknown CLI nobody knows whether a composer is there: hints alone prove nothing.
+    # For an unknown CLI the composer cannot be recognized: hints alone prove nothing.
     return None if rules.shape == "mark" else _without_options(frame)
 
 
@@ -133,7 +132,7 @@ def _found(frame: Frame, gap: int) -> OptionBlock | None:
 
 
 def _is_last(frame: Frame, block: OptionBlock) -> bool:
-    """Whether nothing but hints, edges and an indented footer follows."""
+    """Return true if only hints, edges and an indented footer follow."""
     below = frame.filled(block.bottom + 1, frame.bottom + 1)
     return len(below) <= _BELOW and all(_may_follow(frame, i) for i in below)
 
@@ -146,7 +145,7 @@ def _may_follow(frame: Frame, at: int) -> bool:
 
 
 def _wrapped_hint(frame: Frame, at: int) -> bool:
-    """Whether row C{at} is the rest of the key hints above it, which had no room there."""
+    """Return true if row C{at} is the rest of the key hints above it, which had no room there."""
     above, word = frame.rows[at - 1], frame.rows[at].split()[0]
     full = not grammar.fits(above, word, grammar.wrapping_width(frame, at - 1))
     return full and is_key_hint(above)
@@ -156,7 +155,7 @@ def _shows_itself(frame: Frame, block: OptionBlock) -> bool:
     area = area_around(frame, block.top)
     hinted = any(map(is_key_hint, _below(frame, block)))
     if not block.marked:
-        # A highlight that is colour only, or none: then the frame around it has to be complete.
+        # A highlight by colour only, or none: then the frame around it must be complete.
         return hinted and area.bounded
     return hinted or area.bounded or _asked(frame, block)
 
@@ -166,7 +165,7 @@ def _below(frame: Frame, block: OptionBlock) -> Iterable[str]:
 
 
 def _asked(frame: Frame, block: OptionBlock) -> bool:
-    """Whether a known question stands in one of the rows right above the options."""
+    """Return true if one of the rows right above the options contains a known question."""
     above = frame.filled(block.top - 8, block.top)[-3:]
     return any(KNOWN_QUESTION.match(frame.inner[i].strip(" ")) for i in above)
 
@@ -182,7 +181,7 @@ def _lettered(frame: Frame) -> OptionBlock | None:
 
 
 def _horizontal(frame: Frame) -> OptionBlock | None:
-    """Options side by side below a title of their own (opencode)."""
+    """Return options next to each other below their title (opencode)."""
     for at in frame.filled(frame.bottom - 4, frame.bottom + 1)[::-1]:
         found = grammar.horizontal(frame, at)
         block = OptionBlock(options=found, rows=(at,), bottom=at)
@@ -203,21 +202,21 @@ def _unnumbered(frame: Frame) -> OptionBlock | None:
 
 
 def _is_form(frame: Frame, area: Area) -> bool:
-    """Whether the area ends with the buttons of a form (MCP elicitation)."""
+    """Return true if the area ends with the buttons of a form (MCP elicitation)."""
     rows = [frame.inner[i] for i in frame.filled(area.top, frame.bottom + 1)]
     return any(re.search(r"\bAccept {2,}(?:❯ )?Decline\b", row) for row in rows)
 
 
 def _without_options(frame: Frame) -> Dialog | None:
-    """A form, a field, an advert: something whose key hints say that it takes the keys."""
+    """Return a form, a field or an advert, whose key hints show that it takes the keys."""
     last = frame.filled(frame.bottom - 4, frame.bottom + 1)
     hint = next((i for i in last if is_key_hint(frame.inner[i])), None)
     if hint is None or not all(_may_follow(frame, i) for i in last if i > hint):
         return None
-    # A box that holds it all ends here; one that was closed further up is part of it.
+    # A box around everything ends here; one that was closed further up is part of the dialog.
     edge = next((i for i in last if frame.is_edge(i)), frame.bottom + 1)
     area = area_around(frame, edge - 1)
-    # With something before them the hints are quoted: by a diff, a pager, an answer.
+    # With text before them, the hints are quoted: by a diff, a pager, an answer.
     told = area.bounded or _HINT_FIRST.match(frame.inner[hint])
     return _dialog(frame, area, None) if told else None
 

@@ -1,4 +1,4 @@
-"""What stands in an agent's composer, told from what the agent wrote there itself."""
+"""Draft in an agent's composer, distinguished from the agent's own text there."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ _SHORT = 8
 
 @frozen(kw_only=True)
 class Draft:
-    """A composer's content.
+    """Content of a composer.
 
-    @ivar text: its rows, joined by LF; C{""} where nobody has written anything.
+    @ivar text: its rows, joined by LF; C{""} if no user has written anything.
     @ivar rows: the rows of the screen that the composer takes.
-    @ivar span: where the composer stands, blank rows included; C{None}: only its text was found.
-    @ivar hinted: the agent's own mark of an empty composer stands there.
+    @ivar span: the position of the composer, including blank rows; C{None} if only its text was
+        found.
+    @ivar hinted: it shows the agent's own mark of an empty composer.
     """
 
     text: str
@@ -28,19 +29,19 @@ class Draft:
     hinted: bool = False
 
     def holds(self, prompt: str) -> bool:
-        """Whether C{prompt}, put in before, still stands there."""
+        """Return true if C{prompt}, typed before, is still there."""
         if len(prompt) < _SHORT and "\n" not in prompt:
-            # So few characters are part of many texts, and no agent puts a stand-in for them.
+            # So few characters are part of many texts, and no agent replaces them by a placeholder.
             return "".join(self.text.split()) == "".join(prompt.split())
         return bool(self.text) and still_holds(self.text, prompt)
 
     def is_of(self, prompt: str) -> bool:
-        """Whether it is C{prompt}, put in before, with nothing added and nothing else."""
+        """Return true if the draft is exactly C{prompt}, typed before, with nothing added."""
         return self.holds(prompt) and holds_only(self.text, prompt)
 
 
 def read_draft(frame: Frame, rules: ScreenRules, rule: ComposerRule) -> Draft | None:
-    """What somebody wrote into the composer; C{None} when none is seen."""
+    """Return the user's text in the composer; C{None} if no composer is visible."""
     span = composer(frame, rules)
     if rules.shape == "bar":
         text = None if span is None else _behind_bar(frame, span, rule)
@@ -59,7 +60,7 @@ def read_draft(frame: Frame, rules: ScreenRules, rule: ComposerRule) -> Draft | 
 
 
 def _behind_bar(frame: Frame, span: Span, rule: ComposerRule) -> str:
-    """The rows behind the bar, less the last one: it names the agent and its model."""
+    """Return the rows after the bar, without the last one, which names the agent and its model."""
     glyph = rule.glyph or ""
     rows = [frame.rows[at].lstrip(" ").removeprefix(glyph) for at in range(span.top, span.bottom)]
     filled = [row.strip() for row in rows if row.strip()][:-1]

@@ -1,4 +1,6 @@
-"""What terminal rules read of a capture, so that they need not know a multiplexer."""
+"""Content of a capture as the terminal rules see it, so that they do not depend on a
+multiplexer.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +8,24 @@ from typing import Protocol
 
 
 class PaneContent(Protocol):
-    """A pane's content; the multiplexer's capture is one.
+    """Content of a pane; the multiplexer's capture is one.
 
-    Rows may hold styles that are carried into the next row; history and screen each begin without.
+    Rows may contain styles that continue in the next row; history and screen each begin without.
     """
 
     @property
     def lines(self) -> tuple[bytes, ...]:
-        """The lines of the history, then the rows of the screen."""
+        """Lines of the history, then the rows of the screen."""
 
     @property
     def wrapped(self) -> frozenset[int]:
-        """Which of L{lines} go on in the next entry, since the multiplexer wrapped them."""
+        """Indices of the L{lines} that continue in the next entry, because the multiplexer
+        wrapped them.
+        """
 
     @property
     def history(self) -> int:
-        """How many of L{lines} are history."""
+        """Number of history entries in L{lines}."""
 
     @property
     def cols(self) -> int:
@@ -41,7 +45,7 @@ class PaneContent(Protocol):
 
     @property
     def alternate_screen(self) -> bool:
-        """Whether a full-screen program has the alternate screen."""
+        """True if a full-screen program shows the alternate screen."""
 
     @property
     def modes(self) -> bytes:
@@ -49,16 +53,18 @@ class PaneContent(Protocol):
 
     @property
     def finish(self) -> bytes:
-        """What must follow the rows: scroll region, origin, insert and wrap modes, caret."""
+        """Sequences that must follow the rows: scroll region, origin, insert and wrap modes,
+        caret.
+        """
 
     @property
     def main(self) -> tuple[bytes, ...]:
-        """The rows of the main screen behind an alternate one."""
+        """Rows of the main screen while the alternate one is shown."""
 
     @property
     def main_wrapped(self) -> frozenset[int]:
-        """Which of L{main} go on in the next row."""
+        """Indices of L{main} that continue in the next row."""
 
     @property
     def main_cursor(self) -> tuple[int, int]:
-        """The caret's column and row there."""
+        """Column and row of the caret on the main screen."""

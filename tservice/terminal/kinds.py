@@ -1,4 +1,4 @@
-"""What sort of dialog it is, from its words."""
+"""Classification of dialogs by their text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tservice.terminal.questions import plain
 
 
 class DialogKind(StrEnum):
-    """Sorts of dialogs, as far as they are answered differently."""
+    """Kinds of dialogs, as far as they are answered differently."""
 
     TRUST = "trust"
     PERMISSION = "permission"
@@ -25,14 +25,14 @@ class DialogKind(StrEnum):
 
 
 PHRASES = ("trustthisfolder", "trustthefiles", "oneyoutrust")
-"""protocol-trust: what a folder-trust dialog says, lowercased and without white space."""
+"""Phrases of a folder-trust dialog (protocol-trust), in lower case and without white space."""
 
 _OTHER_PHRASES = re.compile(
     r"trustthe(?:contents|authors)|trustthis(?:directory|workspace|project)"
 )
 
 AFFORDANCES = ("entertoconfirm", "esctocancel", "no,exit")
-"""protocol-trust: how it can be answered."""
+"""Texts for answering such dialogs (protocol-trust)."""
 
 _OTHER_AFFORDANCES = (
     "entercontinue",
@@ -44,7 +44,7 @@ _OTHER_AFFORDANCES = (
 )
 
 PAGE_ROWS = 2
-"""Rows of a page without options that tell what it is."""
+"""Number of rows that determine the kind of a page without options."""
 
 _BYPASS = re.compile(r"bypass permissions mode|dangerously", re.IGNORECASE)
 _ACCEPT = re.compile(r"yes, i accept|i accept", re.IGNORECASE)
@@ -67,13 +67,14 @@ _PERMISSION = re.compile(
 
 
 def squeezed(rows: Sequence[str]) -> str:
-    """The text lowercased and without white space (protocol-trust)."""
+    """Return the text in lower case and without white space (protocol-trust)."""
     return "".join("".join(rows).lower().split())
 
 
 def says_trust(rows: Sequence[str]) -> bool:
-    """Whether the text is that of a folder-trust dialog (protocol-trust; other CLIs' words as
-    well)."""
+    """Return true if the text is that of a folder-trust dialog (protocol-trust, and other CLIs'
+    phrases).
+    """
     text = squeezed(rows)
     said = any(phrase in text for phrase in PHRASES) or _OTHER_PHRASES.search(text)
     return bool(said) and any(word in text for word in (*AFFORDANCES, *_OTHER_AFFORDANCES))
@@ -82,7 +83,7 @@ def says_trust(rows: Sequence[str]) -> bool:
 def kind_of(
     text: Sequence[str], footer: Sequence[str], labels: Sequence[str], tabbed: bool
 ) -> DialogKind:
-    """The sort of a dialog.
+    """Return the kind of a dialog.
 
     @param text: its rows above the options.
     @param footer: its rows below them.
@@ -90,8 +91,8 @@ def kind_of(
     """
     provider = any(map(_PROVIDER.search, text))
     if not labels:
-        # A page or a field: below its first rows it may show whatever there is, such as the titles
-        # of conversations.
+        # A page or a field: below its first rows there may be any text, such as the titles of
+        # conversations.
         text, footer = [row for row in text if plain(row)][:PAGE_ROWS], ()
     said, choices = " ".join(text), " ".join(labels)
     if tabbed or _REVIEW.search(said):
@@ -110,11 +111,11 @@ def kind_of(
 
 
 def _offers_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[str]) -> bool:
-    """Whether the dialog speaks of trust and asks for it.
+    """Return true if the dialog mentions trust and asks for it.
 
-    What a permission dialog shows may quote all of protocol-trust, so its own words decide: an
-    option says "trust", or the last thing said before the options is the question for it, or an
-    option ends the client, which no answer about a tool does.
+    The content of a permission dialog may quote all phrases of protocol-trust, so the dialog's own
+    words decide. Either an option says "trust", or the last text before the options is the trust
+    question, or an option ends the client, which no answer about a tool does.
     """
     if not says_trust([*text, *labels, *footer]):
         return False
@@ -145,11 +146,11 @@ _PARENT_LABEL = re.compile(r".*\bparent\b.*", re.IGNORECASE)
 
 
 def is_leave(label: str) -> bool:
-    """Whether an option of a trust dialog leaves without trusting."""
+    """Return true if an option of a trust dialog declines trust."""
     return bool(_LEAVE_LABEL.fullmatch(label))
 
 
 def is_trust(label: str) -> bool:
-    """Whether an option of a trust dialog trusts this folder and no more."""
+    """Return true if an option of a trust dialog trusts this folder and no more."""
     said = _TRUST_LABEL.fullmatch(label) or _YES_LABEL.fullmatch(label)
     return bool(said) and not is_leave(label) and not _PARENT_LABEL.fullmatch(label)

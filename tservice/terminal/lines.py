@@ -1,4 +1,4 @@
-"""Lines of a capture: what the multiplexer wrapped over several rows is one of them."""
+"""Lines of a capture: rows over which the multiplexer wrapped a text form one line."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _ERASE = b"\x1b[K"
 
 
 def join_wrapped(entries: Iterable[bytes], wrapped: Collection[int]) -> Iterator[bytes]:
-    """Yield the lines that C{entries} are.
+    """Yield the lines formed by C{entries}.
 
-    @param wrapped: the indices of the entries that go on in the next one.
+    @param wrapped: the indices of the entries that continue in the next one.
     """
     if not wrapped:
-        # Most screens: two thousand rows are worth it.
+        # A fast path for most screens: it matters for two thousand rows.
         return iter(entries)
     return (line for _, line in numbered_lines(entries, wrapped))
 
@@ -41,26 +41,28 @@ def numbered_lines(
 
 
 def screen_of(frame: PaneContent) -> tuple[Sequence[bytes], Collection[int]]:
-    """Return the rows of the screen, and which of them go on in the next one."""
+    """Return the rows of the screen, and the indices of those that continue in the next one."""
     start = frame.history
     return frame.lines[start:], {index - start for index in frame.wrapped}
 
 
 def goes_on(frame: PaneContent) -> frozenset[int]:
-    """Return the indices of the entries that go on in the next one of C{frame.lines}."""
+    """Return the indices of the entries that continue in the next one of C{frame.lines}."""
     if frame.alternate_screen:
-        # There the history goes on in the main screen behind it.
+        # There the history continues in the main screen.
         return frame.wrapped - {frame.history - 1}
     return frame.wrapped
 
 
 def contained_lines(frame: PaneContent) -> Iterator[bytes]:
-    """Yield the lines of a capture, each with its styles spelled out and none left behind."""
+    """Yield the lines of a capture, each with its styles spelled out and reset at its end."""
     return whole_lines(frame.lines, frame.history, goes_on(frame), frame.cols)
 
 
 def contained_behind(frame: PaneContent) -> Iterator[bytes]:
-    """As L{contained_lines}, of the history and the main screen behind an alternate one."""
+    """Yield the same as L{contained_lines}, for the history and the main screen while the
+    alternate one is shown.
+    """
     wrapped = {index for index in frame.wrapped if index < frame.history}
     wrapped |= {frame.history + index for index in frame.main_wrapped}
     entries = (*frame.lines[: frame.history], *frame.main)
@@ -70,21 +72,21 @@ def contained_behind(frame: PaneContent) -> Iterator[bytes]:
 def whole_lines(
     entries: Sequence[bytes], history: int, wrapped: Collection[int], cols: int
 ) -> Iterator[bytes]:
-    """As L{contained_lines}, of a history and the screen below it."""
+    """Yield the same as L{contained_lines}, for a history and the screen below it."""
     lines = join_wrapped(contained_rows(entries, history), wrapped)
-    # A terminal that scrolls for a new row paints it with the background that is in force.
+    # A terminal that scrolls for a new row paints it with the current background.
     return (_unpainted(line, cols) if len(line) > cols else line for line in lines)
 
 
 def _unpainted(line: bytes, cols: int) -> bytes:
-    # Behind the last column nothing is painted, and some terminals would erase a character.
+    # After the last column nothing is painted, and some terminals would erase a character.
     if not _GROUND.search(line) or _ends_full(line, cols):
         return line
     return line + _ERASE
 
 
 def _ends_full(line: bytes, cols: int) -> bool:
-    """Whether the last of the rows that a line takes has no column left."""
+    """Return true if the last row of a line has no free column."""
     text = plain_bytes(line)
     if text.isascii():
         return len(text) % cols == 0
@@ -96,7 +98,7 @@ def _ends_full(line: bytes, cols: int) -> bool:
 
 
 def cells_of(character: str) -> int:
-    """Return the cells of a character, as Unicode has it."""
+    """Return the number of cells of a character, according to Unicode."""
     if category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if east_asian_width(character) in "WF" else 1

@@ -1,9 +1,9 @@
-"""The links (OSC 8) of a screen, for a multiplexer that keeps none: told from what was printed.
+"""Links (OSC 8) of a screen, for a multiplexer that keeps none: reconstructed from the output.
 
-A wrong link is worse than none.  A row has its links again only where it reads, as a whole, like a
-whole line that was printed, and where every line that was printed with this text had the same
-links.  So nothing is linked that a program put together from pieces, that was printed too long ago,
-or that was printed again without its link.
+A wrong link is worse than none. A row gets links only if its whole text equals a printed line, and
+if every printed line with this text had the same links. So there are no links in text that a
+program assembled from pieces, that was printed too long ago, or that was printed again without a
+link.
 """
 
 from __future__ import annotations
@@ -17,32 +17,34 @@ from tservice.terminal.ansi import strip
 from tservice.terminal.sgr import END_LINK
 
 OPENING = b"\x1b]8;"
-"""How every link begins."""
+"""Bytes with which every link begins."""
 
 LOOK_BACK = 512 * 1024
-"""Bytes of output, up to the capture, in which the links of a snapshot are looked for."""
+"""Bytes of output, up to the capture, that are searched for the links of a snapshot."""
 
 READ = 2000
-"""Lines with links or movements in them that are read of that; what is older is not looked at."""
+"""Maximum number of lines with links or movements that are parsed; older ones are ignored."""
 
 LINE = 16 * 1024
-"""Longest line that is read, in bytes, as it was printed and as it is shown: a few bytes move by
-a thousand columns."""
+"""Longest line that is parsed, in bytes, both as printed and as shown: a few bytes move the
+caret by a thousand columns.
+"""
 
 EFFORT = 512 * 1024
-"""What reading them may cost in all: the bytes of a line and of its text, and L{PART} for each of
-its pieces and rows; what is older is not looked at."""
+"""Maximum total cost of parsing: the bytes of a line and of its text, and L{PART} for each of
+its pieces and rows; older lines are ignored.
+"""
 
 PART = 32
 
 STYLED = 8 * LINE
-"""Longest row or line of a capture that is looked at, with its styles."""
+"""Longest row or line of a capture that is examined, with its styles."""
 
 ADDRESS = 2048
 """Longest address of a link, in bytes."""
 
 ADDED = 128 * 1024
-"""Bytes of links that a snapshot gets at most; the newest rows come first."""
+"""Maximum bytes of links that a snapshot gets; the newest rows come first."""
 
 _SEQUENCE = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)")
 _WEB = re.compile(rb"(?:https?|file)://[\x21-\x7e]{1,%d}" % (ADDRESS - 8), re.IGNORECASE)
@@ -54,7 +56,7 @@ _STYLE = re.compile(rb"(\x1b(?:\[[0-9;:]*m|\([0B]))")
 
 @frozen
 class Link:
-    """Bytes C{start} to C{stop} of a text lead to C{address}."""
+    """Link from bytes C{start} to C{stop} of a text to C{address}."""
 
     start: int
     stop: int
@@ -65,20 +67,20 @@ Links = tuple[Link, ...]
 
 
 class LinkBook:
-    """Which links the rows of a screen have, by their text."""
+    """Index of the links of a screen's rows, by their text."""
 
     def __init__(self, printed: bytes, cols: int, *, whole: bool) -> None:
-        """
-        @param printed: the output up to the capture.
+        """@param printed: the output up to the capture.
         @param cols: the width at which longer lines were broken into rows.
-        @param whole: C{printed} begins with the beginning of a line.
+        @param whole: C{printed} begins at the start of a line.
         """
         self._links: dict[bytes, Links] = {}
         self._left = ADDED
         lines = _BREAK.split(_STYLE.sub(b"", printed))
         if not whole:
             del lines[0]
-        # A plain line only tells that its text has no link: that takes a twentieth of the time.
+        # A plain line only proves that its text has no link: checking that takes a twentieth of the
+        # time.
         odd = [n for n, line in enumerate(lines) if _is_odd(line, cols)]
         oldest, effort = 0, EFFORT
         for n in reversed(odd[-READ:]):
@@ -95,9 +97,9 @@ class LinkBook:
     def linked(
         self, rows: Sequence[bytes], wrapped: Collection[int] = frozenset()
     ) -> tuple[bytes, ...]:
-        """C{rows} of a capture, with the links that they are known to have.
+        """Return C{rows} of a capture, with their known links.
 
-        @param wrapped: the indices of those that go on in the next one.
+        @param wrapped: the indices of the rows that continue in the next one.
         """
         found: list[bytes] = []
         end = len(rows)
@@ -110,7 +112,7 @@ class LinkBook:
         return tuple(reversed(found))
 
     def _add(self, line: bytes, cols: int) -> int:
-        """What it cost."""
+        """Index a line and return the cost."""
         if len(line) > LINE:
             return PART
         text, links = _read(line)
@@ -122,14 +124,14 @@ class LinkBook:
         return len(line) + len(text) + PART * (rows + line.count(OPENING))
 
     def _linked_line(self, rows: Sequence[bytes]) -> Sequence[bytes]:
-        """The rows of one line."""
+        """Return the rows of one line with their links."""
         if len(rows) == 1 or sum(map(len, rows)) > STYLED:
             return [self._linked(row) for row in rows]
         texts = [_STYLE.sub(b"", row) for row in rows]
         whole = b"".join(texts)
         links = self._links.get(whole.strip(b" "), ())
         if not links:
-            # It may have begun where nothing is read any more.
+            # Its begin may be in output that is no longer read.
             return [self._linked(row) for row in rows]
         found, at = [], len(whole.lstrip(b" ")) - len(whole)
         for row, text in zip(rows, texts, strict=True):
@@ -146,7 +148,7 @@ class LinkBook:
         return self._spend(row, links, len(plain) - len(plain.lstrip(b" ")))
 
     def _spend(self, row: bytes, links: Links, indent: int) -> bytes:
-        """C{row} with C{links}, if there is room for them."""
+        """Return C{row} with C{links}, if there is room for them."""
         needs = sum(len(link.address) + 2 * len(END_LINK) for link in links)
         if not links or needs > self._left:
             return row
@@ -159,9 +161,9 @@ def _is_odd(line: bytes, cols: int) -> bool:
 
 
 def _read(line: bytes) -> tuple[bytes, Links]:
-    """The text of a line and its links; one that is not closed ends with the line.
+    """Return the text of a line and its links; an unclosed link ends with the line.
 
-    Nothing of one that is longer than L{LINE} where it is shown.
+    Return nothing if the line is longer than L{LINE} as shown.
     """
     pieces: list[bytes] = []
     length, address = 0, b""
@@ -182,13 +184,13 @@ def _read(line: bytes) -> tuple[bytes, Links]:
 
 
 def _width(printed: bytes) -> int:
-    """At most how many bytes it takes where it is shown."""
+    """Return the maximum number of bytes of the shown text."""
     moved = sum(int(move[1] or 1) for move in _FORWARD.finditer(printed))
     return len(printed) + 8 * printed.count(b"\t") + moved
 
 
 def _without_tabs(printed: bytes, column: int) -> bytes:
-    """C{printed}, which begins in C{column}, with blanks for its tabs."""
+    """Return C{printed}, which begins in C{column}, with blanks for its tabs."""
     before = b" " * (column % 8)
     return (before + printed).expandtabs()[len(before) :]
 
@@ -198,8 +200,8 @@ def _blanks(forward: re.Match[bytes]) -> bytes:
 
 
 def _rows(text: bytes, links: Links, cols: int) -> Iterator[tuple[bytes, Links]]:
-    """A line, and the rows that it takes, without the blanks around them."""
-    # How many cells other characters take is not known here: such a line is found as a whole.
+    """Yield a line, and the rows that it takes, without surrounding blanks."""
+    # The width of other characters is unknown here: such a line is found as a whole.
     step = cols if text.isascii() else max(len(text), 1)
     if step < len(text):
         yield from _rows(text, links, len(text))
@@ -225,7 +227,7 @@ def _within(links: Links, first: int, begin: int, end: int) -> Iterator[Link]:
 
 
 def _marked(row: bytes, links: Links, indent: int) -> bytes:
-    """C{row} with C{links}, which are counted from behind its C{indent}."""
+    """Return C{row} with C{links}, whose positions are counted from the end of its C{indent}."""
     marks = []
     for link in links:
         marks.append((link.start + indent, True, b"%b;%b\x1b\\" % (OPENING, link.address)))
@@ -236,7 +238,7 @@ def _marked(row: bytes, links: Links, indent: int) -> bytes:
             found.append(piece)
             continue
         begin, at = at, at + len(piece)
-        # A link ends before the style that follows its text, and begins behind the one before it.
+        # A link ends before the style that follows its text, and begins after the one before it.
         while marks and marks[0][0] < at + (not marks[0][1]):
             place, _, mark = marks.pop(0)
             found += [piece[: place - begin], mark]

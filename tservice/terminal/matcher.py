@@ -1,4 +1,4 @@
-"""Find a literal text in a session's output while it arrives (protocol-wait-output)."""
+"""Search for a literal text in a session's output while it arrives (protocol-wait-output)."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ NEEDLE_MAX = 200
 """Longest needle in characters (protocol-wait-output)."""
 
 CONTEXT = 80
-"""Characters of snippet on either side of the match (protocol-wait-output)."""
+"""Characters of the snippet on either side of the match (protocol-wait-output)."""
 
 TAIL = 256 * 1024
-"""Bytes of the existing buffer that C{from=buffer} looks at first (protocol-wait-output)."""
+"""Bytes of the existing buffer that C{from=buffer} searches first (protocol-wait-output)."""
 
 
 @frozen
 class Match:
-    """Where the needle was found.
+    """Match of the needle.
 
-    @ivar text: the matching characters as they stand in the output, in their own casing.  Where a
-        character folds to several and only some of them match, the whole character is here.
-    @ivar before: up to L{CONTEXT} characters in front of it.
-    @ivar after: up to L{CONTEXT} characters behind it, as far as they had arrived: a match is told
-        at once, not once its surroundings are complete.
+    @ivar text: the matching characters as printed, with their case. If a character folds to several
+        and only some of them match, the whole character is included.
+    @ivar before: up to L{CONTEXT} characters before it.
+    @ivar after: up to L{CONTEXT} characters after it, as far as they had arrived: a match is
+        reported immediately.
     """
 
     text: str
@@ -37,15 +37,15 @@ class Match:
 
     @property
     def snippet(self) -> str:
-        """The match with its surroundings."""
+        """Match with its surroundings."""
         return f"{self.before}{self.text}{self.after}"
 
 
 class Needle:
-    """What to look for.
+    """Text to search for.
 
     With C{nocase} both sides are case folded (Unicode full folding: C{ß} equals C{ss}, C{İ} is C{i}
-    and a combining dot); nothing is normalised otherwise.
+    and a combining dot). There is no other normalization.
 
     @raise ValueError: C{text} is empty or longer than L{NEEDLE_MAX} characters.
     """
@@ -58,12 +58,12 @@ class Needle:
 
     @property
     def reach(self) -> int:
-        """How many of the last characters of a text that does not hold the needle may begin it."""
+        """Maximum number of characters at the end of a text without a match that may begin one."""
         # A character folds to at least one character, so the folded length is an upper bound.
         return len(self._wanted) - 1
 
     def find(self, text: str, start: int = 0) -> Match | None:
-        """The first place in C{text} at or after character C{start}."""
+        """Return the first match in C{text} at or after character C{start}."""
         if not self._nocase:
             at = text.find(self._wanted, start)
             return None if at < 0 else _cut(text, at, at + len(self._wanted))
@@ -72,14 +72,14 @@ class Needle:
         if at < 0:
             return None
         end = at + len(self._wanted) - 1
-        # No character folds to nothing, so equal lengths mean one to one.
+        # No character folds to nothing, so equal lengths mean a one-to-one mapping.
         same = len(folded) == len(text) - start
         first, last = (start + at, start + end) if same else _unfold(text, start, at, end)
         return _cut(text, first, last + 1)
 
 
 def _unfold(text: str, start: int, first: int, last: int) -> tuple[int, int]:
-    """The characters of C{text} that two offsets into its folded rest stem from."""
+    """Return the characters of C{text} from which two offsets into its folded rest stem."""
     ends = list(accumulate(len(character.casefold()) for character in text[start:]))
     return start + bisect_right(ends, first), start + bisect_right(ends, last)
 
@@ -93,12 +93,11 @@ def _cut(text: str, start: int, stop: int) -> Match:
 
 
 class StreamMatcher:
-    """Look for one needle in raw output, chunk by chunk.
+    """Search for one needle in raw output, chunk by chunk.
 
-    Escape sequences are taken out first and bytes are read as UTF-8; what is no UTF-8 counts as
-    U+FFFD.  Where the stream is cut changes nothing but C{Match.after}.  Between chunks it keeps
-    the needle's reach and L{CONTEXT} characters, an unfinished escape sequence and an unfinished
-    character.
+    Escape sequences are removed first and bytes are decoded as UTF-8; invalid bytes count as
+    U+FFFD. The chunk boundaries affect only C{Match.after}. Between chunks it keeps the needle's
+    reach and L{CONTEXT} characters, an unfinished escape sequence and an unfinished character.
     """
 
     def __init__(self, needle: Needle) -> None:
@@ -108,7 +107,7 @@ class StreamMatcher:
         self._kept = ""
 
     def feed(self, data: bytes) -> Match | None:
-        """The first match that ends in C{data}; feed nothing more after one."""
+        """Return the first match that ends in C{data}; feed nothing more after a match."""
         text = self._decode.decode(self._strip.feed(data))
         if not text:
             return None
@@ -120,7 +119,7 @@ class StreamMatcher:
 
 
 def tail(data: bytes) -> bytes:
-    """The part of an existing buffer that is looked at, not begun inside a character."""
+    """Return the part of an existing buffer that is searched; it begins at a character boundary."""
     data = data[-TAIL:]
     lead = next((i for i in range(min(4, len(data))) if data[i] & 0xC0 != 0x80), 0)
     return data[lead:]

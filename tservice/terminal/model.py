@@ -1,4 +1,4 @@
-"""The model's name as the screen shows it (protocol-session, protocol-clis: modelDetect)."""
+"""Name of the model as the screen shows it (protocol-session, protocol-clis: modelDetect)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tservice.terminal.rules import ModelRule, ScreenRules
 from tservice.terminal.screen import Frame
 
 LENGTH = 64
-"""protocol-session: at most 64 characters."""
+"""Maximum characters of the name (protocol-session)."""
 
 
 def display_model(frame: Frame, rules: ScreenRules) -> str | None:
-    """The name in the lowest matching one of the last rows that hold anything, or C{None}."""
+    """Return the name in the lowest matching one of the last filled rows, or C{None}."""
     if rules.model is None:
         return None
     last = frame.filled(0, frame.bottom + 1)[-rules.model.rows :]
@@ -30,7 +30,7 @@ def _name(frame: Frame, at: int, detect: ModelRule) -> str:
 
 
 def _one_style(frame: Frame, at: int, start: int, stop: int) -> int:
-    """Where the first word ends that is not drawn as the one at C{start}."""
+    """Return the end of the words that are drawn like the one at C{start}."""
     style, end = frame.style_at(at, start, start + 1), start
     for word in re.finditer(r"\S+", frame.rows[at][start:stop]):
         if frame.style_at(at, start + word.start(), start + word.end()) != style:
@@ -40,9 +40,10 @@ def _one_style(frame: Frame, at: int, start: int, stop: int) -> int:
 
 
 def sanitised(text: str, length: int = LENGTH) -> str | None:
-    """Without control and format characters, white space folded, at most C{length} characters.
+    """Return a text without control and format characters, with white space folded, and truncated
+    to C{length}.
 
-    Still untrusted text: whoever renders it escapes it.  C{None} when nothing is left.
+    The result is still untrusted: escape it when rendering. It is C{None} if nothing is left.
     """
     kept = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
     return " ".join(kept.split())[:length].rstrip() or None

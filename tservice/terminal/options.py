@@ -1,5 +1,4 @@
-"""The options of a dialog: the frame grammar (protocol-dialogs) and the layouts that have no
-numbers."""
+"""Options of a dialog: the frame grammar (protocol-dialogs) and the layouts without numbers."""
 
 from __future__ import annotations
 
@@ -14,45 +13,47 @@ from tservice.terminal.regions import is_key_hint
 from tservice.terminal.screen import Frame
 
 MARKERS = "❯›●>→▶"
-"""Glyphs that the clients put in front of the highlighted option."""
+"""Glyphs that clients draw before the highlighted option."""
 
 MOST = 9
 GAP = 3
-"""protocol-dialogs: 2 to 9 options, up to 3 other lines between two."""
+"""Maximum number of other lines between two options (protocol-dialogs); there are 2 to C{MOST}
+options.
+"""
 
 WIDE_GAP = 12
-"""Other lines between two options of a dialog that is known to be one: long descriptions wrap."""
+"""The same for text that is known to be a dialog, because long descriptions wrap."""
 
-# Plain blanks only: a no-break space behind the glyph is a composer's, not a dialog's.
+# Plain blanks only: a no-break space after the glyph belongs to a composer, not a dialog.
 _NUMBERED = re.compile(
     rf" *(?:(?P<marker>[{MARKERS}]) *)?(?P<n>[0-9])[.)](?: +|(?=[^ 0-9]))(?P<label>[^ ].*)"
 )
 _CHECK = re.compile(r"(?:\[(?P<mark>[ xX✔✓*])\]|(?P<box>[☐☑☒◯◉]))\s+(?P<label>.*)")
 _COLUMN = re.compile(r" {2,}.*$")
 _BESIDE = re.compile(r"[^ ] {2,}(?P<text>[^ ✔✓│┃┌└╭╰─][^│┃┌└╭╰─]*)$")
-"""A column of its own, which is no tick and no box with a preview."""
+"""Separate column that is neither a tick nor a box with a preview."""
 
 _CURRENT = re.compile(r" [✔✓]$")
 _MARKED = re.compile(rf" *[{MARKERS}] +(?P<label>[^ ].*)")
 _LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] +(?P<label>[^\[\s](?:[^\[]*[^\[\s])?)")
 _HANG = 5
-"""How far behind its number the rows of a wrapped label may begin."""
+"""Maximum distance between an option's number and the start of a wrapped row of its label."""
 
 _PADDING = 4
-"""Cells at a row's end that a client may leave free before it wraps."""
+"""Cells at a row's end that a client may keep free before it wraps."""
 
 
 @frozen(kw_only=True)
 class DialogOption:
-    """One choice of a dialog.
+    """Option of a dialog.
 
-    @ivar n: its number, from 1; in layouts without numbers its place.
+    @ivar n: its number, from 1; in layouts without numbers its position.
     @ivar label: white space folded, without number, marker and check box.
     @ivar selected: the highlight is on it.
-    @ivar checked: C{None} where there is no check box.
-    @ivar key: the key that picks it at once, C{None} where there is none.
-    @ivar free_text: picking it opens a field for the person's own words.
-    @ivar description: what stands below the label, white space folded; C{None}: nothing.
+    @ivar checked: C{None} if there is no check box.
+    @ivar key: the key that picks it immediately, C{None} if there is none.
+    @ivar free_text: picking it opens a field for free text.
+    @ivar description: the text below the label, white space folded; C{None} if there is none.
     """
 
     n: int
@@ -66,7 +67,7 @@ class DialogOption:
 
 @frozen(kw_only=True)
 class OptionBlock:
-    """Options and where they stand.
+    """Options and their positions.
 
     @ivar rows: the row in which each option begins.
     @ivar bottom: the last row that belongs to them.
@@ -78,12 +79,12 @@ class OptionBlock:
 
     @property
     def top(self) -> int:
-        """The first option's row."""
+        """Row of the first option."""
         return self.rows[0]
 
     @property
     def marked(self) -> bool:
-        """Whether exactly one option is highlighted: a list that somebody wrote has no marker."""
+        """True if exactly one option is highlighted: a list in written text has no marker."""
         return sum(option.selected for option in self.options) == 1
 
 
@@ -97,9 +98,10 @@ class _Line:
 
 
 def numbered(rows: Sequence[str], gap: int = GAP) -> OptionBlock | None:
-    """The last complete block of numbered options in C{rows} (protocol-dialogs: frame grammar).
+    """Return the last complete block of numbered options in C{rows} (protocol-dialogs: frame
+    grammar).
 
-    Labels are taken as they stand on their row; L{joined} adds what wrapped.
+    Labels are limited to their row; L{joined} adds the wrapped rest.
     """
     best: list[_Line] | None = None
     run: list[_Line] = []
@@ -123,12 +125,14 @@ def _extended(rows: Sequence[str], run: list[_Line], line: _Line, gap: int) -> l
         return [line]
     if not run or _between(rows, run[-1], line) > gap:
         return []
-    # A number out of turn between two options is one of the lines between them.
+    # A number out of order between two options is one of the lines between them.
     return [*run, line] if line.n == run[-1].n + 1 else run
 
 
 def _between(rows: Sequence[str], last: _Line, line: _Line) -> int:
-    """How many other lines stand between two options; what a long label wrapped to is none."""
+    """Return the number of other lines between two options; the wrapped rows of a long label do
+    not count.
+    """
     others = rows[last.row + 1 : line.row]
     if len(others) > WIDE_GAP:
         return len(others)
@@ -156,12 +160,12 @@ def _option(line: _Line) -> DialogOption:
 
 
 def _first_column(label: str) -> str:
-    """A label without what stands in a column of its own: a description, a preview, a tick."""
+    """Return a label without text in separate columns: a description, a preview, a tick."""
     return _CURRENT.sub("", _fold(_COLUMN.sub("", label)))
 
 
 def checkable(option: DialogOption) -> DialogOption:
-    """The option with a check box in its label read as such."""
+    """Return the option with a check box parsed from its label."""
     found = _CHECK.fullmatch(option.label)
     if found is None:
         return option
@@ -170,10 +174,10 @@ def checkable(option: DialogOption) -> DialogOption:
 
 
 def joined(frame: Frame, block: OptionBlock) -> OptionBlock:
-    """The block with labels that wrapped to further rows put together again.
+    """Return the block with wrapped labels joined.
 
-    A row belongs to the label above it when its first word did not fit there; everything else
-    between two options is a description.
+    A row belongs to the label above it if its first word did not fit there. All other text between
+    two options is a description.
     """
     ends = [*block.rows[1:], min(frame.bottom, block.bottom + GAP) + 1]
     options = []
@@ -210,9 +214,9 @@ def _whole(frame: Frame, label: str, start: int, end: int) -> tuple[str, int]:
 def _description(
     rows: Sequence[str], start: int, first: int, end: int, *, ticked: bool
 ) -> str | None:
-    """What stands behind or below the label that begins in row C{start}, up to what is set off.
+    """Return the text after or below the label that begins in row C{start}, up to a gap.
 
-    @param ticked: it is a page with boxes, where only buttons stand farther right than numbers.
+    @param ticked: it is a page with boxes, where only buttons are farther right than numbers.
     """
     beside = _BESIDE.search(rows[start])
     number = _indent(rows[start], f" {MARKERS}")
@@ -230,31 +234,33 @@ def _description(
 
 
 def _indent(row: str, blanks: str = " ") -> int:
-    """How many cells are left free; of an empty row more than of any other."""
+    """Return the number of blanks before the text; for an empty row a very large number."""
     return len(row) - len(row.lstrip(blanks)) if row.strip() else sys.maxsize
 
 
 def fits(row: str, word: str, width: int) -> bool:
-    """Whether C{word} would have found room behind C{row}, so that it did not have to wrap."""
+    """Return true if C{word} would have had room after C{row}, so that it did not have to wrap."""
     return cells(row) + 1 + cells(word) <= width
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal a text takes."""
+    """Return the number of terminal cells of a text."""
     return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def wrapping_width(frame: Frame, at: int) -> int:
-    """Where text of this row had to wrap: the box's inner edge or the pane's, less some padding."""
+    """Return the column at which text of this row had to wrap: the box's inner edge or the
+    pane's, minus some padding.
+    """
     raw = frame.rows[at]
     boxed = raw.lstrip(" ")[:1] in ("│", "┃")
     return (cells(raw) - 1 if boxed else frame.cols) - _PADDING
 
 
 def unnumbered(frame: Frame, start: int, stop: int) -> OptionBlock | None:
-    """A list that has a marker but no numbers: the last marked row and its neighbours.
+    """Return a list with a marker but without numbers: the last marked row and its neighbours.
 
-    The neighbours begin in the same column as the marked label; one blank row may part two.
+    The neighbours begin in the same column as the marked label; one blank row may separate two.
     """
     rows = frame.inner
     for at in range(stop - 1, start - 1, -1):
@@ -281,9 +287,10 @@ def unnumbered(frame: Frame, start: int, stop: int) -> OptionBlock | None:
 
 
 def _beginnings(rows: Sequence[str], first: int, last: int, marked: int) -> list[int]:
-    """The rows in which an option begins.
+    """Return the rows in which an option begins.
 
-    All of them; where blank rows part them, the first of each part: a description follows it.
+    These are all rows. If blank rows separate them, the first of each part begins an option, and a
+    description follows it.
     """
     filled = [i for i in range(first, last + 1) if rows[i].strip()]
     begun = [i for i in filled if i == first or not rows[i - 1].strip()]
@@ -291,7 +298,7 @@ def _beginnings(rows: Sequence[str], first: int, last: int, marked: int) -> list
 
 
 def _reach(rows: Sequence[str], at: int, column: int, step: int, end: int) -> int:
-    """The farthest row in one direction that still belongs to the list around row C{at}."""
+    """Return the farthest row in one direction that still belongs to the list around row C{at}."""
     last = at
     i = at + step
     while i != end and abs(i - last) <= 2:
@@ -305,7 +312,9 @@ def _reach(rows: Sequence[str], at: int, column: int, step: int, end: int) -> in
 
 
 def lettered(row: str) -> tuple[DialogOption, ...]:
-    """Options of the form C{[y] Approve   [n] Deny} in one row; empty when under two."""
+    """Return options of the form C{[y] Approve   [n] Deny} in one row; empty if there are fewer
+    than two.
+    """
     found = list(_LETTER.finditer(row))
     if len(found) < 2:
         return ()
@@ -320,7 +329,8 @@ _HINT = re.compile(r"(?:ctrl\+|shift\+|alt\+)\S+ .*|(?:enter|esc|tab|⇆|↑↓|
 
 
 def horizontal(frame: Frame, at: int) -> tuple[DialogOption, ...]:
-    """Options side by side, the highlight told by its background alone; empty when it is none.
+    """Return options next to each other, with the highlight shown by its background alone; empty if
+    there are none.
 
     Key hints in the same row are no options.
     """

@@ -1,4 +1,4 @@
-"""The text of a captured row, without its styles."""
+"""Text of a captured row, without its styles."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ _DRAWN = dict(
 
 
 def plain(row: bytes) -> str:
-    """C{row} as text: escape sequences gone, line drawing spelled in Unicode, no blanks behind."""
+    """Return C{row} as text: without escape sequences, line drawing as Unicode, trailing blanks
+    removed.
+    """
     return plain_bytes(row).decode("utf-8", "replace").rstrip(" ")
 
 
 def plain_bytes(row: bytes) -> bytes:
-    """Return C{row} as text with the blanks behind it."""
+    """Return C{row} as text with its trailing blanks."""
     if b"\x1b(0" in row:
         row = _DRAWING.sub(_draw, row)
     return _ESCAPES.sub(b"", row) if b"\x1b" in row else row

@@ -1,7 +1,8 @@
-"""Find the sentence that a dialog asks, and the command that it asks about (protocol-approvals).
+"""Parser of the sentence that a dialog asks, and of the command that it asks about
+(protocol-approvals).
 
-A command's own rows can look like a dialog.  It counts as wholly read only where something that no
-command can draw proves where the dialog begins: a box's edge, a row further to the left.
+A command's own rows can look like a dialog. A command counts as complete only if something that no
+command can draw proves the start of the dialog: a box's edge, or a row further to the left.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from tservice.terminal.area import UPPER, Area, is_tabs
 from tservice.terminal.screen import Frame
 
 LINES = re.compile(r"[─━│┃║╭╮╰╯┌┐└┘├┤┬┴┼╌═╔╗╚╝▔▁▀▄█╹]+")
-"""What rules, boxes and banners are drawn with."""
+"""Characters with which rules, boxes and banners are drawn."""
 
 KNOWN_QUESTION = re.compile(
     r"(?:Do you (?:want|trust|wish)|Would you like|Allow |Approve |Apply |Trust this|△ "
     r"|Ready to submit|Exit plan mode|Are you sure|How would you|Which )",
 )
-"""How the clients' own questions begin."""
+"""Words with which the clients begin their own questions."""
 
 _ASIDE = re.compile(r"(?:Reason|Tip|Note|Hint): |[$●⎿] ?")
 
@@ -30,7 +31,7 @@ _CUT = re.compile(
     r"|\bview all\b|\bshow more\b",
     re.IGNORECASE,
 )
-"""Marks of clients for text that they left out."""
+"""Marks of clients for omitted text."""
 _SIDEBAR = re.compile(r"\S {3,}\S|^ {30,}\S")
 _COLUMN_BESIDE = re.compile(r" {30,}\S.*$")
 _RUN_ROW = "Would you like to run the following command?"
@@ -42,7 +43,7 @@ BODY_ROWS = 6
 
 
 def question_of(frame: Frame, area: Area, end: int, tabbed: bool) -> tuple[str | None, int | None]:
-    """The sentence asked and the row it begins in."""
+    """Return the sentence asked and the row in which it begins."""
     paragraphs = list(_paragraphs(frame, area.top, end))
     if tabbed:
         return _tabbed_question(paragraphs)
@@ -63,19 +64,21 @@ def _sentence(text: str) -> str | None:
 
 
 def _tabbed_question(paragraphs: list[tuple[int, str]]) -> tuple[str | None, int | None]:
-    """A question page says what it likes between its tabs and its options."""
+    """Return the sentence of a question page, which may be any text between its tabs and its
+    options.
+    """
     rows = [p for p in paragraphs if not is_tabs(p[1])]
     if not rows:
         return None, None
     if rows[0][1].startswith("Review your answers"):
-        # Newer versions of Claude Code end in the answers.
+        # Newer versions of Claude Code end with the answers.
         at, said = rows[-1] if KNOWN_QUESTION.match(rows[-1][1]) else rows[0]
         return said, at
     return " ".join(text for _, text in rows), rows[0][0]
 
 
 def _paragraphs(frame: Frame, start: int, stop: int) -> Iterable[tuple[int, str]]:
-    """Rows of text that belong together: neighbours with the same indent."""
+    """Yield rows of text that belong together: neighbours with the same indent."""
     begin, words, indent = start, list[str](), -1
     for at in range(start, stop):
         row = frame.inner[at]
@@ -93,18 +96,18 @@ def _paragraphs(frame: Frame, start: int, stop: int) -> Iterable[tuple[int, str]
 
 
 def plain(row: str) -> str:
-    """A row without what boxes are drawn with."""
+    """Return a row without box drawing characters."""
     return LINES.sub("", row).strip()
 
 
 def fold(text: str) -> str:
-    """White space folded to single blanks."""
+    """Return a text with white space folded to single blanks."""
     return " ".join(text.split())
 
 
 @frozen(kw_only=True)
 class ShownCommand:
-    """A command as a dialog shows it, one line for each row.
+    """Command as a dialog shows it, one line for each row.
 
     @ivar whole: no part of it is missing.
     """
@@ -129,7 +132,7 @@ def _codex(frame: Frame, top: int, end: int) -> ShownCommand | None:
     start = next((at for at in range(asked, end) if rows[at].startswith("$ ")), None)
     if start is None:
         return None
-    # The dialog's rows are indented: what begins at the left edge was said before.
+    # The dialog's rows are indented: text at the left edge belongs to earlier output.
     above = next((row for row in reversed(frame.rows[:asked]) if row.strip()), "")
     begins = above[:1].strip() != ""
     text = [frame.rows[at].removeprefix("  ") for at in range(start, end)]
@@ -152,7 +155,7 @@ def _opencode(frame: Frame, end: int) -> ShownCommand | None:
 
 
 def _beside(rows: Sequence[str]) -> bool:
-    """Return whether a column of its own stands beside the dialog's rows."""
+    """Return true if there is a separate column next to the dialog's rows."""
     return any(_SIDEBAR.search(row) for row in rows)
 
 

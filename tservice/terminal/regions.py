@@ -1,4 +1,4 @@
-"""Which part of a frame is the composer, and which rows around it are live."""
+"""Detection of the composer in a frame, and of the live rows around it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from tservice.terminal.rules import ScreenRules, alike
 from tservice.terminal.screen import Frame, RunStyle
 
 _BELOW = 16
-"""Rows that may stand below a composer: footer, completions of a slash command, key help."""
+"""Maximum number of rows below a composer: footer, completions of a slash command, key help."""
 
 _FOOTER = " /@+*"
-"""What rows below a composer begin with: they are indented or complete a command or a file name.
-
-Other text there was printed after the client had gone.
+"""Characters with which rows below a composer begin: they are indented or complete a command or
+a file name. Other text there was printed after the client had ended.
 """
 
 _COMPLETED = "/@"
@@ -38,24 +37,26 @@ _WAITING = re.compile(r" *(?:[\u2800-\u28ff] )?Waiting for (?:user|your|approval
 
 @frozen
 class Span:
-    """Rows C{top} to C{bottom}, both included."""
+    """Rows C{top} to C{bottom}, both inclusive."""
 
     top: int
     bottom: int
 
 
 def is_key_hint(row: str) -> bool:
-    """Whether a row tells which keys answer or leave a dialog."""
+    """Return true if a row shows which keys answer or close a dialog."""
     return bool(_KEY_HINT.search(row)) and not _WORK.match(row)
 
 
 def is_waiting(row: str) -> bool:
-    """Whether a row is the spinner of a turn that waits for a person's answer."""
+    """Return true if a row is the spinner of a turn that waits for a person's answer."""
     return bool(_WAITING.match(row))
 
 
 def composer(frame: Frame, rules: ScreenRules) -> Span | None:
-    """Where the composer stands, its frame included; C{None} where the screen shows none."""
+    """Return the position of the composer, including its frame; C{None} if the screen shows
+    none.
+    """
     if frame.bottom < 0 or frame.dead:
         return None
     finders = {"framed": _framed, "row": _rowed, "bar": _bar, "mark": _marked}
@@ -63,10 +64,10 @@ def composer(frame: Frame, rules: ScreenRules) -> Span | None:
 
 
 def holds_draft(frame: Frame, rules: ScreenRules) -> bool:
-    """Whether somebody's unsent text stands in the composer.
+    """Return true if the composer contains a user's unsent text.
 
-    What a client writes there itself, a hint or a suggestion, is dim but for the caret on it.  A
-    composer in another mode (C{!}: a shell command) counts as one that holds something.
+    A client's own text there, a hint or a suggestion, is dim except for the caret on it. A composer
+    in another mode (C{!}: a shell command) counts as containing text.
     """
     span = composer(frame, rules)
     if span is None:
@@ -80,7 +81,7 @@ def _is_border(frame: Frame, at: int) -> bool:
 
 
 def _written(frame: Frame, at: int, first: ScreenRules | None) -> bool:
-    """Whether row C{at} holds text that is not dim; in the first row behind the glyph."""
+    """Return true if row C{at} contains text that is not dim; in the first row, after the glyph."""
     row = frame.inner[at]
     start = _indent(row)
     if first is not None:
@@ -90,14 +91,14 @@ def _written(frame: Frame, at: int, first: ScreenRules | None) -> bool:
 
 
 def is_written_behind(frame: Frame, row: int, column: int) -> bool:
-    """Whether text that is no hint stands in a row from C{column} on, where the caret is."""
+    """Return true if a row contains text that is no hint from C{column} on, where the caret is."""
     return row < len(frame.inner) and _is_written(frame, row, column)
 
 
 def _is_written(frame: Frame, row: int, start: int) -> bool:
     text = frame.inner[row]
     cells = [frame.style_at(row, i, i + 1) for i in range(start, len(text)) if text[i].strip()]
-    # A hint has more letters than the caret covers: a single one there is somebody's.
+    # A hint has more letters than the caret covers, so a single letter was typed by the user.
     is_hint = _is_dim if len(cells) == 1 else _is_faint
     return not all(map(is_hint, cells))
 
@@ -111,10 +112,10 @@ def _is_faint(styles: frozenset[RunStyle]) -> bool:
 
 
 def live(frame: Frame, span: Span | None, reach: int = _PARAGRAPHS) -> list[list[str]]:
-    """The paragraphs in which a running turn shows itself, nearest to the composer first.
+    """Return the paragraphs that show a running turn, the nearest to the composer first.
 
-    Those below the composer and the last C{reach} above it: further up is what was said, and that
-    may quote anything.
+    These are the ones below the composer and the last C{reach} above it. The text further up
+    belongs to the conversation and may quote anything.
     """
     if span is None:
         return _paragraphs(frame, 0, frame.bottom + 1)[-reach:][::-1]
@@ -140,7 +141,7 @@ def _framed(frame: Frame, rules: ScreenRules) -> Span | None:
 
 
 def _ruled(frame: Frame, rules: ScreenRules) -> Span | None:
-    """Between two rules that begin in the same column, the glyph in that column too."""
+    """Find a composer between two rules that begin in the same column as the glyph."""
     lines = [i for i in range(frame.bottom + 1) if frame.is_rule(i)]
     if len(lines) < 2:
         return None
@@ -149,12 +150,12 @@ def _ruled(frame: Frame, rules: ScreenRules) -> Span | None:
     if column != _indent(frame.rows[bottom]) or not 2 <= bottom - top <= _TALLEST:
         return None
     below = [frame.rows[i] for i in frame.filled(bottom + 1, frame.bottom + 1)]
-    # The commands that complete a slash fill whatever room there is.
+    # The completions of a slash command fill all available room.
     completing = bool(below) and below[0][0] in _COMPLETED
     if len(below) > (_TALLEST if completing else _BELOW):
         return None
     if not rules.glyphs:
-        # Only its footer tells this composer from two plain lines.
+        # Only its footer distinguishes this composer from two plain lines.
         return Span(top, bottom) if any((rules.ready_mark or "\0") in r for r in below) else None
     row = frame.rows[top + 1]
     started = not row[:column].strip(" ") and _begins(row[column:], rules)
@@ -162,16 +163,18 @@ def _ruled(frame: Frame, rules: ScreenRules) -> Span | None:
 
 
 def _begins(row: str, rules: ScreenRules) -> bool:
-    """Whether a composer's first row begins with a glyph: its mode's own or one like it."""
+    """Return true if a composer's first row begins with a glyph: its mode's own or a similar
+    one.
+    """
     for glyph in (*rules.glyphs, *alike(rules.glyphs[0])):
-        # With text right behind it C{>} is a logo.
+        # With text right after it, C{>} is a logo.
         if row.startswith(glyph) and not row[len(glyph) :][:1].strip():
             return True
     return row.startswith(_SHELL_GLYPHS)
 
 
 def _boxed(frame: Frame, rules: ScreenRules) -> Span | None:
-    """In the last box of the screen."""
+    """Find a composer in the last box of the screen."""
     edges = [i for i in range(frame.bottom + 1) if frame.is_edge(i)]
     if len(edges) < 2 or not rules.glyphs:
         return None
@@ -186,12 +189,12 @@ def _boxed(frame: Frame, rules: ScreenRules) -> Span | None:
 
 
 def _rowed(frame: Frame, rules: ScreenRules) -> Span | None:
-    """In a row of its own; older versions of such clients drew a box around it."""
+    """Find a composer in a separate row; older versions of these clients drew a box around it."""
     return _row(frame, rules) or _boxed(frame, rules)
 
 
 def _row(frame: Frame, rules: ScreenRules) -> Span | None:
-    """A row that begins with the glyph, and nothing but its continuation and a footer below."""
+    """Find a row that begins with the glyph, with only its continuation and a footer below."""
     glyphs = (*rules.glyphs, _BAR_GLYPH)
     begins = tuple(f"{blank}{glyph} " for glyph in glyphs for blank in ("", " "))
     for at in range(frame.bottom, -1, -1):
@@ -214,7 +217,7 @@ def _with_footer(frame: Frame, top: int) -> Span | None:
 
 
 def _bar(frame: Frame, rules: ScreenRules) -> Span | None:
-    """Rows with a bar on their left, closed by the bar's foot."""
+    """Find rows with a bar on their left, closed by the bar's foot."""
     ends = [i for i in range(frame.bottom + 1) if _BAR_END.fullmatch(frame.rows[i])]
     if not ends or len(frame.filled(ends[-1] + 1, frame.bottom + 1)) > _BELOW:
         return None
@@ -225,7 +228,7 @@ def _bar(frame: Frame, rules: ScreenRules) -> Span | None:
 
 
 def _marked(frame: Frame, rules: ScreenRules) -> Span | None:
-    """Where the mark of an empty composer stands in the last rows."""
+    """Find the mark of an empty composer in the last rows."""
     if not rules.ready_mark:
         return None
     for at in reversed(frame.filled(frame.bottom - _BELOW + 1, frame.bottom + 1)):

@@ -1,4 +1,4 @@
-"""What a terminal emulator answers by itself, which nobody typed (protocol-reports)."""
+"""Replies that a terminal emulator sends by itself, without user input (protocol-reports)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _REPORTS = re.compile(rb"(?:" + rb"|".join(_PARTS) + rb")+")
 
 
 def is_report(data: bytes) -> bool:
-    """Whether C{data} is nothing but answers of the emulator: whole, and with no free text in it.
+    """Return true if C{data} consists of complete replies of the emulator, without any free text.
 
-    Mouse reports are a person's doing, and so is every key.
+    Mouse reports and keys are user input.
     """
     return data.startswith(b"\x1b") and _REPORTS.fullmatch(data) is not None

@@ -1,4 +1,4 @@
-"""What is known of one CLI's screen: data, read from its registry entry (protocol-clis)."""
+"""Rules for one CLI's screen: data from its registry entry (protocol-clis)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _ALIKE = (">", "❯", "›")
 
 
 def alike(glyph: str) -> tuple[str, ...]:
-    """The prompt glyphs that may stand for C{glyph} inside a composer's frame.
+    """Return the prompt glyphs that may replace C{glyph} inside a composer's frame.
 
-    A client changes them between versions, and falls back to the plain one on a terminal that lacks
-    the others.
+    A client changes them between versions, and uses the plain one on a terminal that lacks the
+    others.
     """
     return _ALIKE if glyph in _ALIKE else ()
 
 
 @frozen(kw_only=True)
 class ModelRule:
-    """Where the screen names the model: one group, searched in each of the last C{rows} rows.
+    """Position of the model's name: one group, searched in each of the last C{rows} rows.
 
-    @ivar one_style: the name ends where the row is drawn otherwise; what follows is its provider.
+    @ivar one_style: the name ends where the style of the row changes; the provider follows.
     """
 
     pattern: re.Pattern[str]
@@ -36,22 +36,22 @@ class ModelRule:
 
 @frozen(kw_only=True)
 class ScreenRules:
-    """How to read the screen of one mode.
+    """Rules for reading the screen of one mode.
 
-    The defaults are the conservative ones of an unknown CLI: nothing is recognised as a composer
-    or as work, dialogs by their look alone.
+    The defaults are the conservative ones of an unknown CLI: nothing is recognized as a composer or
+    as work, and dialogs only by their look.
 
-    @ivar shape: what holds the composer: C{framed} between two rules or in a box, C{row} a row
-        that begins with the glyph above the footer, C{bar} a bar on its left, C{mark} unknown:
-        only C{ready_mark} tells.
-    @ivar glyphs: what the composer's first row may begin with; empty where it has none.
+    @ivar shape: the shape of the composer: C{framed} between two rules or in a box, C{row} a row
+        that begins with the glyph above the footer, C{bar} a bar on its left, C{mark} unknown: only
+        C{ready_mark} shows it.
+    @ivar glyphs: glyphs with which the composer's first row may begin; empty if it has none.
     @ivar ready_mark: text of an empty composer or its footer.
-    @ivar working_line: matches a row that is only there while a turn runs.
+    @ivar working_line: matches a row that exists only while a turn runs.
     @ivar working_title: matches the pane's title only while a turn runs.
-    @ivar starting_line: matches a row only while the agent comes up with a composer that takes no
+    @ivar starting_line: matches a row only while the agent starts with a composer that takes no
         keys yet.
-    @ivar resuming_screen: matches the rows of an agent that goes on with a conversation only while
-        it has not read that.
+    @ivar resuming_screen: matches the rows of an agent that resumes a conversation, only until it
+        has read the conversation.
     """
 
     shape: Shape = "mark"
@@ -66,11 +66,11 @@ class ScreenRules:
     @classmethod
     def from_capabilities(cls, capabilities: Mapping[str, Any]) -> ScreenRules:
         """Read C{composerReadyMark}, C{composerShape}, C{promptGlyph}, C{workingLine},
-        C{workingTitle}, C{startingLine}, C{resumingScreen} and C{modelDetect} of a registry entry;
-        other keys are not looked at.
+        C{workingTitle}, C{startingLine}, C{resumingScreen} and C{modelDetect} of a registry
+        entry; other keys are ignored.
 
-        @raise ValueError: a pattern does not compile or a value is out of its set; the text names
-            the field.
+        @raise ValueError: a pattern does not compile or a value is not allowed; the text names the
+            field.
         """
         glyph = capabilities.get("promptGlyph")
         shape: Shape = capabilities.get("composerShape") or ("framed" if glyph else "mark")
@@ -95,7 +95,7 @@ def _pattern(capabilities: Mapping[str, Any], name: str) -> re.Pattern[str] | No
     try:
         return re.compile(text)
     except re.error as why:
-        raise ValueError(f"{name}: no regular expression: {why}") from why
+        raise ValueError(f"{name}: invalid regular expression: {why}") from why
 
 
 def _model(detect: Mapping[str, Any] | None) -> ModelRule | None:

@@ -1,8 +1,8 @@
-"""A terminal frame: rows of text and what is highlighted, from a multiplexer's capture.
+"""Frame of a terminal: rows of text and their highlights, from a multiplexer's capture.
 
-C{capture-pane -e} yields finished rows with SGR sequences only, so nothing has to be emulated: one
-expression splits a row at its sequences (0.1 ms a frame; a terminal emulator takes 1 ms and would
-wrap rows that are already laid out).
+C{capture-pane -e} yields finished rows with SGR sequences only, so nothing has to be emulated. One
+regular expression splits a row at its sequences (0.1 ms a frame; a terminal emulator takes 1 ms and
+would wrap rows that are already laid out).
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from attrs import evolve, field, frozen
 from tservice.terminal.ansi import strip
 
 SEQUENCES = 10_000
-"""Changes of colour of a frame beyond which it is read without any: each takes 2 us, and a program
-can make one for each cell."""
+"""Maximum number of colour changes in a frame; with more, it is read without colours. Each takes
+2 us, and a program can make one for each cell.
+"""
 PARAMETERS = 256
-"""Longest parameters of one change; a multiplexer writes none as long."""
+"""Longest parameters of one change; a multiplexer never writes that many."""
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _BARE = re.compile(rb"\x1b\[[0-9;:]*m")
@@ -36,7 +37,7 @@ _DEAD = re.compile(r"Pane is dead(?: \(.*)?")
 
 @frozen
 class RunStyle:
-    """How a run of characters is drawn, as far as highlights are told by it.
+    """Style of a run of characters, as far as highlights depend on it.
 
     @ivar background: the SGR parameters that set it, C{""} for the default.
     """
@@ -48,7 +49,7 @@ class RunStyle:
     reverse: bool = False
 
     def apply(self, parameters: str) -> RunStyle:
-        """The style after one SGR sequence."""
+        """Return the style after one SGR sequence."""
         style = self
         codes = iter(parameters.replace(":", ";").split(";"))
         for code in codes:
@@ -88,7 +89,7 @@ _PLAIN = RunStyle()
 
 @frozen
 class StyledRun:
-    """Characters C{start} to C{stop} of a row share C{style}."""
+    """Run of characters C{start} to C{stop} of a row with the same C{style}."""
 
     start: int
     stop: int
@@ -97,10 +98,10 @@ class StyledRun:
 
 @frozen
 class Frame:
-    """What a pane shows at one moment.
+    """Content of a pane at one moment.
 
-    @ivar rows: the text of each row, blanks at its end cut (no-break spaces stay).
-    @ivar runs: for each row its styled runs in order; empty where the capture had no colours.
+    @ivar rows: the text of each row, without trailing blanks (no-break spaces stay).
+    @ivar runs: for each row its styled runs in order; empty if the capture had no colours.
     @ivar cols: the pane's width in cells.
     """
 
@@ -110,15 +111,15 @@ class Frame:
 
     @classmethod
     def from_capture(cls, capture: bytes, cols: int | None = None) -> Frame:
-        """Read the answer of C{capture-pane -p} or C{capture-pane -p -e}.
+        """Parse the output of C{capture-pane -p} or C{capture-pane -p -e}.
 
-        @param cols: the pane's width; where it is not known, that of the longest row.
+        @param cols: the pane's width; if it is unknown, that of the longest row.
         """
         rows, runs = [], []
         style = _PLAIN
         if capture.count(b"\x1b[") > SEQUENCES:
             capture = _BARE.sub(b"", capture)
-        # tmux carries the style of one row over to the next.
+        # tmux continues the style of one row in the next.
         for line in capture.decode("utf-8", "replace").replace("\r", "").split("\n"):
             text, found, style = _read(line, style)
             rows.append(text.rstrip(" "))
@@ -129,40 +130,42 @@ class Frame:
 
     @cached_property
     def inner(self) -> tuple[str, ...]:
-        """The rows without the borders of boxes around them and without a scrollbar.
+        """Rows without surrounding box borders and without a scrollbar.
 
-        Columns stay what they were: a border is replaced by a blank.
+        Columns are unchanged: a border is replaced by a blank.
         """
         return tuple(map(_unboxed, self.rows))
 
     @cached_property
     def bottom(self) -> int:
-        """The last row that holds anything; -1 for an empty screen."""
+        """Index of the last filled row; -1 for an empty screen."""
         return max(self.filled(0, len(self.rows)), default=-1)
 
     @cached_property
     def dead(self) -> bool:
-        """Whether the multiplexer says that the pane's process is gone."""
+        """True if the multiplexer reports that the pane's process is gone."""
         return self.bottom >= 0 and bool(_DEAD.fullmatch(self.rows[self.bottom].strip()))
 
     def is_blank(self, at: int) -> bool:
-        """Whether row C{at} holds nothing, or half blocks alone: the padding of a coloured box."""
+        """Return true if row C{at} is empty, or contains half blocks alone: the padding of a
+        coloured box.
+        """
         return not self.rows[at].strip("\u00a0 ▄▀")
 
     def is_rule(self, at: int) -> bool:
-        """Whether row C{at} is a horizontal line, with or without a short text in it."""
+        """Return true if row C{at} is a horizontal line, with or without a short text in it."""
         return bool(_RULE.fullmatch(self.rows[at].strip(" ")))
 
     def is_edge(self, at: int) -> bool:
-        """Whether row C{at} is the upper or lower edge of a box."""
+        """Return true if row C{at} is the upper or lower edge of a box."""
         return bool(_EDGE.fullmatch(self.rows[at].strip(" ")))
 
     def filled(self, start: int, stop: int) -> list[int]:
-        """The rows from C{start} up to, not including, C{stop} that hold anything."""
+        """Return the rows from C{start} up to, not including, C{stop} that are not blank."""
         return [i for i in range(max(0, start), stop) if not self.is_blank(i)]
 
     def style_at(self, row: int, start: int, stop: int) -> frozenset[RunStyle]:
-        """The styles that characters C{start} to C{stop} of a row are drawn in."""
+        """Return the styles of the characters C{start} to C{stop} of a row."""
         return frozenset(r.style for r in self.runs[row] if r.start < stop and start < r.stop)
 
 
@@ -175,7 +178,7 @@ def _read(line: str, style: RunStyle) -> tuple[str, tuple[StyledRun, ...], RunSt
         if i % 2:
             style = _applied(style, part) if len(part) <= PARAMETERS else style
             continue
-        # Links and whatever else a capture may hold say nothing of the style.
+        # Links and other sequences of a capture do not affect the style.
         piece = strip(part.encode()).decode() if "\x1b" in part else part
         if piece:
             runs.append(StyledRun(len(text), len(text) + len(piece), style))

@@ -1,4 +1,4 @@
-"""Finding a text in a pane's history."""
+"""Search for a text in a pane's history."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterable
 from attrs import frozen
 
 TEXT_LIMIT = 1000
-"""Characters of a line that a match shows."""
+"""Maximum characters of a line that a match shows."""
 
 BEFORE = 200
-"""Of these, how many stand before a match in a line that is longer."""
+"""Number of these characters before the match in a longer line."""
 
 
 @frozen
 class Occurrence:
-    """One occurrence.
+    """Occurrence of a text.
 
-    @ivar line: 0-based line of the history, the screen behind it (protocol-search).
+    @ivar line: 0-based line of the history, followed by the screen (protocol-search).
     @ivar text: the line; of a longer one L{TEXT_LIMIT} characters with the match in them.
-    @ivar offset: where in the line it begins, in characters.
-    @ivar start: where in the line C{text} begins; C{None}: with the line.
+    @ivar offset: the position of the match in the line, in characters.
+    @ivar start: the position of C{text} in the line; C{None} if it is the start of the line.
     """
 
     line: int
@@ -33,7 +33,7 @@ class Occurrence:
 def search(
     lines: Iterable[str], needle: str, limit: int, *, nocase: bool = False
 ) -> tuple[list[Occurrence], bool]:
-    """The first C{limit} occurrences, oldest line first, and whether there are more.
+    """Return the first C{limit} occurrences, oldest line first, and true if there are more.
 
     @param needle: a literal, at least one character.
     """
@@ -41,7 +41,7 @@ def search(
     folded = needle.casefold() if nocase else needle
     found: list[Occurrence] = []
     for line, text in enumerate(lines):
-        # Without regard to case the expression tries each place anew: 0.4 s for a MB of one letter.
+        # The case-insensitive expression retries at each position: 0.4 s for a MB of one letter.
         if folded not in (text.casefold() if nocase else text):
             continue
         for match in pattern.finditer(text):

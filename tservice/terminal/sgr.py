@@ -1,4 +1,4 @@
-"""Character styles (SGR) as they are carried from one captured row to the next."""
+"""Character styles (SGR) that continue from one captured row to the next."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 _SGR = re.compile(rb"\x1b\[([0-9;:]{0,256})m")
-"""tmux takes less for all that it knows; what stands in its place may send thousands of digits."""
+"""SGR sequence. tmux writes fewer parameters, but a substitute for tmux may send thousands of
+digits.
+"""
 _LINK = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)")
 _FONT = re.compile(rb"\x1b\(([0B])")
 
@@ -32,14 +34,14 @@ _CLEAR = {
     59: ("colour",),
 }
 _COLOUR = {b"38;2;": 4, b"38;5;": 2, b"48;2;": 4, b"48;5;": 2}
-"""How many separators a change of one colour, and of nothing else, has."""
+"""Number of separators in a change of one colour, and of nothing else."""
 _EXTENDED = {38: "fg", 48: "bg", 58: "colour"}
 
 
 class SgrState:
-    """The style in force, kept as the SGR parameters that make it.
+    """Current style, stored as the SGR parameters that set it.
 
-    At most one entry for each property, so a stream of any length costs a few words.
+    There is at most one entry for each property, so a stream of any length takes little memory.
     """
 
     def __init__(self) -> None:
@@ -48,7 +50,7 @@ class SgrState:
         self._drawing = False
 
     def feed(self, row: bytes) -> None:
-        """Take over what C{row} changes."""
+        """Apply the changes of C{row}."""
         if b"\x1b" not in row:
             return
         for params in _lasting(_SGR.findall(row)):
@@ -60,12 +62,12 @@ class SgrState:
             self._drawing = fonts[-1] == b"0"
 
     def opening(self) -> bytes:
-        """What puts a terminal without any style into this one."""
+        """Return sequences that put a terminal without any style into this one."""
         style = b"\x1b[" + b";".join(self._parts.values()) + b"m" if self._parts else b""
         return style + self._link + (DRAWING if self._drawing else b"")
 
     def closing(self) -> bytes:
-        """What takes this style off again."""
+        """Return sequences that reset this style."""
         link = END_LINK if self._link else b""
         return (RESET if self._parts else b"") + link + (LETTERS if self._drawing else b"")
 
@@ -94,7 +96,7 @@ class SgrState:
 
 
 def _colour(word: bytes, rest: Iterator[bytes]) -> bytes:
-    """The whole of C{38;5;n}, C{38;2;r;g;b} or a form with colons."""
+    """Return the whole of C{38;5;n}, C{38;2;r;g;b} or a form with colons."""
     if b":" in word:
         return word
     kind = next(rest, b"")
@@ -103,10 +105,10 @@ def _colour(word: bytes, rest: Iterator[bytes]) -> bytes:
 
 
 def _lasting(changes: list[bytes]) -> list[bytes]:
-    """Those of C{changes} that have something left of them behind the last one.
+    """Return the C{changes} that still have an effect after the last one.
 
-    What one changes, its next occurrence changes again, and so does the next colour of its kind: a
-    program can make a change for each cell, each in a colour of its own.
+    A repeated change replaces its earlier occurrence, and so does the next colour of its kind. A
+    program can make a change for each cell, each in a different colour.
     """
     kept: list[bytes] = []
     coloured: set[bytes] = set()
@@ -120,10 +122,10 @@ def _lasting(changes: list[bytes]) -> list[bytes]:
 
 
 def self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
-    """Each row with the style it begins in spelled out, and no style left behind.
+    """Yield each row with its initial style spelled out, and reset at its end.
 
-    A capture carries a style over row ends.  A terminal that scrolls with a background colour in
-    force paints the new row with it, and a text that is cut at a row start would lose it.
+    A capture continues a style over row ends. A terminal that scrolls with an active background
+    colour paints the new row with it, and a text that is cut at a row start would lose its style.
     """
     style = SgrState()
     for row in rows:
@@ -133,5 +135,5 @@ def self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def contained_rows(lines: Sequence[bytes], history: int) -> Iterator[bytes]:
-    """The rows of a capture, made L{self_contained}; its screen begins without a style."""
+    """Return the rows of a capture, made L{self_contained}; its screen begins without a style."""
     return chain(self_contained(lines[:history]), self_contained(lines[history:]))

@@ -1,6 +1,6 @@
-"""A capture as the bytes that put a freshly reset terminal into the same state.
+"""Capture as the bytes that put a freshly reset terminal into the same state.
 
-What a capture does not know, these bytes cannot say: the style of the pen and the tab stops.
+These bytes lack the parts that a capture does not contain: the style of the pen and the tab stops.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _NEW_ROW = b"\r\n"
 
 
 def snapshot(frame: PaneContent) -> bytes:
-    """History, screen, modes and caret, to be written to a reset terminal of the same size.
+    """Return history, screen, modes and caret, as bytes for a reset terminal of the same size.
 
-    A line that is wrapped is written as one, so that the terminal wraps it where the pane does.
-    While a program shows the alternate screen, the main screen behind it comes first, so that
-    the terminal shows it when the program leaves.
+    A wrapped line is written as one, so that the terminal wraps it where the pane does. While a
+    program shows the alternate screen, the main screen comes first, so that the terminal shows it
+    when the program ends.
     """
     if frame.alternate_screen:
         body = _behind(frame) + _ALTERNATE + _placed(*screen_of(frame))
@@ -38,14 +38,15 @@ def snapshot(frame: PaneContent) -> bytes:
 
 
 def snapshot_text(frame: PaneContent) -> str:
-    """L{snapshot} as text, for a JSON string; bytes that are no UTF-8 become U+FFFD."""
+    """Return L{snapshot} as text, for a JSON string; invalid UTF-8 becomes U+FFFD."""
     return snapshot(frame).decode("utf-8", "replace")
 
 
 def back_to_caret(frame: PaneContent) -> bytes:
-    """The relative move from the end of the screen's last row to the caret (protocol-terminal).
+    """Return the relative move from the end of the screen's last row to the caret
+    (protocol-terminal).
 
-    Relative, because the reader's terminal may have more rows than the pane.
+    It is relative, because the reader's terminal may have more rows than the pane.
     """
     up = max(0, frame.rows - 1 - frame.cursor_y)
     right = min(frame.cursor_x, frame.cols - 1)
@@ -58,11 +59,11 @@ def back_to_caret(frame: PaneContent) -> bytes:
 
 
 def _behind(frame: PaneContent) -> bytes:
-    """The history scrolled off, and the main screen with its caret."""
+    """Return the history scrolled off, and the main screen with its caret."""
     column, row = frame.main_cursor
     history, main = frame.lines[: frame.history], frame.main
     if len(main) == frame.rows:
-        # Written one after the other, for a line of the history may go on in the screen.
+        # Written one after the other, because a line of the history may continue in the screen.
         return _NEW_ROW.join(contained_behind(frame)) + _move(column, row)
     # The pane had another size when the program began.
     lines = whole_lines(history, len(history), frame.wrapped, frame.cols)
@@ -83,5 +84,5 @@ def _caret(frame: PaneContent) -> bytes:
     y = min(frame.cursor_y, frame.rows - 1)
     if frame.cursor_x < frame.cols:
         return _move(frame.cursor_x, y)
-    # Behind the last column the next character wraps; only writing the row gets there.
+    # After the last column the next character wraps; only writing the row reaches that state.
     return _move(0, y) + [*self_contained(frame.lines[frame.history :])][y]

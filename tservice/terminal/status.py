@@ -1,5 +1,6 @@
-"""What a session's agent is doing, as far as one frame and the pane's title show
-(protocol-status)."""
+"""State of a session's agent, as far as one frame and the pane's title show it
+(protocol-status).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from tservice.terminal.regions import composer, live
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 
-# Anchored, so that a sentence in prose about limits is none: the clients begin a row with it.
+# Anchored, because the clients begin a row with it: a sentence in prose about limits must not
+# match.
 _LIMIT = re.compile(
     r"[\s●⎿■•⚠✻│└]*(?![\s●⎿■•⚠✻│└])(?:"
     r"(?:you.ve|you have|you) (?:hit|reached|exceeded|used up) your (?:\S+ ){0,3}"
@@ -33,14 +35,15 @@ _BELOW_DIALOG = 8
 
 @frozen(kw_only=True)
 class Reading:
-    """One look at a pane.
+    """Interpretation of a pane's screen.
 
-    @ivar working: C{True} a turn runs, C{False} none runs, C{None} not to be told from here.
-    @ivar dialog: what waits for an answer; then nothing works and the composer is not ready.
-    @ivar composer_ready: the composer is on the screen and keys would go into it.
-    @ivar limit: what says that a usage limit is reached, with the next two rows.
-    @ivar limit_resets: when, in the screen's own words ("3pm (UTC)"), where it says so.
-    @ivar evidence: one line: what decided.
+    @ivar working: C{True} if a turn runs, C{False} if none runs, C{None} if it is unknown.
+    @ivar dialog: the dialog that waits for an answer; then nothing works and the composer is not
+        ready.
+    @ivar composer_ready: the composer is on the screen and would receive keys.
+    @ivar limit: the sentence about a reached usage limit, with the next two rows.
+    @ivar limit_resets: its reset time, in the screen's own words ("3pm (UTC)"), if it is shown.
+    @ivar evidence: one line with the deciding fact.
     """
 
     working: bool | None
@@ -52,7 +55,7 @@ class Reading:
 
     @property
     def state(self) -> str:
-        """C{dialog}, C{working}, C{idle} or C{unknown}."""
+        """Summary: C{dialog}, C{working}, C{idle} or C{unknown}."""
         if self.dialog is not None:
             return "dialog"
         if self.working:
@@ -61,15 +64,15 @@ class Reading:
 
 
 def read(frame: Frame, title: str, rules: ScreenRules) -> Reading:
-    """Judge one frame.
+    """Interpret one frame.
 
-    @param title: the pane's title, C{""} when it is not known.
+    @param title: the pane's title, C{""} if it is unknown.
     """
     dialog = read_dialog(frame, rules)
     span = composer(frame, rules)
     paragraphs = live(frame, span)
     rows = [row for paragraph in paragraphs for row in paragraph]
-    # At a limit the client may ask at once what to do: the sentence stands above that dialog.
+    # At a limit the client may immediately show a dialog below the sentence.
     limit = _limit(live(frame, span, _BELOW_DIALOG) if dialog else paragraphs)
     working, evidence = _working(frame, title, rules, rows, dialog, span is not None)
     return Reading(
@@ -105,7 +108,9 @@ def _working(
 
 
 def _limit(paragraphs: list[list[str]]) -> str | None:
-    """The row that tells of a limit, with the rows of its paragraph that it may have wrapped to."""
+    """Return the row that reports a limit, with the rows of its paragraph to which it may have
+    wrapped.
+    """
     for rows in paragraphs:
         for at, row in enumerate(rows):
             if _LIMIT.match(row):
@@ -114,7 +119,7 @@ def _limit(paragraphs: list[list[str]]) -> str | None:
 
 
 def limit_of(text: str) -> tuple[str, str | None] | None:
-    """The sentence of a usage limit in C{text} and when it ends, in its own words."""
+    """Return the sentence of a usage limit in C{text} and its end, in the text's own words."""
     rows = [row for row in text.splitlines() if row.strip()]
     found = _limit([rows])
     return None if found is None else (found, _resets(found))

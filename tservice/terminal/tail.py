@@ -1,20 +1,21 @@
-"""Keeping the end of a terminal text."""
+"""End of a terminal text."""
 
 from __future__ import annotations
 
 import re
 
 NEAR = 4096
-"""Characters within which a row start is near enough to begin there instead."""
+"""Characters within which a row start is close enough to begin there instead."""
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[^\[])")
 _LOOK_BACK = 64
 
 
 def keep_tail(text: str, size: int) -> str:
-    """At most the last C{size} characters of C{text}, beginning at a row start where one is near.
+    """Return at most the last C{size} characters of C{text}, beginning at a row start if one is
+    near.
 
-    Where none is, an escape sequence that the cut went through is left out whole.
+    If none is near, an escape sequence that the cut would split is left out completely.
     """
     if len(text) <= size:
         return text

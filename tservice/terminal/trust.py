@@ -1,4 +1,4 @@
-"""Answer a folder-trust dialog one key at a time (protocol-trust)."""
+"""Keys that answer a folder-trust dialog, one at a time (protocol-trust)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tservice.terminal.screen import Frame
 
 
 def recognised(frame: Frame, rules: ScreenRules) -> bool:
-    """Whether C{frame} shows a folder-trust dialog.
+    """Return true if C{frame} shows a folder-trust dialog.
 
     The phrases of protocol-trust must be the dialog's own: a permission dialog about a file that
     quotes them is none.
@@ -19,10 +19,10 @@ def recognised(frame: Frame, rules: ScreenRules) -> bool:
 
 
 def next_key(frame: Frame, rules: ScreenRules) -> str | None:
-    """C{Down}, C{Up} or C{Enter}: the one key that brings the dialog nearer to its end.
+    """Return C{Down}, C{Up} or C{Enter}: the one key that brings the dialog closer to its end.
 
-    Enter only when this frame shows the marker on the option that trusts the folder; C{None} when
-    the frame shows no trust dialog or cannot be read.  Look again after each key.
+    The key is Enter only if this frame shows the marker on the option that trusts the folder. It is
+    C{None} if the frame shows no trust dialog or cannot be read. Look again after each key.
     """
     dialog = read_dialog(frame, rules)
     if dialog is None or dialog.kind is not DialogKind.TRUST:
