@@ -1,1 +1,1 @@
-"""Sessions: record, life, input, streams."""
+"""Sessions: records, lifecycle, input, output streams, waits and routes."""

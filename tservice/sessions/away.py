@@ -20,9 +20,10 @@ from tservice.sessions.record.requests import InputRequest, check_input
 
 @frozen
 class Away:
-    """Decides what becomes of it, and has it typed once the host is back.
+    """Routes input to a reachable session, or keeps it until the host is reachable again.
 
-    @ivar take_up: takes up the process of a session that ran before this service did.
+    @ivar take_up: adopts the running process of a session that was started by an earlier run of
+        this service.
     """
 
     places: Places
@@ -31,18 +32,20 @@ class Away:
     _log = Logger()
 
     def outage(self, live: Live) -> Outage | None:
-        """What keeps input from a session that has a process; C{None}: nothing does."""
+        """Return the outage that blocks input to a session with a process; C{None} without an
+        outage.
+        """
         record = live.record
         if record.pid is None:
             return None
         found = self.places.outage(record.place)
         if found is None and record.location is Location.REMOTE and live.pane is None:
-            # The host is back, and its tmux was not asked yet.
+            # The host is reachable again, but its tmux was not queried yet.
             return Outage(title=record.name)
         return found
 
     async def input(self, live: Live, request: InputRequest) -> Delivery:
-        """Type C{request}; or keep it, or wake the host for it, as the request says.
+        """Type C{request} now, buffer it, or wake the host for it, as the request says.
 
         @raise ServiceError: as L{InputQueue.deliver}; 422: the host is out of reach, and nothing
             was typed or will be.
@@ -61,9 +64,11 @@ class Away:
         return live.inputs.keep(request)
 
     def refuse_key(self, live: Live) -> None:
-        """A key is never kept: what it answers may be gone by then.
+        """Refuse a key press while the host is out of reach, and request the host's wake-up.
 
-        @raise ServiceError: 422: the host is out of reach; it is wanted now.
+        Keys are never buffered: the dialog that a key answers may be gone when the host returns.
+
+        @raise ServiceError: 422: the host is out of reach.
         """
         outage = self.outage(live)
         if outage is not None:
@@ -71,7 +76,7 @@ class Away:
             raise failed(f"{outage.title} is out of reach; nothing was pressed")
 
     def heard(self, find: Callable[[str], Live | None]) -> Callable[[Event], None]:
-        """What listens for hosts that are back."""
+        """Return an event listener that resumes sessions whose host reconnected."""
 
         def hear(event: Event) -> None:
             if event.name is not EventName.REMOTE_SESSION_RECONNECTED:
@@ -83,12 +88,12 @@ class Away:
         return hear
 
     def back(self, live: Live) -> None:
-        """The session's host is reached again."""
+        """Resume input of a session whose host is reachable again."""
         if live.pane is not None:
             live.inputs.catch_up()
         else:
-            # What it types first is what was kept.
-            spawn(self._take_up(live), self._log, "taking up a session on a host that is back")
+            # The session types the buffered input first.
+            spawn(self._take_up(live), self._log, "adopting a session on a reconnected host")
 
     async def _take_up(self, live: Live) -> None:
         await self.take_up(live)

@@ -1,4 +1,4 @@
-"""The sessions, put together."""
+"""Assembly of the session feature."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def build_sessions(
     models: Callable[[], ICustomModels] = NoModels,
     set_priority: SetPriority = set_process_priority,
 ) -> Feature[SessionService]:
-    """The sessions, which take up what runs when they start.
+    """Build the session feature, which adopts running processes when it starts.
 
-    Their routes are made by L{tservice.sessions.routes.build}, for they need the waits.
+    L{tservice.sessions.routes.build} makes the routes, because they need the waits.
 
-    @param api_url: C{SERVICE_API_URL} of the panes.
-    @param cases: where they may work.
-    @param models: of custom endpoints; not asked before there are sessions.
-    @param support: of who knows the agents in them; none by default.
+    @param api_url: returns C{SERVICE_API_URL} of the panes.
+    @param cases: the folders that sessions may work in.
+    @param models: returns the registry of custom endpoints; not called before there are sessions.
+    @param support: the support for agents in the panes; none by default.
     """
     given = support or Support()
     roster = Roster(ground.reactor, SessionRepository(ground.database), ground.hub)
@@ -116,7 +116,7 @@ def _feature(
 
 
 def session_places(ground: Ground) -> SessionPlaces:
-    """The rules on places, by what the accounts say now."""
+    """Return the location rules of sessions, which read the accounts' current OS users."""
 
     def of_account(owner: str | None) -> str | None:
         account = None if owner is None else ground.account()(owner)
@@ -140,7 +140,7 @@ def _count(service: SessionService) -> Measure:
     def counts() -> Values:
         return {(mode, status.value): number for mode, status, number in service.counts()}
 
-    return Measure("sessions", "Sessions there are.", counts, ("mode", "status"))
+    return Measure("sessions", "Current number of sessions.", counts, ("mode", "status"))
 
 
 def _properties(

@@ -1,4 +1,4 @@
-"""What other features know of sessions."""
+"""Interfaces of the session feature for other features."""
 
 from __future__ import annotations
 
@@ -76,26 +76,28 @@ __all__ = [
 ]
 
 Again = Callable[[], object]
-"""Judges once more whoever asked for something, after a wait: raises where a right was lost."""
+"""Repeats the authorization of a caller after a wait. Raises if a permission was lost."""
 
 
 def lasting() -> None:
-    """The judgement of who cannot lose a right, such as the service itself."""
+    """Accept unconditionally, for callers whose permissions cannot be lost, such as the service
+    itself.
+    """
 
 
 @frozen(kw_only=True)
 class Delivery:
-    """What became of an input.
+    """Outcome of one input.
 
     @ivar delivered: it was typed whole.
     @ivar duplicate: it was accepted before, so it was not typed again.
-    @ivar last: of a duplicate, the last number that was accepted of its client, whatever became of
-        this one: two that fared alike are equal.
-    @ivar buffered: its session's host is away: it is typed once that is back.
-    @ivar dropped: or it would be, had there been room for it; its number is free.
-    @ivar opened: what the agent opened for it that waits for a choice: C{"picker"}
+    @ivar last: the last number that was accepted of the client, if this input is a duplicate. It
+        does not count in comparisons.
+    @ivar buffered: the session's host is out of reach. The input is typed once the host is back.
+    @ivar dropped: the input would have been buffered, but there was no room. Its number is free.
+    @ivar opened: the choice that the agent opened because of the input: C{"picker"}
         (protocol-prompts).
-    @ivar put_aside: a prompt of before, which was not submitted for sure, stood in the composer and
+    @ivar put_aside: an earlier prompt, whose submission was not confirmed, was in the composer and
         was taken out for this one.
     """
 
@@ -111,33 +113,32 @@ class Delivery:
 class ISessions(Interface):
     """The sessions.  Every error is a L{ServiceError}; an unknown id is a 404.
 
-    With a C{caller}, a session of somebody else is a 404 too, unless the caller is an admin;
-    without one the caller is the service itself.  What happens to a session is told by the
-    C{session:} events.
+    With a C{caller}, a session of another user is a 404 too, unless the caller is an admin. Without
+    a caller, the service itself calls. The C{session:} events report changes of a session.
     """
 
     def get(session_id: str, caller: Identity | None = None) -> Session:
-        """The session."""
+        """Return the session."""
 
     def list(caller: Identity | None = None) -> list[Session]:
-        """All that the caller may see, in the order of the list."""
+        """Return the sessions that the caller may see, in the order of the list."""
 
     def describe(session_id: str) -> SessionAnswer:
-        """The session as clients see it (protocol-session)."""
+        """Return the session as clients see it (protocol-session)."""
 
     def owner_of(session_id: str) -> str | None:
-        """Whose it is; C{None} in single-user mode."""
+        """Return the owner of a session; C{None} in single-user mode."""
 
     def pane_of(session_id: str) -> IPane | None:
-        """Its pane, also one whose process is over; C{None} without one.
+        """Return the session's pane, even after its process ended; C{None} without a pane.
 
-        A new start is a new pane: C{session:interactive} tells of it.
+        A new start makes a new pane, which C{session:interactive} announces.
         """
 
     async def create(request: CreateRequest, caller: Identity, again: Again = lasting) -> Session:
-        """Make a session and start it where the request says so (protocol-create).
+        """Create a session and start it if the request says so (protocol-create).
 
-        @param again: asked once its place is ready, which may have taken a host's waking.
+        @param again: called when the location is ready, which may have taken a host's wake-up.
         """
 
     async def start(
@@ -149,34 +150,36 @@ class ISessions(Interface):
         resume: str | None = None,
         again: Again = lasting,
     ) -> Session:
-        """Start its process, or attach to the one that was let go.
+        """Start the session's process, or attach to a detached one.
 
-        @param granted: whoever asks may bypass permissions.
-        @param resume: the agent's own id of the conversation to go on with, as far as it has a
-            process to start; a bad one, or one for an agent that cannot, is a 400.
-        @param fresh: without C{resume} the agent begins a conversation; else it goes on with the
-            last one, where there is one (protocol-start).
+        @param granted: the caller may bypass permissions.
+        @param resume: the agent's own id of the conversation to continue, if a process has to be
+            started. A malformed id, or an id for an agent that cannot resume, is a 400.
+        @param fresh: without C{resume} the agent begins a new conversation. Otherwise it continues
+            the last one, if there is one (protocol-start).
         @param again: as for L{create}.
         """
 
     async def stop(session_id: str, reason: str) -> Session:
-        """End its process and keep the record as C{stopped} (protocol-delete)."""
+        """End the process and keep the record as C{stopped} (protocol-delete)."""
 
     async def delete(session_id: str, *, kill: bool = True) -> tuple[Leftover, ...]:
-        """End its process and remove it; C{kill} false lets go of it instead.
+        """End the process and remove the session. With C{kill} false, detach from the process
+        instead.
 
-        @return: the processes that are left of it, as far as they can be seen.
+        @return: the processes that outlive the session, as far as they can be seen.
         """
 
     def judge(session_id: str, sender: Identity | None = None) -> None:
-        """Make sure that C{sender} may drive what runs (protocol-driving), as all that types does
-        by itself; for keys that go past the inputs.
+        """Check that C{sender} may drive the running program (protocol-driving).
+
+        Typing methods check this themselves; call it for keys that bypass the input queue.
 
         @param sender: as L{InputRequest.sender}.
         """
 
     async def input(session_id: str, request: InputRequest) -> Delivery:
-        """Type something (protocol-input)."""
+        """Type an input (protocol-input)."""
 
     async def prompt(session_id: str, text: str, sender: Identity | None = None) -> None:
         """Type C{text} as one prompt and submit it.
@@ -185,146 +188,158 @@ class ISessions(Interface):
         """
 
     async def send_key(session_id: str, key: str, sender: Identity | None = None) -> None:
-        """Press one key of C{tservice.mux.keys.KEYS}, in turn with the inputs.
+        """Press one key of C{tservice.mux.keys.KEYS} in order with the inputs.
 
         @param sender: as L{InputRequest.sender}.
         """
 
     async def resize(session_id: str, wish: Wish) -> tuple[int, int]:
-        """Ask for a size; the one that holds now (protocol-size)."""
+        """Request a size and return the size that is now in effect (protocol-size)."""
 
     def show_colours(session_id: str, viewer: str, colours: Colours) -> None:
-        """A terminal socket shows the session in these colours (protocol-colours)."""
+        """Record the colours in which a terminal socket shows the session (protocol-colours)."""
 
     async def leave(session_id: str, viewer: str) -> None:
-        """A terminal socket is gone: size and colours are whose who is still there
-        (protocol-size)."""
+        """Remove a closed terminal socket. Size and colours pass to a remaining one
+        (protocol-size).
+        """
 
     def report_model(session_id: str, source: ModelSource, text: str | None) -> None:
-        """What C{source} says about the model; C{None}: nothing any more."""
+        """Record the model name that C{source} reports; C{None} removes the report."""
 
     def rename(session_id: str, name: str, source: NameSource) -> Session:
-        """Give it a name, as checked by L{tservice.sessions.record.names.check_name}."""
+        """Set the session's name, checked by L{tservice.sessions.record.names.check_name}."""
 
     def update(session_id: str, *, durable: bool = True, **fields: Any) -> Session:
-        """Change fields of the record, save it and tell of it.
+        """Change fields of the record, save it and publish the change.
 
-        @param durable: false for what an agent tells many times a minute: it costs no flush.
+        @param durable: false for values that an agent reports many times a minute: no flush is
+            made.
         """
 
     def counts() -> Iterable[tuple[str, Status, int]]:
-        """How many sessions there are, by mode and status."""
+        """Return the number of sessions by mode and status."""
 
 
 class Told(Enum):
-    """What an agent itself told of a prompt, by its hooks and what it keeps of its conversation."""
+    """Evidence from the agent itself, by its hooks and its transcript, that a prompt was
+    submitted.
+    """
 
     SUBMITTED = "it was submitted"
-    NOT_YET = "it would have told of it, and has not"
-    UNCLEAR = "what it told may be of an equal prompt before"
-    NOTHING = "it does not tell"
+    NOT_YET = "the agent would have reported it, and has not"
+    UNCLEAR = "the report may belong to an equal earlier prompt"
+    NOTHING = "the agent does not report prompts"
 
 
 class Claim(Protocol):
-    """One prompt's claim to what its agent tells, all of which is told of one prompt alone."""
+    """Claim of one prompt to the agent's reports. Each report counts for one prompt only."""
 
     async def told(self) -> Told:
-        """What the agent told of it by now."""
+        """Return the agent's report of this prompt so far."""
 
 
 class IInputGate(Interface):
-    """Keeps input back while it would land in the wrong place, such as a trust dialog."""
+    """Holds input back while it would land in the wrong place, such as a trust dialog."""
 
     async def ready(session: Session) -> None:
         """Return once input may be typed; nothing was accepted yet.
 
-        @raise ServiceError: it will not come to that (422).
+        @raise ServiceError: input will never become possible (422).
         """
 
     def asks(session: Session, capture: Capture, typed: str) -> str | None:
-        """What the screen asks for in one line, where a prompt's Enter would be the answer.
+        """Return one line that describes the dialog that the prompt's Enter would answer, if
+        any.
 
         @param typed: the prompt that was typed, which may look like a dialog; C{""}: none yet.
         """
 
     def opened(session: Session, capture: Capture) -> str | None:
-        """What a command of the agent's own opened on its screen: C{"picker"}."""
+        """Return the kind of view that the agent's own command opened on its screen:
+        C{"picker"}.
+        """
 
     def rests(session: Session, capture: Capture) -> bool:
-        """Return whether the screen shows a composer, and that nothing works."""
+        """Return whether the screen shows a composer and the agent is not working."""
 
     def claim(session: Session, text: str, *, caught_up: bool) -> Claim:
-        """Enter is pressed next for a prompt, for the first time, or was by the service before this
-        one; C{session.last_submit_at} says when.
+        """Register the claim of a prompt just before its first Enter, or after a restart.
+
+        C{session.last_submit_at} says when Enter was pressed by an earlier run of the service.
 
         @param caught_up: the agent has read everything that was typed before.
         """
 
 
 class ILaunchPreparation(Interface):
-    """Puts in place what an agent reads when it starts."""
+    """Prepares the files that an agent reads when it starts."""
 
     async def prepare(session: Session, env: Mapping[str, str]) -> None:
-        """Its process is about to start, with this environment.
+        """Prepare for a process that is about to start with this environment.
 
-        @raise FolderHeld: it may not start before somebody has answered.
+        @raise FolderHeld: the process must not start before a person has answered.
         """
 
 
 class FolderHeld(ServiceError):
-    """A session is not started: its folder brings what runs, and somebody is asked (409)."""
+    """Refusal to start a session whose folder brings what runs, until a person answers (409)."""
 
     def __init__(self, what_to_do: str) -> None:
         super().__init__(ErrorCode.CONFLICT, f"the folder is not trusted yet: {what_to_do}")
 
 
 class ModelQuestion(Exception):
-    """Somebody has to answer before a model is used; nothing was changed (protocol-models).
+    """Raised when the caller must confirm before a model is used; nothing changed
+    (protocol-models).
 
-    @ivar answer: the question, as it is answered to the caller.
+    @ivar answer: the question, in the form of the caller's answer.
     """
 
     def __init__(self, answer: ContextQuestion | SwapQuestion) -> None:
-        super().__init__("a question on a custom model")
+        super().__init__("the use of a custom model needs a confirmation")
         self.answer = answer
 
 
 class IAgentTokens(Interface):
-    """Tokens for agents (protocol-agent-tokens)."""
+    """API tokens for agents (protocol-agent-tokens)."""
 
     def give(session: str, owner: str) -> Path | None:
-        """The file of a new token of that session, if it gets one."""
+        """Return the file with a new token for that session, if it gets one."""
 
 
 class ICustomModels(Interface):
     """Models of custom endpoints, for the agents in the panes."""
 
     async def choose(mode: str, wish: ModelWish, caller: Identity) -> CustomModel:
-        """What C{wish} comes to for a session of that mode.
+        """Resolve C{wish} to a custom model for a session of that mode.
 
-        @raise ModelQuestion: it has to be answered first.
+        @raise ModelQuestion: the caller must answer it first.
         @raise ServiceError: 403: the feature is off; 404: no such endpoint; 400: not with that
             model id, or not in that mode.
         """
 
     async def inject(session: Session, plan: Launch) -> Launch:
-        """C{plan}, less what would lead the agent elsewhere, and with what leads it to the
-        session's model; C{plan} itself for a session without one.
+        """Return C{plan} with the settings that point the agent to the session's custom model.
 
-        @raise ServiceError: 422: it cannot be used now.
+        Settings that point elsewhere are removed. A session without a custom model keeps C{plan}
+        itself.
+
+        @raise ServiceError: 422: the model cannot be used now.
         """
 
 
 class IConversations(Interface):
-    """What agents keep of their conversations."""
+    """Access to the stored conversations of agents."""
 
     async def last(session: Session) -> str | None:
-        """The agent's own id of the session's last conversation that it can go on with."""
+        """Return the agent's own id of the session's last conversation that can be continued."""
 
     async def check(session: Session, conversation: str) -> None:
-        """Judge one that somebody names for the session to go on with.
+        """Check that the session may continue the conversation that a caller named.
 
-        @raise ServiceError: 403: it is of another account; 422: that cannot be told.
+        @raise ServiceError: 403: it belongs to another account; 422: the owner cannot be
+            determined.
         """
 
 
@@ -337,47 +352,48 @@ class KeptScreen:
 
 
 class IRecollection(Interface):
-    """What is known of sessions from before the machine went down."""
+    """Knowledge about sessions from before the machine went down."""
 
     def recalled(records: Sequence[Session]) -> None:
-        """The records as they are on the disk, before anything is asked of their panes."""
+        """Accept the records as read from disk, before their panes are queried."""
 
     async def preface(session: Session) -> bytes:
-        """What stands above the first line of its next process; never keeps it from starting."""
+        """Return the lines above the first line of the next process. Never prevents the start."""
 
     async def screen(session: Session) -> KeptScreen | None:
-        """What is kept of a session that runs where it cannot be asked; C{None}: nothing is."""
+        """Return the saved screen of a session whose host cannot be queried; C{None} without
+        one.
+        """
 
 
 class ActivitySink(Protocol):
-    """Who is told what a session does."""
+    """Receiver of a session's activity."""
 
     def working(self, reason: str) -> None:
-        """It began to work; C{reason} is one line for C{statusReason}."""
+        """Report that the session began to work; C{reason} is one line for C{statusReason}."""
 
     def idle(self, reason: str) -> None:
-        """It is done, or just came up."""
+        """Report that the session finished its work, or just started."""
 
     def noted(self, reason: str) -> None:
-        """The status is what it was; C{reason} is newer evidence of it.  No signal is given."""
+        """Report newer evidence C{reason} of an unchanged status.  No signal is given."""
 
 
 class IActivitySource(Interface):
-    """Finds out what one session does, as long as its process runs."""
+    """Detects the activity of one session while its process runs."""
 
     def start() -> None:
-        """Begin."""
+        """Begin to observe."""
 
     def submitting(text: str | None) -> bool:
-        """Enter is pressed next.
+        """Announce that Enter is pressed next.
 
-        @param text: the prompt that it submits; C{None}: somebody presses it, or types it at a
-            terminal.
-        @return: whether an C{idle} will tell that what it submits is over.
+        @param text: the prompt that Enter submits; C{None}: a key press, or typing at a terminal.
+        @return: whether an C{idle} will report the end of the submitted work.
         """
 
     def stop() -> None:
-        """The process is over or let go; tell nothing any more.  May be called twice."""
+        """Stop reporting, because the process ended or was detached.  May be called twice."""
 
 
 def check_started(session: Session) -> None:
@@ -390,13 +406,13 @@ def check_started(session: Session) -> None:
 
 
 class IActivitySources(Interface):
-    """Chooses how to find out."""
+    """Chooses the activity source of a session."""
 
     def source(
         session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
     ) -> IActivitySource:
-        """A new source for that session's mode, not started yet.
+        """Return a new activity source for that session's mode, not started yet.
 
-        @param fresh: the process was just started, not taken up again.
-        @param resumed: so it was, to go on with a conversation.
+        @param fresh: the process was just started, not adopted.
+        @param resumed: the process was started to continue a conversation.
         """

@@ -1,6 +1,6 @@
-"""Where a session's process stands, and which moves there are.
+"""State machine of a session's process.
 
-Nothing here acts: whoever acts first asks the lifecycle, then does it, then reports back.
+The machine performs no action. Callers ask it for permission, act, and report the result.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from tservice.sessions.record.model import Phase
 
 
 class Lifecycle(Protocol):
-    """What can happen to a session's process."""
+    """Inputs of the state machine of a session's process."""
 
     def begin(self) -> None:
-        """Someone wants it started.
+        """Request a start.
 
         @raise ServiceError: 409 SESSION_BUSY: it runs or is being started; 409 CONFLICT: the
-            breaker tripped; 422: nobody knows whether it runs.
+            breaker tripped; 422: it is not known whether it runs.
         """
 
     def clear_breaker(self) -> None:
-        """Someone takes the responsibility for another start."""
+        """Reset the exit breaker so that another start is allowed."""
 
     def began(self) -> None:
-        """The process runs, just started or taken up again."""
+        """Record that the process runs, just started or adopted."""
 
     def begin_failed(self) -> None:
-        """There is no process after all."""
+        """Record that the start failed and there is no process."""
 
     def over(self) -> None:
-        """The process ended, or is found to be gone."""
+        """Record that the process ended, or was found to be gone."""
 
     def trip(self) -> None:
-        """It failed too often in too short a time."""
+        """Record that it failed too often in too short a time."""
 
     def let_go(self) -> None:
-        """The process runs on without us."""
+        """Record that the process continues without the service."""
 
     def stop(self) -> None:
-        """The service ended it and keeps the record."""
+        """Record that the service ended the process and keeps the record."""
 
 
 @dataclass
@@ -121,9 +121,9 @@ _machine = _builder.build()
 
 
 class Stage:
-    """One session's lifecycle, begun in any phase.
+    """Lifecycle of one session, which can begin in any phase.
 
-    @ivar move: what can happen to it; one that does not exist raises C{automat.NoTransition}.
+    @ivar move: the inputs; an input that the phase does not allow raises C{automat.NoTransition}.
     """
 
     def __init__(self, phase: Phase = Phase.CREATED) -> None:
@@ -132,13 +132,13 @@ class Stage:
 
     @property
     def phase(self) -> Phase:
-        """Where it stands now."""
+        """The current phase."""
         return self._core.phase
 
 
 def recalled(phase: Phase) -> Phase:
-    """The phase of a record that was just read from disk.
+    """Return the initial phase of a record that was just read from disk.
 
-    What ran may or may not run still, until its server was asked.
+    A process that ran may or may not still run until its server was queried.
     """
     return Phase.UNKNOWN if phase in _ALIVE else phase

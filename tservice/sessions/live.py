@@ -1,4 +1,4 @@
-"""One session in memory: its record and what belongs to it while the service runs."""
+"""A session in memory: its record and the objects that exist while the service runs."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from tservice.sessions.record.viewport import Claims
 
 
 def _nothing() -> None:
-    """Nobody listens."""
+    """Do nothing: the initial value of L{Live.unlisten}."""
 
 
 @define(eq=False)
 class Live:
-    """A session.
+    """A session in memory.
 
-    @ivar record: as on disk, but for what L{session} adds.
-    @ivar stage: where its process stands.
-    @ivar lock: held while it is started, stopped, deleted or taken up.
-    @ivar pane: its pane while the service holds it, also once its process is over.
-    @ivar unlisten: ends hearing of that pane.
-    @ivar failures: when it last failed, Unix milliseconds; see L{tservice.sessions.life.breaker}.
+    @ivar record: as on disk, except for the values that L{session} adds.
+    @ivar stage: the lifecycle of its process.
+    @ivar lock: held while it is started, stopped, deleted or adopted.
+    @ivar pane: its pane while the service holds it, even after its process ended.
+    @ivar unlisten: ends the subscription to that pane.
+    @ivar failures: times of its last failures, Unix milliseconds; see
+        L{tservice.sessions.life.breaker}.
     @ivar last_output: Unix milliseconds of the last byte it printed.
-    @ivar colours: of each viewer that is connected, those of its terminal; as many as sockets.
-    @ivar told_colours: what the pane says of its colours; C{None} where that is not known.
-    @ivar last_screen: what its pane showed last, also once its host is out of reach.
+    @ivar colours: the terminal colours of each connected viewer; one entry a socket.
+    @ivar told_colours: the colours that the pane reports to programs; C{None} if not known.
+    @ivar last_screen: the last screen that its pane showed, kept while its host is out of reach.
     """
 
     record: Session
@@ -52,18 +53,18 @@ class Live:
 
     @property
     def session(self) -> Session:
-        """The record with what changes too often to be saved each time."""
+        """The record with the values that change too often to be saved each time."""
         if self.last_output <= self.record.last_activity_at:
             return self.record
         return evolve(self.record, last_activity_at=self.last_output)
 
     @property
     def held_pane(self) -> IPane | None:
-        """The pane, unless it was let go and is only kept aside."""
+        """The pane, unless it was detached and is only kept for the next start."""
         return None if self.stage.phase is Phase.DETACHED else self.pane
 
     def forget_pane(self) -> IPane | None:
-        """Stop hearing of the pane and of its activity; the pane itself is left as it is."""
+        """Unsubscribe from the pane and its activity, and return the pane unchanged."""
         self.unlisten()
         self.unlisten = _nothing
         if self.activity is not None:

@@ -1,4 +1,4 @@
-"""The sessions: what routes and other features call."""
+"""Session service for routes and other features."""
 
 from __future__ import annotations
 
@@ -69,56 +69,56 @@ from tservice.sessions.terminalreader import TerminalReader
 
 @implementer(IInputGate)
 class OpenGate:
-    """Lets every input through at once."""
+    """Input gate that lets every input through immediately."""
 
     async def ready(self, session: Session) -> None:
-        """Nothing to wait for."""
+        """Return immediately."""
 
     def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
-        """Nothing that anybody knows of."""
+        """Return C{None}: no dialog can be recognized."""
         return None
 
     def opened(self, session: Session, capture: Capture) -> str | None:
-        """Nothing that anybody knows of."""
+        """Return C{None}: no opened view can be recognized."""
         return None
 
     def rests(self, session: Session, capture: Capture) -> bool:
-        """Return true: nobody knows what works."""
+        """Return true: no activity can be recognized."""
         return True
 
     def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
-        """Nobody tells."""
+        """Return a claim without reports."""
         return Untold()
 
 
 class Untold:
-    """Of a prompt of which nobody tells anything."""
+    """Claim of a prompt for an agent that reports nothing."""
 
     async def told(self) -> Told:
-        """Nothing."""
+        """Return that the agent does not report prompts."""
         return Told.NOTHING
 
 
 @implementer(IConversations)
 class KnownConversations:
-    """Believes that an agent can go on with whatever it told of."""
+    """Assumes that an agent can continue any conversation that it reported."""
 
     async def last(self, session: Session) -> str | None:
         return session.conversation_ids[-1] if session.conversation_ids else None
 
     async def check(self, session: Session, conversation: str) -> None:
-        """Any will do."""
+        """Accept every conversation."""
 
 
 @frozen(kw_only=True)
 class Support:
-    """What is known of the programs in the panes by who knows agents.
+    """Agent-specific services for the programs in the panes.
 
-    @ivar activity: how to find out what a session does; C{None}: as of any program.
-    @ivar gate: keeps prompts back.
-    @ivar preparation: puts in place what agents read when they start.
-    @ivar conversations: which one the next start of an agent goes on with.
-    @ivar recollection: what is known from before the machine went down.
+    @ivar activity: chooses activity sources; C{None}: the plain sources for any program.
+    @ivar gate: holds prompts back.
+    @ivar preparation: prepares the files that agents read when they start.
+    @ivar conversations: finds the conversation that the next start of an agent continues.
+    @ivar recollection: knowledge from before the machine went down.
     """
 
     activity: IActivitySources | None = None
@@ -130,7 +130,7 @@ class Support:
 
 @frozen(kw_only=True)
 class SessionDependencies:
-    """The workers of L{SessionService}."""
+    """Collaborators of L{SessionService}."""
 
     clock: IReactorTime
     repository: SessionRepository
@@ -157,9 +157,9 @@ class SessionDependencies:
 
 @implementer(ISessions)
 class SessionService:
-    """See L{ISessions}; what is beyond it is for the routes.
+    """Implementation of L{ISessions}. Members beyond the interface serve the routes.
 
-    @ivar properties: what a user sets on a session.
+    @ivar properties: changes of the values that a user sets on a session.
     """
 
     _log = Logger()
@@ -171,10 +171,12 @@ class SessionService:
         self._entitled: Callable[[Identity, str], bool] = lambda sender, session_id: True
         self.properties = deps.properties
 
-    # -- the service's own life
+    # -- start and stop of the service
 
     async def open(self) -> None:
-        """Read the records and take up what runs; call it once, before anybody may ask."""
+        """Load the records and adopt running processes. Call it once, before any request is
+        served.
+        """
         records = self._deps.repository.load()
         self._deps.recollection.recalled(records)
         for record in records:
@@ -182,10 +184,10 @@ class SessionService:
         await self._deps.adoption.run()
 
     def close(self) -> None:
-        """Let go: panes run on, the journal keeps what was begun.
+        """Detach: panes continue to run, and the journal keeps unfinished input.
 
-        To be called before the multiplexer is closed: a pane that is let go while an input is
-        being typed looks to it like one that is gone.
+        Call it before the multiplexer is closed: a pane that is detached while an input is being
+        typed looks to that input like a pane that is gone.
         """
         self._deps.adoption.close()
         self._roster.save_activity()
@@ -195,19 +197,20 @@ class SessionService:
             live.inputs.close()
 
     def hand_out(self, tokens: IAgentTokens) -> None:
-        """From now on agents get tokens of their own; to be called before L{open}."""
+        """Set the issuer of agents' own tokens; call it before L{open}."""
         self._processes.hand_out(tokens)
 
     def judge_senders(self, entitled: Callable[[Identity, str], bool]) -> None:
-        """From now on input that waited is typed for those alone who may still type it; to be
-        called before L{open}.
+        """Set the check that decides whether the sender of waiting input may still type; call it
+        before L{open}.
 
-        @param entitled: whether somebody who was let through to type into a session still may.
+        @param entitled: returns whether an identity that was once allowed to type into a session
+            still may.
         """
         self._entitled = entitled
 
     def children(self, session_id: str) -> frozenset[str]:
-        """The sessions that a session has made."""
+        """Return the ids of the sessions that a session created."""
         return self._roster.children(session_id)
 
     # -- reading
@@ -225,7 +228,7 @@ class SessionService:
         return self._roster.get(session_id).record.owner
 
     def outage(self, session_id: str) -> Outage | None:
-        """What keeps input from it now; C{None}: nothing does."""
+        """Return the outage that blocks input to the session now; C{None} without an outage."""
         return self._deps.away.outage(self._roster.get(session_id))
 
     def pane_of(self, session_id: str) -> IPane | None:
@@ -237,7 +240,7 @@ class SessionService:
     async def read(
         self, session_id: str, *, full: bool, lines: str | None, tail: int | None
     ) -> TerminalReading:
-        """The terminal's text (protocol-terminal).
+        """Return the terminal's text (protocol-terminal).
 
         @param lines: rows of history, as L{history_rows} reads it.
         """
@@ -252,15 +255,15 @@ class SessionService:
     async def search(
         self, session_id: str, needle: str, limit: int, *, nocase: bool
     ) -> dict[str, Any]:
-        """Occurrences in the pane's history (protocol-search); also of a process that is over."""
+        """Search the pane's history (protocol-search), even after the process ended."""
         pane = self._roster.get(session_id).held_pane
         clock = self._deps.clock
         return await search_terminal(clock, pane, needle, limit, nocase=nocase)
 
-    # -- life and death
+    # -- starting and ending
 
     async def choose_model(self, request: CreateRequest, caller: Identity) -> CreateRequest:
-        """C{request} with what came of its wish for a custom model.
+        """Return C{request} with its wish for a custom model resolved.
 
         @raise ModelQuestion: a question has to be answered first.
         @raise ServiceError: as L{ICustomModels.choose}.
@@ -293,7 +296,7 @@ class SessionService:
     async def quick_start(
         self, wanted: QuickStart, caller: Identity, again: Again = lasting
     ) -> Session:
-        """Make a case and a session in it, and start it (protocol-quickstart).
+        """Create a case and a session in it, and start it (protocol-quickstart).
 
         @param again: as for L{create}.
         """
@@ -338,9 +341,9 @@ class SessionService:
     async def delete_own(self, caller: Identity) -> tuple[int, tuple[Leftover, ...]]:
         """End and remove every session of the caller.
 
-        @return: how many there were, and the processes that are left of them.
-        @raise ServiceError: 422: some do not answer; all others are gone, or would be listed again
-            after a restart.
+        @return: the number of sessions, and the processes that outlive them.
+        @raise ServiceError: 422: some do not answer; the others are removed, or a restart would
+            list them again.
         """
         own = [live for live in self._roster if is_own(live.record, caller)]
         refused, owed = [], None
@@ -353,7 +356,7 @@ class SessionService:
             except ServiceError as error:
                 refused.append(error.message)
         if refused:
-            raise failed(f"{len(refused)} of {len(own)} sessions are left: {refused[0]}")
+            raise failed(f"{len(refused)} of {len(own)} sessions could not be ended: {refused[0]}")
         if owed is not None:
             raise owed.though("ended", "list them again") from owed
         return len(own), tuple(left)
@@ -397,21 +400,21 @@ class SessionService:
         return self._roster.change(self._roster.get(session_id), durable=durable, **fields)
 
     def live(self, session_id: str, caller: Identity | None = None) -> Live:
-        """The session in memory, for L{properties}."""
+        """Return the session in memory, for L{properties}."""
         return self._roster.get(session_id, caller)
 
-    # -- inside
+    # -- internals
 
     def _add(self, record: Session, *, starting: bool) -> Live:
         live = self._live(record, record.phase)
-        # That it starts is on the disk before there is a process, and this with it.
+        # The start writes the record durably before there is a process.
         self._roster.add(live, durable=not starting)
         return live
 
     async def _first_start(self, live: Live, caller: Identity, again: Again) -> None:
-        """Start a session that was just made; one that cannot be started is not kept.
+        """Start a session that was just created. Remove it if it cannot be started.
 
-        One whose folder is asked about is there, and starts with the answer.
+        A session whose folder is asked about stays and starts with the answer.
         """
         try:
             granted = caller.can_bypass_permissions
@@ -424,7 +427,7 @@ class SessionService:
             raise
 
     async def _conversation(self, live: Live) -> str | None:
-        """The conversation to go on with, of an agent that can."""
+        """Return the conversation to continue, for an agent that can resume."""
         entry = self._deps.clis.get(live.record.mode)
         if entry is None or entry.resume is None:
             return None
@@ -432,7 +435,7 @@ class SessionService:
         return resume or await self._deps.conversations.last(live.record)
 
     async def _first_resume(self, live: Live) -> str | None:
-        """The conversation that a new session was made to go on with (protocol-create).
+        """Return the conversation that a new session was created to continue (protocol-create).
 
         @raise ServiceError: 403, 422: see L{IConversations.check}.
         """
@@ -471,8 +474,8 @@ class SessionService:
         live.last_output = max(live.last_output, now_ms(self._deps.clock))
 
     def _submitting(self, live: Live, text: str | None) -> None:
-        # Its agent's own record of it is found by this moment; that it was taken may be known
-        # many seconds later.
+        # This time finds the agent's own record of the prompt. The confirmation may follow many
+        # seconds later.
         now = now_ms(self._deps.clock)
         told = live.activity is not None and live.activity.submitting(text)
         turn_open = told or live.record.turn_open

@@ -1,4 +1,4 @@
-"""Read a terminal, or the last screen of a session whose host is out of reach."""
+"""Reader of a terminal, or of the last screen of a session whose host is out of reach."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tservice.sessions.record.model import Location, Session
 
 @frozen(kw_only=True)
 class TerminalReader:
-    """Reads terminals.
+    """Reads the screens of sessions.
 
-    @ivar recall: what an earlier service wrote down of a session's screen.
+    @ivar recall: returns the screen that an earlier run of the service saved.
     """
 
     clock: IReactorTime
@@ -43,7 +43,7 @@ class TerminalReader:
         try:
             return await read_terminal(self.clock, live.session, pane, request, live.last_screen)
         except ServiceError as error:
-            # It is noticed only after a while that a host is lost.
+            # The loss of a host is noticed only after a while.
             is_lost = live.record.location is not Location.LOCAL
             if not is_lost or error.code is not ErrorCode.OPERATION_FAILED:
                 raise

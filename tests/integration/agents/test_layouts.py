@@ -237,7 +237,7 @@ class TurnTests(LayoutCase):
         self.assertEqual("blocked", found["wait"]["signal"], asked.name)
         item = session.item()
         self.assertEqual((asked.kind, asked.tool), (item["kind"], item["toolName"]), asked.name)
-        self.assertIn("answer that first", session.refused("SAY: 2 more things"), asked.name)
+        self.assertIn("answer it first", session.refused("SAY: 2 more things"), asked.name)
         for how in asked.answers:
             item = self.page(session, asked)
             session.answer(item, **how)
@@ -393,7 +393,7 @@ class OtherTests(LayoutCase):
 
     def allowed_and_refused(self, session: PlayedSession, client: Client) -> None:
         self.assertEqual("busy", session.reason("permission dialog: ")["status"])
-        self.assertIn("answer that first", session.refused("SAY: not so"))
+        self.assertIn("answer it first", session.refused("SAY: not so"))
         item = session.item()
         self.assertEqual("permission", item["kind"])
         session.answer(item, action="approve")

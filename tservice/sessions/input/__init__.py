@@ -1,1 +1,1 @@
-"""The way in: what is typed, one by one, each accepted one exactly once."""
+"""Input path: every input of a session is typed in order, and each accepted one exactly once."""

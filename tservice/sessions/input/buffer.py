@@ -1,4 +1,4 @@
-"""Input that waits until its session's host is back, kept on disk (protocol-wake)."""
+"""Input on disk that waits until its session's host is reachable again (protocol-wake)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tservice.store.database import Database
 STRIKE = "DELETE FROM input_buffer WHERE session_id = ? AND position = ?"
 
 BUFFER_BYTES = 4096
-"""Bytes of a session that wait; a chunk that does not fit is not taken at all."""
+"""Maximum bytes of buffered input of a session. A chunk that does not fit is refused whole."""
 
 
 @frozen(kw_only=True)
 class Buffered:
-    """One chunk.
+    """Chunk of input in the buffer.
 
-    @ivar position: its place among those of the session.
+    @ivar position: its position among the chunks of the session.
     """
 
     position: int
@@ -26,15 +26,15 @@ class Buffered:
 
 
 class InputBuffer:
-    """What waits, of every session, in the order in which it came."""
+    """Buffered input of all sessions, in the order of arrival."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def put(self, session_id: str, request: InputRequest) -> bool:
-        """Keep one; whether it fits.
+        """Buffer a request and return whether it fits.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk refuses the write.
         """
         text = request.text.encode("utf-8", "replace")
         row = self._database.query_one(
@@ -43,7 +43,7 @@ class InputBuffer:
             (session_id,),
         )
         size, last = (0, 0) if row is None else (int(row["size"]), int(row["last"]))
-        # One without text takes room too, or there would be no end of them.
+        # An empty request counts one byte, so the number of requests is bounded too.
         if size + max(len(text), 1) > BUFFER_BYTES:
             return False
         numbered = request.seq is not None
@@ -62,7 +62,7 @@ class InputBuffer:
         return True
 
     def last_seq(self, session_id: str, client_id: str) -> int | None:
-        """The highest number of that client's that waits."""
+        """Return the client's highest sequence number in the buffer."""
         row = self._database.query_one(
             "SELECT max(seq) AS seq FROM input_buffer WHERE session_id = ? AND client_id = ?",
             (session_id, client_id),
@@ -70,7 +70,7 @@ class InputBuffer:
         return None if row is None or row["seq"] is None else int(row["seq"])
 
     def first(self, session_id: str) -> Buffered | None:
-        """The next one to be typed."""
+        """Return the next chunk to be typed."""
         row = self._database.query_one(
             "SELECT * FROM input_buffer WHERE session_id = ? ORDER BY position LIMIT 1",
             (session_id,),
@@ -87,14 +87,14 @@ class InputBuffer:
         return Buffered(position=int(row["position"]), request=request)
 
     def strike(self, session_id: str, position: int) -> None:
-        """That one will not be typed.
+        """Delete a chunk that will not be typed.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk refuses the write.
         """
         self._database.execute(STRIKE, (session_id, position))
 
     def clear(self, session_id: str) -> None:
-        """The process that it was meant for is gone."""
+        """Delete all chunks of a session whose process is gone."""
         self._database.later(
             ("buffer", session_id), "DELETE FROM input_buffer WHERE session_id = ?", (session_id,)
         )

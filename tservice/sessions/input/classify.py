@@ -1,4 +1,4 @@
-"""Is an input a prompt or raw bytes? (protocol-prompts)"""
+"""Classification of an input as a prompt or as raw bytes (protocol-prompts)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from tservice.core.errors import invalid
 from tservice.sessions.input.journal import InputKind
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""But LF and TAB, which are text."""
+"""Control characters except LF and TAB, which are text."""
 
 
 def classify(text: str, use_mux: bool | None, *, typed: bool = False) -> tuple[InputKind, bytes]:
-    """How to type C{text}, and what: a prompt without its Enter, or the bytes as they are.
+    """Return how to type C{text}, and the bytes: a prompt without its Enter, or the text
+    unchanged.
 
     @param use_mux: C{True} forces a prompt, C{False} raw bytes.
     @param typed: a prompt is typed key by key.
@@ -24,7 +25,10 @@ def classify(text: str, use_mux: bool | None, *, typed: bool = False) -> tuple[I
 
 
 def looks_like_prompt(text: str) -> bool:
-    """Printable text (LF, TAB and line ends count as such) and exactly one trailing CR or CRLF."""
+    """Return whether C{text} is printable text with exactly one trailing CR or CRLF.
+
+    LF, TAB and line ends count as printable.
+    """
     body = _body(text)
     if body is None or not body.strip() or _ends_bare(body):
         return False
@@ -32,9 +36,10 @@ def looks_like_prompt(text: str) -> bool:
 
 
 def prompt_text(text: str) -> str:
-    """The text of a prompt: one trailing CR off, line ends LF, no other control character.
+    """Return the text of a prompt without one trailing CR, with LF line ends and no other
+    control characters.
 
-    ESC would end the paste early and what follows it would be typed.
+    An ESC would end the paste early, and the rest would be typed as keys.
     """
     body = _body(text)
     text = (text if body is None else body).replace("\r\n", "\n").replace("\r", "\n")
@@ -42,7 +47,7 @@ def prompt_text(text: str) -> str:
 
 
 def check_text(text: str, use_mux: bool | None) -> None:
-    """Refuse white space alone as a prompt; a bare CR is a key (protocol-prompts).
+    """Refuse a prompt that is only white space. A bare CR is a key (protocol-prompts).
 
     @raise ServiceError: 400 naming C{input}.
     """
@@ -54,7 +59,7 @@ def check_text(text: str, use_mux: bool | None) -> None:
 
 
 def _body(text: str) -> str | None:
-    """C{text} without the CR or CRLF that submits it; C{None} where it has none."""
+    """Return C{text} without the CR or CRLF that submits it; C{None} if it has none."""
     for end in ("\r\n", "\r"):
         if text.endswith(end):
             return text.removesuffix(end)
@@ -62,7 +67,7 @@ def _body(text: str) -> str | None:
 
 
 def _ends_bare(body: str) -> bool:
-    """Whether another Enter stands before the one that submits."""
+    """Return whether another Enter precedes the Enter that submits."""
     return body.endswith("\r")
 
 

@@ -1,4 +1,4 @@
-"""An agent's composer as prompts are typed into it."""
+"""Composer of an agent, into which prompts are typed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tservice.terminal.screen import Frame
 
 @frozen(kw_only=True)
 class Sight:
-    """The composer as one look saw it.
+    """State of the composer in one screen capture.
 
     @ivar caret: column and row.
-    @ivar is_followed: text stands behind the caret in its row, and is none of the agent's hints.
+    @ivar is_followed: text follows the caret in its row, and the text is not a hint of the agent.
     """
 
     draft: Draft
@@ -27,14 +27,16 @@ class Sight:
 
     @property
     def row(self) -> int:
-        """The caret's row in the composer, wherever that stands on the screen."""
+        """The caret's row within the composer, independent of the composer's position on the
+        screen.
+        """
         return self.caret[1] - self.draft.rows[0]
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is the composer for sure: it was found as such, and the caret is in it.
+        """True if this is certainly the composer: it was recognized, and the caret is in it.
 
-        On a screen that is half drawn a prompt of before may be the last thing that looks like one.
+        On a partly drawn screen, an earlier prompt may be the last text that looks like a composer.
         """
         span = self.draft.span
         return span is not None and span.top <= self.caret[1] <= span.bottom
@@ -42,7 +44,7 @@ class Sight:
 
 @frozen(kw_only=True)
 class Composer:
-    """How a mode draws its composer, and what it makes of an Enter."""
+    """Rules for recognizing the composer of a mode, and the effect of Enter in it."""
 
     rule: ComposerRule
     screen: ScreenRules
@@ -50,11 +52,11 @@ class Composer:
 
     @property
     def knowable(self) -> bool:
-        """Whether it can be seen at all."""
+        """True if the composer of this mode can be recognized at all."""
         return self.screen.shape != "mark" or self.screen.ready_mark is not None
 
     def see(self, capture: Capture) -> Sight | None:
-        """What stands there; C{None} when no composer is seen."""
+        """Return the state of the composer; C{None} if no composer is visible."""
         frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         draft = read_draft(frame, self.screen, self.rule)
         if draft is None:
@@ -65,7 +67,9 @@ class Composer:
 
 
 def composer_of(clis: ICliRegistry, mode: str) -> Composer | None:
-    """The composer of C{mode}, from its registry entry; C{None} for shells and unknown modes."""
+    """Return the composer of C{mode} from its registry entry; C{None} for shells and unknown
+    modes.
+    """
     entry = clis.get(mode)
     if entry is None or entry.kind is CliKind.SHELL:
         return None

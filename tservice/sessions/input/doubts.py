@@ -1,7 +1,8 @@
-"""Prompts that were typed, of which nobody can tell that they were submitted (protocol-prompts).
+"""Prompts that were typed but whose submission could not be confirmed (protocol-prompts).
 
-Their numbers stay taken.  Sent again, such a prompt is not typed; the composer is asked once more,
-and a text that stands there still is submitted once that it was not is sure.
+Their sequence numbers stay used. If the client sends a number again, its prompt is not typed again.
+The composer is read once more. A text that is still there is submitted if it was certainly not
+submitted before.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from tservice.sessions.interfaces import IInputGate
 from tservice.sessions.record.model import Session
 
 REMEMBERED = 16
-"""Prompts in doubt of one session; beyond that the oldest counts as submitted."""
+"""Maximum unconfirmed prompts of a session. Beyond it the oldest counts as submitted."""
 
 PUT_ASIDE = "; it was put aside for a later prompt"
 
 
 @frozen(eq=False)
 class _Doubt:
-    """One of them, and what its caller was told."""
+    """Unconfirmed prompt and the error that its caller received."""
 
     entry: JournalEntry
     prompter: Prompter
@@ -37,9 +38,9 @@ class _Doubt:
 
 
 class Doubts:
-    """The prompts in doubt of one session, as long as its process runs.
+    """Unconfirmed prompts of one session while its process runs.
 
-    @param session: the record, asked afresh each time.
+    @param session: returns the current record.
     """
 
     def __init__(self, store: DoubtStore, session: Callable[[], Session]) -> None:
@@ -48,11 +49,11 @@ class Doubts:
 
     @property
     def left(self) -> tuple[Left, ...]:
-        """What may be left of them in the composer, the latest last."""
+        """The texts that may remain in the composer, the latest last."""
         return tuple(each.prompter.left for each in self._doubts)
 
     def add(self, entry: JournalEntry, prompter: Prompter, why: ServiceError) -> None:
-        """Remember one, with what its caller is told."""
+        """Remember a prompt and the error that its caller received."""
         at = None if prompter.left.claim is None else self._session().last_submit_at
         kept = KeptDoubt(entry=entry, submitted_at=at, message=why.message, passed=prompter.passed)
         self._store.keep(kept)
@@ -66,9 +67,9 @@ class Doubts:
         context_of: Callable[[JournalEntry], TypingContext],
         gate: IInputGate,
     ) -> None:
-        """Take up those of the service before this one.
+        """Load the unconfirmed prompts that an earlier run of the service saved.
 
-        @param context_of: what typing an entry needs.
+        @param context_of: returns the typing context of an entry.
         """
         for kept in () if self._doubts else self._store.load(self._session().id):
             prompter = Prompter(kept.entry, context_of(kept.entry), composer)
@@ -80,10 +81,11 @@ class Doubts:
             self._doubts.append(_Doubt(kept.entry, prompter, failed(kept.message)))
 
     async def settle(self, client: str | None, seq: int, again: Callable[[], object]) -> None:
-        """Return where that prompt is not, or no longer, in doubt.
+        """Return if that prompt is confirmed, or was never unconfirmed.
 
-        @param again: judges who asks, before each Enter that is pressed for it.
-        @raise ServiceError: 422: it still is; as its caller was told, who may not have heard it.
+        @param again: authorizes the caller again before each Enter.
+        @raise ServiceError: 422: it is still unconfirmed. The error repeats the earlier one, which
+            the caller may not have received.
         """
         numbered = (each for each in self._doubts if each.entry.seq == seq)
         found = next((each for each in numbered if each.entry.client_id == client), None)
@@ -101,13 +103,13 @@ class Doubts:
             self._store.forget(found.entry)
 
     def pass_by(self) -> None:
-        """What stands in the composer is put aside, or gone, for another prompt."""
+        """Record that the composer's text was put aside, or is gone, because of another prompt."""
         if not all(each.prompter.passed for each in self._doubts):
             self._store.pass_by(self._session().id)
         for each in self._doubts:
             each.prompter.passed = True
 
     def clear(self) -> None:
-        """The process is another one: what it was given is settled."""
+        """Forget all prompts, because the process was replaced."""
         self._store.clear(self._session().id)
         self._doubts.clear()

@@ -1,4 +1,4 @@
-"""Prompts in doubt, kept on disk: their texts may stand in composers that outlive this service
+"""Unconfirmed prompts on disk. Their texts may remain in composers that outlive this service
 (protocol-prompts).
 """
 
@@ -20,11 +20,11 @@ _CLEAR = "DELETE FROM input_doubts WHERE session_id = ?"
 
 @frozen(kw_only=True)
 class KeptDoubt:
-    """A prompt in doubt.
+    """A saved unconfirmed prompt.
 
     @ivar submitted_at: when its Enter was pressed, in Unix milliseconds; C{None}: it never was.
-    @ivar message: what its caller was told.
-    @ivar passed: another prompt was given since, for which it was put aside.
+    @ivar message: the error message that its caller received.
+    @ivar passed: another prompt was typed since, for which this one was put aside.
     """
 
     entry: JournalEntry
@@ -34,34 +34,34 @@ class KeptDoubt:
 
 
 class DoubtStore:
-    """The table C{input_doubts}; a full disk gets its changes later."""
+    """The table C{input_doubts}. On a full disk its changes are deferred."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def load(self, session_id: str) -> list[KeptDoubt]:
-        """Those of a session, in the order in which they were given."""
+        """Return the unconfirmed prompts of a session, oldest first."""
         sql = f"SELECT {_FIELDS} FROM input_doubts WHERE session_id = ? ORDER BY position"  # noqa: S608
         return [_doubt(row) for row in self._database.query(sql, (session_id,))]
 
     def keep(self, doubt: KeptDoubt) -> None:
-        """Add one."""
+        """Insert an unconfirmed prompt."""
         it = doubt.entry
         row = (it.session_id, it.id, it.kind.value, it.data, it.client_id, it.seq)
         values = (*row, doubt.submitted_at, doubt.message, int(doubt.passed))
         self._database.later(("doubt", it.session_id, it.id), _KEEP, values)
 
     def forget(self, entry: JournalEntry) -> None:
-        """It is settled."""
+        """Delete a prompt that is confirmed."""
         row = (entry.session_id, entry.id)
         self._database.later(("doubt", *row), _FORGET, row)
 
     def pass_by(self, session_id: str) -> None:
-        """All of the session are put aside."""
+        """Mark all prompts of the session as put aside."""
         self._database.later(("doubts passed", session_id), _PASS, (session_id,))
 
     def clear(self, session_id: str) -> None:
-        """The session's process is over."""
+        """Delete all prompts of a session whose process ended."""
         self._database.later(("doubts", session_id), _CLEAR, (session_id,))
 
 

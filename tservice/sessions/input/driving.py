@@ -1,4 +1,4 @@
-"""Who may drive what runs: type into it, and answer what it asks (protocol-driving)."""
+"""Permission to drive a running program: to type and to answer dialogs (protocol-driving)."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from tservice.sessions.record.model import Session
 
 @frozen
 class Driving:
-    """The rules, by what the accounts say now: a process outlives the rights that it was started
-    with."""
+    """Permission rules by the accounts' current state, because a process outlives the rights of
+    its start.
+    """
 
     clis: ICliRegistry
     bounds: WorkspaceBounds
 
     def judge(self, session: Session, sender: Identity | None) -> None:
-        """Make sure that whoever drives C{session} could still have it run.
+        """Check that the account of C{sender} could still start the program that runs in
+        C{session}.
 
-        An admin drives those of others whatever became of their accounts.
+        An admin may drive the sessions of other users regardless of their accounts.
 
-        @param sender: C{None}: the service itself, in the owner's name.
-        @raise ServiceError: 403: it takes a right that the account has no more, or the service
-            would type for one that is gone or disabled; 422 naming
-            C{osUser}: it is another one than the session's.
+        @param sender: C{None}: the service itself, on behalf of the owner.
+        @raise ServiceError: 403: the account lost a required right, or the service would type for
+            an account that is gone or disabled; 422 naming C{osUser}: the account's OS user is not
+            the session's.
         """
         if sender is not None and sender.parent is not None:
             self._judge_agent(session)
@@ -39,7 +41,7 @@ class Driving:
         if sender is None and (account is None or not account.enabled):
             raise ServiceError(ErrorCode.FORBIDDEN, "the session's account is gone or disabled")
         if not session.owned and (account is None or not account.admin):
-            # Nothing is known of what runs there, as when it was attached to (protocol-remote).
+            # The program there is unknown, so the rule of attaching applies (protocol-remote).
             raise _attached()
         if account is None or not account.granted:
             self.clis.check_grant(session.mode, session.params, session.env_overrides)
@@ -79,11 +81,11 @@ class Driving:
         return account is not None and account.granted
 
     def _judge_agent(self, session: Session) -> None:
-        """An agent's own token has no grant, whoever is its owner and made the session."""
+        """Check an agent's own token, which has no grant, regardless of its owner."""
         if not session.owned:
             raise _attached()
         self.clis.check_grant(session.mode, session.params, session.env_overrides)
 
 
 def _attached() -> ServiceError:
-    return ServiceError(ErrorCode.FORBIDDEN, "an attached tmux session is for admins")
+    return ServiceError(ErrorCode.FORBIDDEN, "Only admins may type into an attached tmux session")

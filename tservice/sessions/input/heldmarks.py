@@ -1,9 +1,10 @@
-"""Marks of inputs whose numbers the disk has not yet: they go with the pane (protocol-errors).
+"""Marks for inputs whose sequence numbers are not on disk yet; the pane holds them
+(protocol-errors).
 
-The pane's server keeps the mark of what was typed last, and outlives this service.  It is one mark
-for all who type there, so that of an input that is in no journal names its client's number, those
-of every other client that the disk did not take, and the row of the journal that was over already
-and could not be struck out.
+The pane's server keeps the mark of the last typed input, and outlives this service. All clients of
+the pane share one mark. The mark of an input that is in no journal therefore names three things:
+its client's number, the unsaved numbers of all other clients, and the journal row that is finished
+but could not be deleted.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 CLIENTS = 256
-"""Clients of a session whose numbers are remembered, and that one mark names at most."""
+"""Clients of a session whose numbers are remembered. One mark names at most as many."""
 
 _NONE = "0"
 _NUMBER = r"-(\d{1,16})-([0-9a-f]{32})"
@@ -28,10 +29,10 @@ _STAND_IN = re.compile(r"=([0-9a-f]{32})")
 
 @frozen(kw_only=True)
 class HeldMark:
-    """What such a mark says.
+    """Content of a pane's mark for numbers that are not on disk.
 
     @ivar numbers: by L{digest} of the client's id.
-    @ivar over: the id of a row on disk that is over.
+    @ivar over: the id of a finished row on disk.
     """
 
     numbers: Mapping[str, int]
@@ -39,7 +40,7 @@ class HeldMark:
 
     @classmethod
     def read(cls, mark_id: str) -> HeldMark | None:
-        """Undo L{held_mark}; C{None}: an ordinary mark."""
+        """Parse a mark made by L{held_mark}; C{None} for an ordinary mark."""
         found = _HELD.fullmatch(mark_id)
         if found is None:
             return None
@@ -49,7 +50,8 @@ class HeldMark:
 
 
 def held_mark(entry_id: str, numbers: Mapping[str, int], over: str | None) -> str:
-    """The id of the mark of an input that is held; letters, digits and dashes only.
+    """Return the mark id of an input whose number is not on disk; letters, digits and dashes
+    only.
 
     @param numbers: by client, L{CLIENTS} at most.
     """
@@ -58,7 +60,7 @@ def held_mark(entry_id: str, numbers: Mapping[str, int], over: str | None) -> st
 
 
 def digest(client_id: str) -> str:
-    """A client's id in a form and length that a mark can hold."""
+    """Return a client's id in a form and length that a mark can hold."""
     known = _STAND_IN.fullmatch(client_id)
     if known is not None:
         return known[1]
@@ -66,8 +68,9 @@ def digest(client_id: str) -> str:
 
 
 def stand_in(client_digest: str) -> str:
-    """What stands for the id of a client of which only a mark is known, with the same digest.
+    """Return a placeholder for the id of a client that is known only from a mark.
 
-    Who takes it for an id of its own shares that client's numbers, as with the id itself.
+    It has the same digest. A client that uses the placeholder as its id shares that client's
+    numbers, as with the id itself.
     """
     return f"={client_digest}"

@@ -1,21 +1,20 @@
-"""Which input was accepted, kept on disk: sequence marks and the input being typed
+"""Journal of accepted input on disk: sequence marks and the input being typed
 (protocol-exactly-once).
 
-A session's inputs are typed one by one, so at most one of them is ever unfinished.  It is written
-down together with its sequence number before its first byte is typed, and struck out together
-with nothing else once it is done: a crash in between leaves one entry, and the pane's own mark
-says how far it came.
+A session's inputs are typed one by one, so at most one of them is ever unfinished.  The entry is
+written together with its sequence number before its first byte is typed. It is deleted alone once
+it is typed. After a crash in between one entry remains, and the pane's own mark shows the progress.
 
-Keys of a client that is known already wait for no disk.  One command types them and sets the
-pane's mark, which names the client and the number: after a crash either both were done or
-neither, and the client, which was not answered, sends again.  At any time the numbers on the disk
-and the pane's mark together tell every number (L{tservice.sessions.input.unsaved}).
+Keys of a client that is already known do not wait for the disk.  One command types them and sets
+the pane's mark, which names the client and the number. After a crash either both were done or
+neither, and the client, which got no answer, sends again.  At any time the numbers on disk and the
+pane's mark together give every number (L{tservice.sessions.input.unsaved}).
 
-A disk that takes nothing refuses prompts.  Raw keys go on, or nobody could make room
-(protocol-errors): their numbers are held in memory until the disk takes them, and each mark that
-is set meanwhile names them all, so that the service after a crash finds them with the pane.  It
-finds no ids there but what stands for them (L{tservice.sessions.input.heldmarks}), and keeps a
-number under that where the disk never heard of its client.
+Prompts are refused while the disk is full. Raw keys continue, because a user may have to make room
+(protocol-errors). Their numbers are held in memory until the disk takes them. Until then each mark
+names them all, so that the service finds them with the pane after a crash. The marks hold digests
+instead of ids (L{tservice.sessions.input.heldmarks}). If the client's id is not on disk, the number
+is kept under a placeholder made from the digest.
 """
 
 from __future__ import annotations
@@ -44,25 +43,25 @@ _MARK = (
 
 
 class InputKind(StrEnum):
-    """How an input is typed."""
+    """The way an input is typed."""
 
     PROMPT = "prompt"
     """Pasted, then Enter."""
     TYPED = "typed"
     """Typed key by key, then Enter."""
     RAW = "raw"
-    """Byte by byte as it is."""
+    """Typed byte by byte without change."""
 
 
 @frozen(kw_only=True)
 class JournalEntry:
     """An accepted input.
 
-    @ivar id: goes into the pane's mark; unique over all sessions and restarts.
-    @ivar previous_seq: the client's mark before; what a failed write gives back.
-    @ivar held: it is in memory and with the pane only, for the disk did not take it.
-    @ivar with_pane: the pane's mark is all that is kept of it until it was typed.
-    @ivar buffered: its position in the L{InputBuffer}, which it leaves as it is accepted.
+    @ivar id: part of the pane's mark; unique over all sessions and restarts.
+    @ivar previous_seq: the client's number before, which a failed write restores.
+    @ivar held: it is only in memory and in the pane's mark, because the disk is full.
+    @ivar with_pane: until it is typed, only the pane's mark records it.
+    @ivar buffered: its position in the L{InputBuffer}; accepting it removes it from there.
     """
 
     session_id: str
@@ -78,23 +77,23 @@ class JournalEntry:
 
 
 class InputJournal:
-    """The journal of every session.
+    """The input journal of all sessions.
 
-    @ivar flushed: prompts survive a power loss at every point; keystrokes only the end of this
-        process, because the power loss takes the pane that they were typed into as well.
+    @ivar flushed: prompts survive a power loss at every point; keystrokes survive only the end of
+        this process, because a power loss ends their pane too.
     """
 
     def __init__(self, database: Database, clock: IReactorTime) -> None:
         self._database = database
         self._unsaved = UnsavedNumbers(clock, self._save_number)
-        # By session: the client that typed last and its number, as the database has them.
+        # By session: the client that typed last and its number in the database.
         self._latest: dict[str, tuple[str, int]] = {}
-        # By session: what the disk did not take yet, numbers by client and the row that is over.
+        # By session: numbers by client that are not on disk yet, and the finished row.
         self._held: dict[str, dict[str, int | None]] = {}
         self._over: dict[str, str] = {}
 
     def last_seq(self, session_id: str, client_id: str) -> int | None:
-        """The highest number accepted from that client."""
+        """Return the highest number accepted from that client."""
         unsaved = self._unsaved.number(session_id, client_id)
         if unsaved is not None:
             return unsaved
@@ -104,7 +103,7 @@ class InputJournal:
         return self._number(session_id, stand_in(digest(client_id)))
 
     def pending(self, session_id: str) -> JournalEntry | None:
-        """The input that was being typed when the journal was last written."""
+        """Return the input that was being typed when the journal was last written."""
         row = self._database.query_one(
             "SELECT * FROM input_journal WHERE session_id = ?", (session_id,)
         )
@@ -113,10 +112,10 @@ class InputJournal:
         return _entry(row)
 
     def accept(self, entry: JournalEntry) -> JournalEntry:
-        """Take the entry's sequence number and begin it, both or neither.
+        """Reserve the entry's sequence number and begin the entry, both or neither.
 
-        @return: the entry as it is to be typed; its id tells a number that is only held.
-        @raise NotKept: the disk does not take a prompt, or the numbers of so many clients.
+        @return: the entry to type; its id contains a number that is not on disk.
+        @raise NotKept: the disk refuses a prompt, or too many clients have unsaved numbers.
         """
         if _fleeting(entry):
             self._unsaved.settle(entry.session_id, but_of=entry.client_id)
@@ -132,17 +131,17 @@ class InputJournal:
             if not raw:
                 raise
             return self._hold(entry)
-        # Nothing is written before what was owed.
+        # The database writes deferred changes first, so they are on disk now.
         self._held.pop(entry.session_id, None)
         self._over.pop(entry.session_id, None)
         self._remember(entry)
         return entry
 
     def learn(self, session_id: str, mark_id: str) -> str | None:
-        """Take in what the pane's mark says of inputs of before this service began.
+        """Save the numbers in the pane's mark that an earlier run of the service left.
 
-        @return: the id of the row on disk that was over by then, if there is one.
-        @raise NotKept: not all of it can be owed.
+        @return: the id of the finished row on disk, if there is one.
+        @raise NotKept: not all of it can be deferred.
         """
         found = HeldMark.read(mark_id)
         if found is None:
@@ -152,19 +151,19 @@ class InputJournal:
             name = names.get(client, stand_in(client))
             known = self._number(session_id, name)
             if known is None or known < seq:
-                # The next mark takes this one's place.
+                # The next mark replaces this one.
                 self._save_number(session_id, name, seq)
         return found.over
 
     def finish(self, entry: JournalEntry) -> None:
-        """It was typed whole, or nobody will type the rest."""
+        """Delete an entry that was typed whole, or that will not be completed."""
         if entry.with_pane:
             self._unsaved.put(entry.session_id, entry.client_id or "", entry.seq or 0)
         elif not entry.held and not self._strike_later(entry):
             self._over[entry.session_id] = entry.id
 
     def give_back(self, entry: JournalEntry) -> None:
-        """It was not typed: forget it, so that the client may send its number again."""
+        """Delete an entry that was not typed, so that the client may send its number again."""
         if entry.with_pane:
             return
         self._latest.pop(entry.session_id, None)
@@ -179,13 +178,13 @@ class InputJournal:
             self._hold_number(entry, entry.previous_seq)
 
     def forget(self, session_id: str) -> None:
-        """Keep nothing of a session in memory: it is over, or its numbers change."""
+        """Drop the memory of a session that ended, or whose numbers change."""
         self._unsaved.drop(session_id)
         for known in (self._latest, self._held, self._over):
             known.pop(session_id, None)
 
     def close(self) -> None:
-        """Write what only panes and memory have; call it before the last L{forget}."""
+        """Write the numbers that only panes and memory have; call it before the last L{forget}."""
         self._unsaved.close()
 
     # -- on the disk
@@ -226,8 +225,8 @@ class InputJournal:
         return None if row is None else int(row["seq"])
 
     def _clients(self, session_id: str) -> dict[str, str]:
-        """The clients that have numbers, by digest."""
-        # A client's own name comes into use after what stood for it, and is the one that counts.
+        """Return the clients that have numbers, by digest."""
+        # A client's own id is used after its placeholder, and takes precedence.
         rows = self._database.query(
             "SELECT client_id FROM input_marks WHERE session_id = ? ORDER BY used", (session_id,)
         )
@@ -241,7 +240,7 @@ class InputJournal:
         return evolve(self._marked(entry), held=True)
 
     def _marked(self, entry: JournalEntry) -> JournalEntry:
-        """With an id that tells its number and all others that are held, for the mark."""
+        """Return the entry with an id that contains its number and all other unsaved numbers."""
         held = self._unwritten(entry.session_id)
         numbers = {client: seq for client, seq in held.items() if seq is not None}
         if entry.client_id is not None and entry.seq is not None:
@@ -254,7 +253,7 @@ class InputJournal:
             self._save_number(entry.session_id, entry.client_id, seq)
 
     def _save_number(self, session_id: str, client: str, seq: int | None) -> None:
-        """Write a client's number, or hold it and owe it to the disk."""
+        """Write a client's number, or hold it in memory and defer the write."""
         self._check_room(session_id, client)
         key, place = _key(session_id, client), (session_id, client)
         held = self._held.setdefault(session_id, {})
@@ -268,13 +267,13 @@ class InputJournal:
         self._latest.pop(session_id, None)
 
     def _check_room(self, session_id: str, client: str | None) -> None:
-        """One number too many for a mark is refused, before anything is typed."""
+        """Refuse the number that does not fit into a mark, before anything is typed."""
         held = self._unwritten(session_id)
         if client not in held and len(held) >= CLIENTS:
             raise NotKept(self._database.debts.reason)
 
     def _unwritten(self, session_id: str) -> dict[str, int | None]:
-        """What is held, without what the disk took since."""
+        """Return the held numbers without those that are on disk now."""
         held, debts = self._held.get(session_id, {}), self._database.debts
         for client in [client for client in held if _key(session_id, client) not in debts]:
             del held[client]
@@ -325,7 +324,9 @@ def _key(session_id: str, client: str) -> Key:
 
 
 def _fleeting(entry: JournalEntry) -> bool:
-    """Whether one command types it whole, and its client's number has a row on the disk."""
+    """Return whether one command types the whole entry and its client's number has a row on
+    disk.
+    """
     if entry.buffered is not None:
         return False
     known = entry.client_id is not None and entry.previous_seq is not None

@@ -1,4 +1,4 @@
-"""Whether an agent reads keys behind an Enter, with the text where it was (protocol-prompts)."""
+"""Test whether an agent reads keys after an Enter, with the text unchanged (protocol-prompts)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tservice.sessions.input.typist import TypingContext
 ANSWERING = (0.1, 0.2, 0.5, 1.0, 1.0)
 """Seconds before each look for the caret that a key moved.
 
-All in all longer than an agent that was stopped in the midst of its drawing stands still.
+Their sum is longer than a stopped agent keeps a half-drawn screen.
 """
 
 
 class Listening:
-    """One prompt's agent, behind an Enter.
+    """Tests after an Enter whether the agent of one prompt reads keys.
 
-    @param stands: whether the prompt stands in the composer.
+    @param stands: returns whether the prompt is still in the composer.
     """
 
     def __init__(
@@ -33,16 +33,16 @@ class Listening:
         self._took_back = False
 
     def entered(self, seen: Sight | None) -> None:
-        """Enter was pressed, or will be, into what was C{seen}: what comes is judged anew."""
+        """Reset the probe: Enter was or will be pressed into the composer state C{seen}."""
         self._entered = seen
         self._took_back = False
 
     async def answers(self) -> bool:
-        """Whether the agent moves its caret to the end when keys say so, and keeps the text.
+        """Return whether the agent moves its caret when keys request it, and keeps the text.
 
-        It may stand at the beginning already: Gemini CLI draws its composer anew when it is up.
+        The caret may be at the beginning already: Gemini CLI redraws its composer after its start.
 
-        @raise Unanswered: whether a line end was taken back is not known.
+        @raise Unanswered: it is not known whether a line end was removed.
         """
         caret = self._caret
         if caret is None:
@@ -53,9 +53,10 @@ class Listening:
         return await self._moves(caret[1])
 
     def _became_line_end(self, now: Sight | None) -> bool:
-        """Whether the Enter only ended a line, as Gemini CLI takes one right behind a large paste.
+        """Return whether the Enter only inserted a line end, as Gemini CLI does right after a
+        large paste.
 
-        In that row the caret has nowhere to go.
+        The caret cannot move in that row.
         """
         before = self._entered
         if before is None or now is None or not self._stands(now):
@@ -63,11 +64,13 @@ class Listening:
         return now.row == before.row + 1 and now.draft.text == before.draft.text
 
     async def _takes_back(self) -> bool:
-        """Whether the agent takes the line end away again, so that it reads keys, and the next
-        Enter stands behind the text as the first one did."""
+        """Return whether the agent removes the line end again, which proves that it reads keys.
+
+        The next Enter then follows the text as the first one did.
+        """
         before = self._entered
         if not self._took_back:
-            # Once: a second key that is read late would take a letter of the text.
+            # Press it once: a second key that is read late would delete a letter of the text.
             pressed = await self._touch.press("BSpace", self._became_line_end)
             self._took_back = pressed is not None
         for pause in ANSWERING:
@@ -83,7 +86,7 @@ class Listening:
         try:
             before = await self._touch.press(key, self._stands)
         except Unanswered:
-            # A key that moves the caret may be pressed twice: it is tried again later.
+            # A key that moves the caret may be pressed twice, so a later attempt is safe.
             return False
         for pause in ANSWERING:
             await sleep(self._clock, pause)

@@ -1,8 +1,9 @@
-"""A draft that stands in the composer already: taken out, and put back behind the prompt.
+"""Stash for a draft that is already in the composer: removed before a prompt, restored
+afterwards.
 
-It is somebody's own, or a prompt of before that was not submitted for sure.  A prompt never merges
-with it.  Somebody's draft that cannot be taken out and put back as it was keeps the prompt from
-being typed.  A prompt's text is known, so it is taken out by whatever key the agent answers to.
+The draft is a user's own text, or an earlier prompt whose submission was not confirmed. A prompt
+never merges with it.  If a user's draft cannot be removed and restored unchanged, the prompt is not
+typed.  The text of an earlier prompt is known, so any key that removes it may be used.
 """
 
 from __future__ import annotations
@@ -23,28 +24,27 @@ from tservice.terminal.composer import has_stand_in
 from tservice.terminal.draft import Draft
 
 LOOKS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 2.0, 3.0)
-"""Seconds before each look for what a key made of the draft."""
+"""Seconds before each look for the effect of a key on the draft."""
 SHORT_LOOKS = LOOKS[:6]
-"""The same where another key can be tried.  Longer than an agent that was stopped stands still."""
+"""The same if another key can be tried.  Longer than a stopped agent stays unresponsive."""
 
-UNPARKED = "somebody's draft stands in the composer, send or clear that first"
+UNPARKED = "the composer holds a draft; send or clear it first"
 STUCK = (
-    "an earlier prompt, which may not have been submitted, stands in the composer, and no key takes"
-    " it out; send or clear it first"
+    "the composer still holds an earlier prompt that may not have been submitted, and no key"
+    " removes it; send or clear it first"
 )
 
 
 def is_retypable(draft: str) -> bool:
-    """Whether it can be typed again as it was read.
+    """Return whether the draft can be typed again exactly as it was read.
 
-    What was wrapped cannot be told from what was written on two rows, and of a long paste an agent
-    shows a stand-in.
+    A wrapped line looks like two written lines, and agents show a placeholder for a long paste.
     """
     return "\n" not in draft and not has_stand_in(draft)
 
 
 class Parking:
-    """The draft of one composer while a prompt is given to it."""
+    """The draft of one composer while a prompt is typed."""
 
     _log = Logger()
 
@@ -59,13 +59,13 @@ class Parking:
 
     @property
     def put_aside(self) -> bool:
-        """Whether a prompt of before, which may not have been submitted, was taken out."""
+        """True if an earlier prompt, which may not have been submitted, was removed."""
         return self._left is not None
 
     async def park(self, sight: Sight | None, prompt: str) -> Sight | None:
-        """Empty the composer for C{prompt}; what stands in it then.
+        """Empty the composer for C{prompt} and return its state afterwards.
 
-        @raise NotTyped: the draft cannot be taken out.
+        @raise NotTyped: the draft cannot be removed.
         """
         if sight is None or not sight.draft.text:
             return sight
@@ -81,13 +81,13 @@ class Parking:
             raise NotTyped(UNPARKED if left is None else STUCK) from error
 
     def is_back(self, draft: Draft) -> bool:
-        """Whether C{draft} is the one that was parked."""
+        """Return whether C{draft} is the stashed one."""
         return self._draft is not None and draft.text == self._draft.text
 
     async def put_back(self) -> None:
-        """Type the draft again, where the agent does not do that by itself.
+        """Type the draft again, unless the agent restores it itself.
 
-        It may be a prompt of before, of which the agent told only since.
+        The draft may be an earlier prompt whose report from the agent arrived only now.
         """
         if self._draft is None or self._returns or (self._left is None and self._park is None):
             return
@@ -98,10 +98,12 @@ class Parking:
             if await self._is_typed(text):
                 return
             await sleep(self._context.clock, pause)
-        self._log.warn("a draft that was put aside for a prompt could not be typed back")
+        self._log.warn("a draft that was stashed for a prompt could not be restored")
 
     async def _is_typed(self, text: str) -> bool:
-        """Type it if the composer is empty; whether that is done, or nothing more can be."""
+        """Type the text if the composer is empty. Return whether no further attempt is needed or
+        possible.
+        """
         try:
             guard = await self._context.pane.guard()
             seen = self._composer.see(guard.capture)
@@ -109,7 +111,7 @@ class Parking:
                 return False
             return await self._context.pane.paste_if(text, guard, seen.draft.rows)
         except MuxTimeout:
-            # It may have been typed; the prompt was submitted, and that is what its caller is told.
+            # It may have been typed. The prompt was submitted, so the caller gets a success.
             return True
         except PaneGone:
             raise
@@ -117,14 +119,14 @@ class Parking:
             return False
 
     def _left_in(self, draft: Draft) -> Left | None:
-        """Which prompt of before it is, rather than somebody's own text."""
+        """Return the earlier prompt that the draft consists of; C{None} for a user's own text."""
         found = (each for each in reversed(self._context.left) if draft.is_of(each.text))
         return next(found, None)
 
     async def _put_aside(self, sight: Sight, left: Left, prompt: str) -> Sight:
-        """Take out a prompt of before; what stands there then.
+        """Remove an earlier prompt and return the composer's state afterwards.
 
-        @raise NotTyped: no key does.
+        @raise NotTyped: no key removes it.
         """
         over = _read_alike(left.text, prompt) or await _is_over(left)
         if not over:
@@ -141,16 +143,16 @@ class Parking:
         empty = await self._empty(LOOKS)
         if empty is None:
             raise NotTyped(STUCK)
-        # Gone by itself, it was taken out after all, only late.
+        # If it vanished without wiping, the stash key worked after all, only late.
         self._returns = park is not None and not gone
         return empty
 
     async def _take_away(self, sight: Sight, left: Left) -> bool:
-        """Row by row, else letter by letter; whether that took all of it away."""
+        """Remove it row by row, else letter by letter. Return whether that removed all of it."""
         if await self._touch.wipe(partial(_reads_same, sight)):
             return True
         rest = await self._touch.see()
-        # Whatever is left of it is a part of that prompt, or somebody else's by now.
+        # The rest must be a part of that prompt; otherwise a user has typed in the meantime.
         if rest is None or not rest.draft.text or not rest.draft.is_of(left.text):
             return False
         return await self._touch.erase(rest.draft.text)
@@ -178,7 +180,7 @@ class Parking:
         return seen
 
     async def _empty(self, looks: Sequence[float]) -> Sight | None:
-        """The composer once nothing stands in it; C{None}: something does."""
+        """Return the composer once it is empty; C{None} if it does not become empty."""
         for pause in looks:
             await sleep(self._context.clock, pause)
             seen = await self._touch.see()
@@ -188,7 +190,7 @@ class Parking:
 
 
 async def _is_over(left: Left) -> bool:
-    """Whether it was submitted, and what stands there is no draft."""
+    """Return whether the earlier prompt was submitted, so that its text is no draft."""
     return left.claim is not None and await left.claim.told() is Told.SUBMITTED
 
 
@@ -197,5 +199,5 @@ def _read_alike(one: str, other: str) -> bool:
 
 
 def _reads_same(before: Sight, now: Sight) -> bool:
-    """Whether it reads as before, and is a composer as surely as it was."""
+    """Return whether the composer shows the same text, recognized at least as reliably."""
     return before.draft.text == now.draft.text and (now.is_whole or not before.is_whole)

@@ -1,7 +1,8 @@
-"""Giving a prompt to an agent: put in, seen in the composer, submitted once (protocol-prompts).
+"""Delivery of a prompt to an agent: typed, seen in the composer, submitted once
+(protocol-prompts).
 
-The text is put in and Enter is pressed only once the composer shows it, so the two never reach the
-agent in one read, which is how an Enter gets lost.
+Enter is pressed only after the composer shows the text, so the agent never gets both in one read.
+An Enter in the same read gets lost.
 """
 
 from __future__ import annotations
@@ -30,47 +31,49 @@ from tservice.sessions.input.typist import (
 from tservice.sessions.interfaces import Claim, Told
 
 SIGHTS = (0.1, 0.2, 0.3, 0.5, 0.9, 1.0)
-"""Seconds before each further look for a composer, before anything is typed: a screen that is half
-drawn has none, or shows a prompt of before in its place."""
+"""Seconds before each further look for a composer, before anything is typed. A partly drawn
+screen has no composer, or shows an earlier prompt in its place.
+"""
 TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 50)
-"""Seconds before each look for a text that was put in; then Enter is pressed all the same.
+"""Seconds before each look for a text that was typed; then Enter is pressed in any case.
 
-Gemini CLI reads nothing for some seconds behind a prompt of 64 KiB.
+Gemini CLI reads nothing for some seconds after a prompt of 64 KiB.
 """
 UNSEEN = 4.0
-"""Seconds of such looks in a row without a composer after which none can be seen.
+"""Seconds of consecutive looks without a composer after which it counts as invisible.
 
-Longer than an agent that was stopped in the midst of its drawing stands still.
+Longer than a stopped agent keeps a half-drawn screen.
 """
 SEEN_GAP = 0.12
 """Seconds between the text's appearance and Enter."""
 SETTLING = (0.15,) * 10
-"""Seconds before each look whether the completions of a command are drawn."""
+"""Seconds before each look for the drawn completions of a command."""
 CUTTING = (0.03, 0.07, 0.2, 0.5, 1.0, 1.0)
-"""Seconds before each look whether what came up behind the caret is gone.
+"""Seconds before each look whether the text after the caret is gone.
 
-All in all longer than an agent that was stopped in the midst of its drawing stands still.
+Their sum is longer than a stopped agent keeps a half-drawn screen.
 """
 ASKING = (0.1, 0.2, 0.4)
-"""Seconds before each further look at what asks for something, before a prompt is refused for it:
-an earlier prompt that quotes a dialog looks like one until the composer below it is drawn."""
+"""Seconds before each further look at a dialog, before a prompt is refused because of it. An
+earlier prompt that quotes a dialog looks like one until the composer below it is drawn.
+"""
 DIALOG_LOOKS = (0.15, 0.3, 0.6, 1.2)
-"""Seconds before each look for the end of a dialog that came up between text and Enter."""
+"""Seconds before each look for the end of a dialog that appeared between text and Enter."""
 OPENING = (0.1, 0.2, *(0.3,) * 15)
-"""Seconds before each look for what a command opened.
+"""Seconds before each look for the view that a command opened.
 
-A list of many conversations takes long to be read, and a busy machine long to draw it.
+A list of many conversations is slow to read, and a busy machine is slow to draw it.
 """
 RESTING = 4
-"""Such looks in a row that show a composer at rest, after which a command has opened nothing."""
+"""Consecutive looks that show a composer at rest, after which a command has opened nothing."""
 
 
 @define
 class Given:
-    """What became of a prompt.
+    """Outcome of a prompt.
 
-    @ivar opened: what its command opened.
-    @ivar put_aside: a prompt of before, not submitted for sure, was taken out of the composer.
+    @ivar opened: the view that its command opened.
+    @ivar put_aside: an earlier prompt, not confirmed as submitted, was removed from the composer.
     """
 
     opened: str | None = None
@@ -78,9 +81,9 @@ class Given:
 
 
 class Prompter:
-    """Gives one prompt to an agent.
+    """Delivers one prompt to an agent.
 
-    @ivar passed: another prompt was given since, for which this one was put aside.
+    @ivar passed: another prompt was typed since, for which this one was put aside.
     """
 
     def __init__(self, entry: JournalEntry, context: TypingContext, composer: Composer) -> None:
@@ -94,13 +97,13 @@ class Prompter:
         self.passed = False
 
     async def give(self, *, resumed: bool = False) -> Given:
-        """Give it, or what is left of it.
+        """Deliver the prompt, or the rest of it.
 
-        @param resumed: it may have been begun before, by a process that is gone.
+        @param resumed: an earlier run of the service may have begun it.
         @raise NotTyped: nothing was typed.
-        @raise PaneGone: the process is over, so whatever was typed went with it.
-        @raise NotSure: it was typed, and whether it was submitted is not known.
-        @raise ServiceError: 422: it was typed, in part or whole, but did not get through.
+        @raise PaneGone: the process ended, and the typed text with it.
+        @raise NotSure: it was typed, but its submission could not be confirmed.
+        @raise ServiceError: 422: it was typed, in part or whole, but was not submitted.
         """
         mark = await self._typist.mark() if resumed else None
         if not self._text:
@@ -122,13 +125,16 @@ class Prompter:
             return Given()
 
     def recall(self, claim: Claim) -> None:
-        """A process before this one has pressed its Enter, and nobody is sure."""
+        """Restore the claim of a prompt whose Enter was pressed by an earlier run of the
+        service.
+        """
         self._submitter.claim = claim
 
     async def finish(self, again: Callable[[], object]) -> bool:
-        """Submit it, if it was not, now that its caller asks for it again; whether it was by now.
+        """Submit the prompt if it was not, because its caller sends it again. Return whether it
+        is submitted.
 
-        @param again: judges the caller, before each Enter; raises what is against it.
+        @param again: authorizes the caller before each Enter; raises if the permission was lost.
         @raise PaneGone: the process is over.
         """
         if not await self._is_doubted():
@@ -143,7 +149,7 @@ class Prompter:
         return True
 
     async def _stands_alone(self) -> bool:
-        """Whether the text stands there as it was put in: nobody has added to it since."""
+        """Return whether the composer holds exactly the typed text, with no user's addition."""
         sight = await self._touch.see()
         if sight is None or not (sight.is_whole and sight.draft.is_of(self._text)):
             return False
@@ -151,7 +157,7 @@ class Prompter:
 
     @property
     def left(self) -> Left:
-        """What may be left of it in the composer."""
+        """The part of the prompt that may remain in the composer."""
         return Left(text=self._text, claim=self._submitter.claim)
 
     async def _is_doubted(self) -> bool:
@@ -160,12 +166,12 @@ class Prompter:
         if told is Told.SUBMITTED:
             return False
         untold = told is not Told.NOTHING and not self._composer.submission.is_unsaid(self._text)
-        # It may not be read yet, somebody may have taken it away, or it is put aside: then its
-        # absence says nothing.
+        # The agent may not have read it yet, a user may have removed it, or it is put aside. Its
+        # absence then proves nothing.
         return untold or self._submitter.is_unseen or self.passed or not gone
 
     async def holds(self) -> bool | None:
-        """Whether the text stands in the composer; C{None}: there is none to be seen."""
+        """Return whether the text is in the composer; C{None} if no composer is visible."""
         sight = await self._touch.see()
         return None if sight is None else self._stands(sight)
 
@@ -179,7 +185,7 @@ class Prompter:
         return Given()
 
     async def _put_in(self, mark: Mark | None, resumed: bool) -> Shown | None:
-        """Put in what is missing of the text; C{None}: it is not to be submitted."""
+        """Type the missing part of the text. Return C{None} if it must not be submitted."""
         if mark is not None:
             await self._typist.put_in(mark)
             return None if resumed and await self.holds() is False else Shown.WHOLE
@@ -190,7 +196,7 @@ class Prompter:
         return await self._taken(before)
 
     async def _sight(self) -> Sight | None:
-        """The composer, for which a screen that is half drawn is given a while."""
+        """Return the composer. A partly drawn screen gets some time to complete."""
         seen = await self._touch.see()
         for pause in SIGHTS if self._composer.knowable else ():
             if seen is not None and (seen.is_whole or not seen.draft.text):
@@ -200,9 +206,9 @@ class Prompter:
         return seen
 
     async def _taken(self, before: Sight | None) -> Shown:
-        """Return once the composer shows the text, or does not tell."""
+        """Return once the composer shows the text, or cannot be read."""
         began = self._context.clock.seconds()
-        # What cannot be seen cannot be waited for.
+        # Without a visible composer there is nothing to wait for.
         shown = Shown.BLIND if before is None else await self._until_shown(before.draft.text)
         spent = self._context.clock.seconds() - began
         await sleep(self._context.clock, max(SEEN_GAP, PASTE_GAP - spent))
@@ -215,7 +221,7 @@ class Prompter:
         return shown
 
     async def _until_shown(self, before: str) -> Shown:
-        """Return once the text stands there, as it is or as the agent draws it: twice the same."""
+        """Return once two looks show the text, exactly or in the agent's rendering."""
         other, unseen = before, 0.0
         for pause in TAKING:
             await sleep(self._context.clock, pause)
@@ -235,9 +241,9 @@ class Prompter:
         return Shown.NOTHING
 
     async def _stand_alone(self) -> None:
-        """Take away what came up behind the prompt: the composer was empty before it.
+        """Delete text that appeared after the prompt; the composer was empty before.
 
-        Claude Code, stopped between an Enter and its drawing, brings back what was taken away.
+        Claude Code, stopped between an Enter and its redraw, restores deleted text.
         """
         cut = self._composer.submission.cut
         if cut is None:
@@ -245,7 +251,7 @@ class Prompter:
         try:
             before = await self._touch.insist(cut, _is_followed)
         except Unanswered:
-            # It takes nothing of the prompt, however often it is pressed.
+            # The key never deletes a part of the prompt, however often it is pressed.
             return
         for pause in CUTTING if before is not None else ():
             await sleep(self._context.clock, pause)
@@ -254,9 +260,9 @@ class Prompter:
                 return
 
     async def _settled(self) -> None:
-        """Return once the screen rests, or after a while.
+        """Return once the screen is stable, or after a while.
 
-        A command's Enter takes what the menu of its completions marks, and that is drawn late.
+        A command's Enter accepts the marked entry of the completion menu, which is drawn late.
         """
         before = await self._touch.look()
         for pause in SETTLING:
@@ -269,7 +275,7 @@ class Prompter:
     # -- dialogs
 
     async def _unasked(self) -> None:
-        """Make sure that nothing is typed into a dialog, whose answer it would be."""
+        """Check that no dialog is open, which the text would answer."""
         asked = await self._asks("")
         for pause in ASKING:
             if asked is None:
@@ -277,39 +283,37 @@ class Prompter:
             await sleep(self._context.clock, pause)
             asked = await self._asks("")
         if asked is not None:
-            raise NotTyped(f"the agent asks for something, answer that first ({asked})")
+            raise NotTyped(f"the agent shows a dialog; answer it first ({asked})")
 
     async def _asked_no_more(self) -> None:
-        """Press no Enter at a dialog that came up since."""
+        """Avoid pressing Enter at a dialog that appeared in the meantime."""
         if await self._asks(self._text) is not None:
             await self._past_dialog()
 
     async def _past_dialog(self) -> None:
-        """Return once the dialog is gone and has left the text: it may go soon.
+        """Return once the dialog is gone and the text is still there. It may vanish soon.
 
-        @raise ServiceError: 422: it does not.
+        @raise ServiceError: 422: the dialog stays.
         """
         for pause in DIALOG_LOOKS:
             await sleep(self._context.clock, pause)
             if await self._asks(self._text) is None and await self.holds():
                 return
-        raise failed(
-            "the text was typed but not submitted: the agent asked for something meanwhile"
-        )
+        raise failed("the text was typed but not submitted: the agent opened a dialog before Enter")
 
     async def _asks(self, typed: str) -> str | None:
-        """What waits for an answer on the screen, if it can be seen."""
+        """Return one line about the dialog on the screen, if it can be seen."""
         capture = await self._touch.look()
         return None if capture is None else self._context.asks(capture, typed)
 
-    # -- what came of it
+    # -- the outcome
 
     def _stands(self, sight: Sight) -> bool:
         draft = sight.draft
         return draft.holds(self._text) and not self._parking.is_back(draft)
 
     async def _opened(self) -> str | None:
-        """What a command opened, if it is one of the agent's own and opens something soon."""
+        """Return the view that the agent's own command opened, if it opens one soon."""
         if not self._composer.submission.is_command(self._text):
             return None
         resting = 0

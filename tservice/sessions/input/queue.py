@@ -1,12 +1,11 @@
-"""The way in: every input of a session, one by one, each accepted one exactly once
-(protocol-exactly-once).
+"""Input queue of a session: each accepted input is typed exactly once (protocol-exactly-once).
 
-An input is decided on when its turn comes: its sequence number is looked up, taken and written
-down together with its text, then it is typed.  So at most one input of a session is unfinished at
-any time, and after a crash the pane's own mark tells what is left of that one.
+An input is decided when its turn comes. Its sequence number is looked up, reserved and written to
+disk together with its text; then it is typed.  So at most one input of a session is unfinished at
+any time. After a crash the pane's own mark shows what is left of it.
 
-A prompt that waits at the gate is not decided on yet.  Keys and raw bytes pass it meanwhile, for
-they are how a person answers the dialog that it waits for.
+A prompt that waits at the gate is not decided yet.  Keys and raw bytes overtake it, because a
+person uses them to answer the dialog that the prompt waits for.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from tservice.terminal.reports import is_report
 
 _T = TypeVar("_T")
 
-UNSURE = "the terminal does not answer; whether the input arrives is not known yet"
+UNSURE = "the terminal does not answer; it is not known yet whether the input arrived"
 
 
 class InputQueue:
@@ -75,18 +74,18 @@ class InputQueue:
         self._latest: Left | None = None
         self._holding = False
         self._catching_up = False
-        # What waits in the queue, by client; of those without a name, keys and raw bytes only.
+        # Waiting inputs by client. Inputs without a client id count only if they are raw.
         self._waiting: Counter[str] = Counter()
-        # How many failures each client has seen, while inputs of before them may still wait.
+        # Number of failures of each client, while its earlier inputs may still wait.
         self._failures: dict[str, int] = {}
 
     async def deliver(self, request: InputRequest) -> Delivery:
         """Type C{request} when its turn comes.
 
-        @raise ServiceError: 400, 413: see L{check_input} and L{check_text}; 403: the right to type
-            ended while it waited, or to what runs before; 409: no process, or an earlier input of
-            this client failed (its number and this one's are free again); 422: not typed, or not
-            submitted, or nobody knows, as the text says; 429: too many wait.
+        @raise ServiceError: 400, 413: see L{check_input} and L{check_text}; 403: the permission to
+            type ended; 409: no process, or an earlier input of this client failed (its number and
+            this one's are free again); 422: not typed, not submitted, or unknown, as the text says;
+            429: too many wait.
         """
         check_input(request)
         check_text(request.text, request.use_mux)
@@ -101,7 +100,7 @@ class InputQueue:
         return await answer
 
     def keep(self, request: InputRequest) -> Delivery:
-        """Have C{request} typed once the session's host is back.
+        """Buffer C{request} until the session's host is reachable again.
 
         @raise ServiceError: 400, 403, 413: as for L{deliver}; 409: no process; 422: the disk is
             full.
@@ -121,20 +120,20 @@ class InputQueue:
         return Delivery(delivered=False, buffered=True, dropped=not fits)
 
     def catch_up(self) -> None:
-        """Type what was kept, before anything that comes from now on."""
+        """Type the buffered input before any later input."""
         session_id = self._target.session().id
         if self._catching_up or self._buffer.first(session_id) is None:
             return
         self._catching_up = True
         self._queue.put(self._catch_up, bounded=False).addErrback(
-            lambda why: self._log.failure("what was kept was not typed", why)
+            lambda why: self._log.failure("buffered input was not typed", why)
         )
 
     async def press(self, key: str, sender: Identity | None = None) -> None:
         """Press a named key when its turn comes.
 
         @param sender: as L{InputRequest.sender}.
-        @raise ServiceError: 400: no such key; 403: the right to press it ended meanwhile; 409: no
+        @raise ServiceError: 400: no such key; 403: the permission ended while it waited; 409: no
             process; 422: the answer was lost, or it was refused; 429: too many wait.
         """
         if key not in KEYS:
@@ -143,18 +142,18 @@ class InputQueue:
         await self._put(None, True, lambda: self._press(key, sender))
 
     def recover(self) -> None:
-        """Finish what a process before this one began; call it when the pane was taken up."""
-        # While the queue is at work, the entry is what it is typing.
+        """Finish input that an earlier run of the service began, once the pane is adopted."""
+        # While the queue is busy, the pending entry is the one that it types.
         if self._idle:
             self._queue.put(self._recover).addErrback(
-                lambda why: self._log.failure("what was being typed was not finished", why)
+                lambda why: self._log.failure("an unfinished input was not completed", why)
             )
         self.catch_up()
 
     def abandon(self) -> None:
-        """The process is gone for good: nobody will type the rest of what was begun.
+        """Drop the unfinished input, because the process is gone for good.
 
-        Its number stays taken: it may have been typed into the process that is gone.
+        Its number stays used: it may have been typed into the old process.
         """
         self._doubts.clear()
         self._latest = None
@@ -167,16 +166,16 @@ class InputQueue:
         pane = self._target.pane()
         if pane is not None:
             self._queue.put(lambda: self._learn(pane)).addErrback(
-                lambda why: self._log.failure("the mark of what was typed is not known", why)
+                lambda why: self._log.failure("the mark of the last input could not be read", why)
             )
 
     def close(self) -> None:
-        """Stop where it stands; the journal keeps what was begun."""
+        """Stop at the current step; the journal keeps the unfinished input."""
         self._queue.close()
         self._passing.close()
         self._journal.forget(self._target.session().id)
 
-    # -- in which order
+    # -- order
 
     @property
     def _idle(self) -> bool:
@@ -185,7 +184,9 @@ class InputQueue:
     def _put(
         self, client: str | None, raw: bool, work: Callable[[], Coroutine[Any, Any, _T]]
     ) -> Deferred[_T]:
-        """Queue up, or pass the prompt that waits at the gate; never before one's own inputs."""
+        """Queue the work, or overtake the prompt at the gate without overtaking the client's
+        inputs.
+        """
         name = client or ""
         if self._holding and raw and not self._waiting[name]:
             return self._passing.put(work)
@@ -197,7 +198,7 @@ class InputQueue:
 
     def _left(self, outcome: _T, name: str) -> _T:
         self._waiting[name] -= 1
-        # Clients with nothing left are dropped, so that it is no longer than the queue.
+        # Clients without waiting inputs are dropped, so that the counter stays bounded.
         self._waiting = +self._waiting
         return outcome
 
@@ -205,16 +206,16 @@ class InputQueue:
         await self._hold(self._gate.ready(self._target.session()))
 
     async def _hold(self, until: Awaitable[None]) -> None:
-        """Let keys and raw bytes pass C{until} then."""
+        """Let keys and raw bytes overtake the queue while C{until} is awaited."""
         self._holding = True
         try:
             await until
         finally:
             self._holding = False
-        # What was let through is typed to its end first.
+        # The inputs that overtook are typed first.
         await self._passing.put(_nothing)
 
-    # -- inside, one at a time
+    # -- internals, one input at a time
 
     async def _take(
         self, request: InputRequest, failures: int, answer: Deferred[Delivery]
@@ -226,8 +227,8 @@ class InputQueue:
             return await self._accept(
                 request,
                 unsure=lambda: _once(answer, failed(UNSURE)),
-                # Without a number the caller can only send it again, and a wait that failed is
-                # never typed later; all else must not get lost.
+                # A caller without a number can only send again, and an input whose wait failed is
+                # never typed later. All other inputs must not get lost.
                 wanted=lambda: not answer.called or _outlives(request),
             )
         except NotTyped as error:
@@ -243,7 +244,7 @@ class InputQueue:
     def _failed(self, client: str) -> None:
         if not client:
             return
-        # There are more clients than can wait: the oldest have nothing in the queue any more.
+        # More clients than queue places: the oldest have no waiting input.
         while len(self._failures) > WAITING:
             del self._failures[next(iter(self._failures))]
         self._failures[client] = self._failures.pop(client, 0) + 1
@@ -305,7 +306,7 @@ class InputQueue:
             self._journal.give_back(entry)
             raise
         except CancelledError:
-            # The service stops; the one after it goes on from the journal.
+            # The service stops. Its next run continues from the journal.
             raise
         except Exception:
             self._journal.finish(entry)
@@ -345,9 +346,9 @@ class InputQueue:
                 try:
                     await self._type_kept(kept, lost.append)
                 except NotKept as error:
-                    # Typed without being written down it might be typed twice.
-                    self._log.warn("kept input of {id}: {why}", id=session_id, why=str(error))
-                    # Keys pass it meanwhile: whoever types can make room.
+                    # Without a journal entry it might be typed twice.
+                    self._log.warn("buffered input of {id}: {why}", id=session_id, why=str(error))
+                    # Keys overtake it, so that a user can make room.
                     await self._hold(sleep(self._clock, PAUSE))
         finally:
             self._catching_up = False
@@ -364,7 +365,7 @@ class InputQueue:
             raise
         except (NotTyped, PaneGone, ServiceError) as error:
             self._buffer.strike(session_id, kept.position)
-            self._log.warn("kept input of {id} was lost: {why}", id=session_id, why=str(error))
+            self._log.warn("buffered input of {id} was lost: {why}", id=session_id, why=str(error))
             lost(str(error))
             return
         if not done.delivered:
@@ -386,9 +387,9 @@ class InputQueue:
             await self._finish_begun(entry)
 
     async def _learn(self, pane: IPane) -> str | None:
-        """Take in what the pane's mark tells, which nothing else may; no input comes before.
+        """Import the pane's mark, which later inputs would overwrite.
 
-        @return: the id of the row on disk that was over by then.
+        @return: the id of the finished row on disk.
         """
         session_id = self._target.session().id
         while True:
@@ -398,12 +399,12 @@ class InputQueue:
             except PaneGone:
                 return None
             except (MuxError, NotKept) as error:
-                self._log.warn("session {id}: its mark waits: {error}", id=session_id, error=error)
+                self._log.warn("session {id}: mark not read: {error}", id=session_id, error=error)
                 await sleep(self._clock, PAUSE)
 
     async def _finish_begun(self, entry: JournalEntry) -> None:
         try:
-            # Who sent it is not known any more; whoever did, it is in the owner's name.
+            # The sender is no longer known, so the owner's permission counts.
             self._target.judge_entry(entry)
             await self._give(entry, self._begun(entry), resumed=True)
         except NotTyped as error:
@@ -415,7 +416,7 @@ class InputQueue:
         self._journal.finish(entry)
 
     def _begun(self, entry: JournalEntry) -> TypingContext:
-        """For an entry of the service before this one."""
+        """Return the typing context for an entry that an earlier run of the service began."""
         tell = partial(self._submitting, entry, None)
         return self._context(entry, unsure=lambda: None, wanted=lambda: True, submitting=tell)
 
@@ -464,7 +465,7 @@ class InputQueue:
         self._target.judge_key(key, sender)
         pane = self._target.living_pane()
         if key == "S-Enter":
-            # A new line in a composer; a shell has none, and would print what comes of it.
+            # A new line in a composer. A shell has no composer, and would print the key's bytes.
             composer = self._target.composer()
             key = "Enter" if composer is None else composer.submission.newline
         if key == "Enter":
@@ -481,16 +482,16 @@ class InputQueue:
 
 
 async def _nothing() -> None:
-    """A place in the queue."""
+    """Wait for a turn in the queue without doing anything."""
 
 
 def _outlives(request: InputRequest) -> bool:
-    """Whether it is typed also after its caller was told that nobody knows."""
+    """Return whether the input is still typed after its caller got an error."""
     return request.seq is not None and request.submitting is None
 
 
 def _once(answer: Deferred[Delivery], outcome: Delivery | Failure | ServiceError) -> None:
-    """Answer unless the caller was answered already."""
+    """Answer the caller unless it already got an answer."""
     if answer.called:
         return
     if isinstance(outcome, Delivery):

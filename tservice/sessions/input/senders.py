@@ -1,6 +1,6 @@
-"""Who sent input that is kept, as it stands on the disk beside it.
+"""Storage form of the sender of buffered input.
 
-No more is written than judging that sender again needs: the right to type into one session.
+Only the data needed to authorize the sender again is written: the right to type into one session.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 
 NOBODY = Identity(username="", admin=False, method="unknown", can_bypass_permissions=False)
-"""Of whom nothing was written: entitled to nothing."""
+"""Identity without permissions, for input without a stored sender."""
 
 
 def written_sender(sender: Identity | None) -> str | None:
-    """C{sender} as JSON."""
+    """Return C{sender} as JSON."""
     if sender is None:
         return None
     return json.dumps(
@@ -35,7 +35,7 @@ def written_sender(sender: Identity | None) -> str | None:
 
 
 def read_sender(text: str | None, session_id: str) -> Identity:
-    """Who that was, with no right but to type into the session."""
+    """Return the stored sender, with no permission except to type into the session."""
     if text is None:
         return NOBODY
     typing, here = frozenset({str(Scope.SESSIONS_INPUT)}), frozenset({session_id})

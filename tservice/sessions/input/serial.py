@@ -1,4 +1,4 @@
-"""One thing after another: a bounded queue of coroutines."""
+"""Bounded queue that runs coroutines one after another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 Work = Callable[[], Coroutine[Any, Any, _T]]
 
 WAITING = 64
-"""Pieces of work that may wait; one more is refused with 429 RATE_LIMITED."""
+"""Jobs that may wait; one more is refused with 429 RATE_LIMITED."""
 
 
 @define(eq=False)
@@ -26,10 +26,10 @@ class _Job:
 
 
 class SerialQueue:
-    """Runs what is put into it strictly one by one, in order.
+    """Runs jobs strictly one by one, in order.
 
-    A piece of work whose caller goes away while it waits is dropped; one that has begun is
-    finished, because half of it would be worse.
+    A waiting job whose caller goes away is dropped. A job that has begun is finished, because half
+    of it would do more harm.
     """
 
     def __init__(self, waiting: int = WAITING) -> None:
@@ -41,14 +41,14 @@ class SerialQueue:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing runs or waits."""
+        """True while no job runs or waits."""
         return self._running is None and not self._jobs
 
     def put(self, work: Work[_T], *, bounded: bool = True) -> Deferred[_T]:
-        """Run C{work} when its turn comes; the Deferred is its outcome.
+        """Run C{work} when its turn comes. The Deferred fires with its outcome.
 
-        @param bounded: false for the owner's own work, of which there is one at a time.
-        @raise ServiceError: 429 when L{WAITING} wait already.
+        @param bounded: false for the owner's own jobs, of which there is one at a time.
+        @raise ServiceError: 429 if L{WAITING} jobs wait already.
         """
         if self._closed:
             raise ServiceError(ErrorCode.OPERATION_FAILED, "the service is stopping")
@@ -60,7 +60,7 @@ class SerialQueue:
         return job.answer
 
     def close(self) -> None:
-        """End: what runs is cancelled where it stands, what waits is dropped."""
+        """Cancel the running job at its current step and drop the waiting jobs."""
         self._closed = True
         for job in tuple(self._jobs):
             job.answer.cancel()
@@ -72,7 +72,7 @@ class SerialQueue:
             self._jobs.remove(job)
 
     def _next(self) -> None:
-        # A loop, not a chain of calls: a long queue whose pieces end at once would be a deep one.
+        # A loop instead of recursion: a long queue of short jobs would exhaust the stack.
         if self._looping:
             return
         self._looping = True
@@ -83,7 +83,7 @@ class SerialQueue:
             self._looping = False
 
     def _begin(self, job: _Job) -> None:
-        # It is busy from the first step on, also for what the piece itself calls.
+        # The queue is busy from the first step on, also for calls made by the job itself.
         self._running = Deferred()
         self._running = Deferred.fromCoroutine(job.work())
         self._running.addBoth(self._over, job)

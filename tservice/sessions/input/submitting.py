@@ -1,9 +1,10 @@
-"""The Enter of a prompt, and whether it was submitted (protocol-prompts).
+"""Submission of a prompt: press Enter and confirm that the agent took the prompt
+(protocol-prompts).
 
-That is read from the composer, which may show the text for a while yet: an agent at the end of a
-turn is slow, a stopped one stands still.  So visible text is no reason to press Enter again.  What
-proves a lost Enter is a caret that answers to keys pressed after it, with the text still there, of
-an agent that told of no such prompt.
+The confirmation comes from the composer. It may show the text for a while: an agent at the end of a
+turn is slow, and a stopped agent does not redraw.  So visible text is no reason to press Enter
+again.  A lost Enter needs two proofs. The caret moves on keys pressed after the Enter, with the
+text still in place, and the agent reported no such prompt.
 """
 
 from __future__ import annotations
@@ -19,45 +20,47 @@ from tservice.sessions.input.typist import TypingContext, Typist
 from tservice.sessions.interfaces import Claim, Told
 
 LEAVING = (0.03, 0.05, 0.07, *(0.1,) * 8, *(0.25,) * 8)
-"""Seconds before each look for the composer to let go of the text."""
+"""Seconds before each look whether the text left the composer."""
 STANDING = (0.05, 0.1, *(0.25,) * 12)
-"""Seconds before each further look at a composer that let go, until two in a row show it whole.
+"""Seconds before each further look at an emptied composer, until two consecutive looks show it
+whole.
 
-All in all longer than an agent that was stopped in the midst of its drawing stands still.
+Their sum is longer than a stopped agent keeps a half-drawn screen.
 """
 TELLING = (0.03, 0.05, *(0.1,) * 9, *(0.25,) * 8, 0.5, 0.5, 1.0, 1.0)
-"""Seconds behind each question whether the agent told of a text that left its composer.
+"""Seconds after each query whether the agent reported a text that left its composer.
 
-All in all longer than an agent that was stopped in the midst of its drawing stands still.
+Their sum is longer than a stopped agent keeps a half-drawn screen.
 """
 PATIENCE = (1.0, 1.0, 2.0, 2.0, 3.0, 5.0)
-"""Seconds behind each question whether a text that does not leave was submitted or not."""
+"""Seconds after each query whether a text that stays in the composer was submitted."""
 WRITING = 0.5
-"""Seconds between a caret that moved and its next proof: agents write what they were told a moment
-behind their screen."""
+"""Seconds between a moved caret and its second proof. Agents write their reports shortly after
+they draw.
+"""
 AGAIN = 3
-"""How often Enter is pressed again at most, each time with proof."""
+"""Maximum number of repeated Enters, each after proof."""
 
 NOT_SURE = "not sure whether it was submitted"
 
 
 class NotSure(Exception):
-    """The text still stands in the composer, and nobody can tell whether it was submitted."""
+    """Raised if the text is still in the composer and its submission cannot be confirmed."""
 
 
 class Shown(Enum):
-    """What a composer showed of the text that was put in, before its Enter."""
+    """Visibility of the typed text in the composer before its Enter."""
 
     WHOLE = "the text"
-    NOTHING = "not the text, however long it was looked for"
-    BLIND = "there was none to be seen"
+    NOTHING = "the text did not appear"
+    BLIND = "no composer was visible"
 
 
 class Submitter:
-    """Presses Enter for one prompt, and finds out what became of it.
+    """Presses Enter for one prompt and confirms the submission.
 
-    @param stands: whether the prompt's text stands in the composer.
-    @ivar claim: its claim to what the agent tells; C{None}: no Enter was pressed yet.
+    @param stands: returns whether the prompt's text is in the composer.
+    @ivar claim: its claim to the agent's reports; C{None}: no Enter was pressed yet.
     """
 
     def __init__(
@@ -78,27 +81,27 @@ class Submitter:
         self.claim: Claim | None = None
 
     async def submit(self, typist: Typist, shown: Shown) -> None:
-        """Press Enter behind the text."""
+        """Press Enter after the text."""
         await self._begin(typist, shown)
         await typist.enter()
 
     def resume(self) -> None:
-        """A process before this one has pressed Enter."""
+        """Restore the state after an earlier run of the service pressed Enter."""
         self.claim = self._context.claim(False)
 
     @property
     def is_unseen(self) -> bool:
-        """Whether its text was looked for in vain before its Enter, and ever since."""
+        """True if the text was not visible before its Enter, and has not been since."""
         return self._shown is Shown.NOTHING
 
     async def told(self) -> Told:
-        """What the agent told of it by now."""
+        """Return the agent's report of the prompt so far."""
         return Told.NOTHING if self.claim is None else await self.claim.told()
 
     async def sure(self) -> None:
-        """Return once it was submitted; Enter is pressed again where it was lost for sure.
+        """Return once the prompt was submitted. Press Enter again if it was certainly lost.
 
-        @raise NotSure: nobody can tell.
+        @raise NotSure: the submission cannot be confirmed.
         @raise PaneGone: the process is over.
         """
         if self._shown is Shown.BLIND and await self._told_blindly():
@@ -110,10 +113,10 @@ class Submitter:
             raise NotSure(NOT_SURE) from error
 
     async def finish(self, typist: Typist, again: Callable[[], object]) -> None:
-        """Submit a text that stands there still: its Enter was lost for sure, or never pressed.
+        """Submit a text that is still there: its Enter was certainly lost, or never pressed.
 
-        @param again: judges who asks for it, before each Enter; raises what is against it.
-        @raise NotSure: nobody can tell.
+        @param again: authorizes the caller before each Enter; raises if the permission was lost.
+        @raise NotSure: the submission cannot be confirmed.
         @raise PaneGone: the process is over.
         """
         self._again = again
@@ -129,20 +132,20 @@ class Submitter:
         except Unanswered as error:
             raise NotSure(NOT_SURE) from error
 
-    # -- inside
+    # -- internals
 
     async def _begin(self, typist: Typist, shown: Shown) -> None:
-        """Enter is pressed next."""
+        """Prepare for the Enter that is pressed next."""
         typist.submitting()
         self._listening.entered(await self._touch.see())
         self._shown = shown
-        # Who showed the text has read what was typed before it.
+        # An agent that shows the text has read everything typed before it.
         self.claim = self._context.claim(shown is Shown.WHOLE)
 
     async def _told_blindly(self) -> bool:
-        """Where no composer was seen, believe what the agent tells, if it tells of its prompts.
+        """Return whether to trust the agent's reports when no composer was visible.
 
-        False: it tells of them, and told of none.
+        False: the agent reports its prompts, and reported none.
         """
         if self._composer.submission.is_unsaid(self._text):
             return True
@@ -153,10 +156,11 @@ class Submitter:
         return False
 
     async def _surfaced(self) -> bool:
-        """Whether a text that was not seen before its Enter stands there now; false: it was
-        submitted, as the agent tells.
+        """Return whether a text that was invisible before its Enter is in the composer now.
 
-        @raise NotSure: neither is known; a composer without it is no proof.
+        False: it was submitted, according to the agent.
+
+        @raise NotSure: neither is known; a composer without the text proves nothing.
         """
         for pause in PATIENCE:
             if await self.told() is Told.SUBMITTED:
@@ -172,9 +176,9 @@ class Submitter:
         return sight is not None and self._stands(sight)
 
     async def _until_submitted(self) -> None:
-        """Return once the text was submitted, and the composer let go of it.
+        """Return once the text was submitted and left the composer.
 
-        @raise NotSure: nobody can tell.
+        @raise NotSure: the submission cannot be confirmed.
         """
         for _ in range(AGAIN):
             if await self._is_over() or not await self._lost():
@@ -184,7 +188,9 @@ class Submitter:
             raise NotSure(NOT_SURE)
 
     async def _press_again(self) -> None:
-        """Press Enter into the text, unless the screen moves just then: it is looked at anew."""
+        """Press Enter into the text, unless the screen changes at that moment; a later look
+        decides then.
+        """
         self._again()
         seen = await self._touch.press("Enter", self._stands)
         if seen is not None:
@@ -194,16 +200,15 @@ class Submitter:
         return await self._leaves(LEAVING) and await self._is_told()
 
     async def _leaves(self, looks: Sequence[float]) -> bool:
-        """Look whether the composer lets go of the text.
+        """Return whether the text vanishes from the composer.
 
-        A composer that is nowhere to be seen proves nothing, but behind a command: it may have
-        opened a page.
+        An invisible composer proves nothing, except after a command, which may have opened a page.
         """
         seen = False
         for pause in looks:
             await sleep(self._context.clock, pause)
             if self._context.pane.ending is not None:
-                # C{/exit} does that, and its text stays on the screen of the pane that is left.
+                # C{/exit} ends the process, and its text stays on the screen of the dead pane.
                 return True
             found, whole = await self._freed()
             if found and await self._is_still_free(whole):
@@ -212,17 +217,17 @@ class Submitter:
         return not seen and self._composer.submission.is_unsaid(self._text)
 
     async def _is_free(self) -> bool | None:
-        """Whether the text is gone, or a dialog has the composer's place; C{None}: no telling."""
+        """Return whether the text is gone or a dialog replaces the composer; C{None} if unknown."""
         return (await self._freed())[0]
 
     async def _freed(self) -> tuple[bool | None, bool]:
-        """The same, and whether the screen was surely not half drawn."""
+        """Return the same as L{_is_free}, and whether the screen was certainly complete."""
         capture = await self._touch.look()
         if capture is None:
             return None, True
         sight = self._composer.see(capture)
         if sight is None or sight.draft.span is None:
-            # Where a dialog has the composer's place, a prompt of before may look like its text.
+            # If a dialog replaces the composer, an earlier prompt may look like its text.
             if self._context.asks(capture, self._text) is not None:
                 return True, True
             if sight is None:
@@ -230,9 +235,10 @@ class Submitter:
         return not self._stands(sight) and not self._is_home(sight), sight.is_whole
 
     async def _is_still_free(self, whole: bool) -> bool:
-        """Look again: a screen may be half drawn, and show a prompt of before in its place.
+        """Look again, because a partly drawn screen may show an earlier prompt in place of the
+        composer.
 
-        @param whole: it was not, a moment ago.
+        @param whole: the previous look saw a complete composer.
         """
         for pause in STANDING:
             await sleep(self._context.clock, pause)
@@ -243,10 +249,10 @@ class Submitter:
         return True
 
     async def _is_told(self) -> bool:
-        """Whether a composer that let go of the text was no mere moment of drawing.
+        """Return whether an emptied composer was more than an intermediate state of drawing.
 
-        An agent that tells of its prompts is given a while to tell of this one; so is one whose
-        first screen goes with its first prompt, for it may bring the text back.
+        An agent that reports its prompts gets some time to report this one. An agent whose first
+        screen ends with its first prompt gets the same time, because it may restore the text.
         """
         submission = self._composer.submission
         if submission.is_unsaid(self._text):
@@ -261,11 +267,11 @@ class Submitter:
         return True
 
     async def _lost(self) -> bool:
-        """Whether Enter was lost for sure; false: it was submitted.
+        """Return whether Enter was certainly lost; false: it was submitted.
 
-        That takes an agent which moved its caret in answer to keys pressed after the Enter, and a
-        moment later did so again, with the text where it was all the time; and which told of no
-        such prompt by then, if it tells of any.
+        The proof needs an agent that moved its caret on keys pressed after the Enter, and did so
+        again a moment later. The text must have been in place all the time. An agent that reports
+        prompts must not have reported this one.
 
         @raise NotSure: neither is known.
         """
@@ -280,17 +286,17 @@ class Submitter:
         raise NotSure(NOT_SURE)
 
     async def _take_away(self) -> None:
-        """Take away the text of a prompt that was submitted, as far as the terminal answers."""
+        """Remove the text of a submitted prompt, as far as the terminal answers."""
         try:
             await self._touch.wipe(self._stands)
         except Unanswered:
-            # What is left of it is known for what it is when the next prompt is given.
+            # The next prompt recognizes the rest of it.
             return
 
     async def _is_still_untold(self) -> bool:
-        """Whether an agent that reads keys has gone on since, and told nothing all the same.
+        """Return whether an agent that reads keys has continued without reporting the prompt.
 
-        It may be stopped between its screen and what it writes.
+        The agent may have been stopped between drawing and writing its report.
         """
         await sleep(self._context.clock, WRITING)
         if not await self._listening.answers():
@@ -298,9 +304,9 @@ class Submitter:
         return await self.told() in (Told.NOT_YET, Told.NOTHING)
 
     def _is_home(self, sight: Sight) -> bool:
-        """Whether the agent's first screen is still there, which its first prompt ends.
+        """Return whether the agent's first screen is still shown, which its first prompt ends.
 
-        opencode draws it with an empty composer for a while, and drops what is typed there.
+        opencode draws it with an empty composer for a while, and drops text that is typed there.
         """
         submission = self._composer.submission
         return submission.home and sight.draft.hinted and not submission.is_unsaid(self._text)

@@ -1,4 +1,4 @@
-"""What the way in asks of a session."""
+"""Interface between an input queue and its session."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from tservice.sessions.record.requests import InputRequest
 
 @frozen(kw_only=True)
 class InputTarget:
-    """A session as its input queue sees it; everything is asked afresh each time.
+    """A session as its input queue sees it. Every value is read at the time of use.
 
-    @ivar composer: how its mode draws its composer; C{None} for shells.
-    @ivar submitting: told just before an Enter, with the prompt that it submits; C{None}: a key.
-    @ivar typed: told after an input was typed.
-    @ivar entitled: whether somebody who was let through to type here still may.
-    @ivar drivable: makes sure that whoever types (C{None}: the service itself, in the owner's name)
-        could have its process run; raises L{ServiceError}.
-    @ivar allowed: makes sure that whoever types may have the agent do what the text does unasked;
+    @ivar composer: returns the composer of its mode; C{None} for shells.
+    @ivar submitting: called just before an Enter with the prompt that it submits; C{None}: a key.
+    @ivar typed: called after an input was typed.
+    @ivar entitled: returns whether an identity that was once allowed to type here still may.
+    @ivar drivable: checks that the sender (C{None}: the service itself, on behalf of the owner)
+        could start its program; raises L{ServiceError}.
+    @ivar allowed: checks that the sender may have the agent do without asking what the text does;
         raises L{ServiceError}.
-    @ivar lost: told of how much that was kept was not typed, and why not.
+    @ivar lost: called with the number of buffered inputs that were not typed, and the reason.
     """
 
     session: Callable[[], Session]
@@ -43,9 +43,9 @@ class InputTarget:
     lost: Callable[[int, str], None]
 
     def living_pane(self) -> IPane:
-        """The pane with its process.
+        """Return the pane with its process.
 
-        @raise ServiceError: 409: there is none; 422: nobody knows.
+        @raise ServiceError: 409: there is none; 422: it is not known.
         """
         pane = self.pane()
         if pane is None and self.session().pid is not None:
@@ -55,13 +55,13 @@ class InputTarget:
         return pane
 
     def judge(self, sender: Identity | None) -> None:
-        """Look at a sender again whose input may have waited.
+        """Check again that the sender of an input that may have waited is permitted to type.
 
-        @raise ServiceError: 403: the right to type here ended meanwhile; 403, 422: as C{drivable}.
+        @raise ServiceError: 403: the permission to type was revoked; 403, 422: as C{drivable}.
         """
         if sender is not None and not self.entitled(sender):
             raise ServiceError(
-                ErrorCode.FORBIDDEN, "The right to type here ended meanwhile; nothing was typed"
+                ErrorCode.FORBIDDEN, "Your permission to type here was revoked; nothing was typed"
             )
         self.drivable(sender)
 
@@ -97,5 +97,5 @@ class InputTarget:
 
 
 def no_process() -> ServiceError:
-    """The 409 of an input without a process (protocol-prompts)."""
+    """Return the 409 of an input without a process (protocol-prompts)."""
     return conflict("the session has no process; nothing was typed")

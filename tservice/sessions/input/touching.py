@@ -1,4 +1,4 @@
-"""Keys for a composer, each bound to the look that it was chosen from."""
+"""Keys for a composer, each pressed only if the composer is unchanged since it was read."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.typist import TypingContext
 
 WIPES = 80
-"""How often the key is pressed at most: once for what stands in a row, once for its end."""
+"""Maximum presses of the wipe key: once for the content of a row, once for its end."""
 WIPED = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-"""Seconds before each look for what a key took away."""
+"""Seconds before each look for the effect of a wipe key."""
 
 BURST = 50
-"""How often a key that takes away one letter is pressed between two looks."""
+"""Presses of a key that deletes one letter between two looks."""
 BURSTS = 400
-"""Such bursts at most: what is longer is shown as a stand-in, which one key takes away."""
+"""Maximum number of such bursts. Longer text is shown as a placeholder, which one key deletes."""
 
 MOVING = (0.05, 0.1, 0.2, 0.4, 0.8)
-"""Seconds behind each key that was not pressed because the screen moved under it."""
+"""Seconds after each key that was not pressed because the screen changed."""
 
 
 class Unanswered(Exception):
-    """Whether the key was pressed is not known."""
+    """Raised if it is not known whether the key was pressed."""
 
 
 class Touch:
-    """Looks at one composer, and keys that are pressed only while it is as it was seen."""
+    """Reads one composer, and presses keys only while the composer is as it was read."""
 
     def __init__(self, context: TypingContext, composer: Composer) -> None:
         self._context = context
         self._composer = composer
 
     async def look(self) -> Capture | None:
-        """The screen; C{None}: it cannot be read just now, which keeps nothing from being typed."""
+        """Return the screen; C{None} if it cannot be read now, which does not prevent typing."""
         try:
             return await self._context.pane.capture()
         except PaneGone:
@@ -45,14 +45,15 @@ class Touch:
             return None
 
     async def see(self) -> Sight | None:
-        """The composer; C{None}: none is to be seen."""
+        """Return the composer; C{None} if none is visible."""
         capture = await self.look()
         return None if capture is None else self._composer.see(capture)
 
     async def press(self, key: str, meant: Callable[[Sight], bool]) -> Sight | None:
-        """Press a key if the composer is what is C{meant}; what was seen before, if it was.
+        """Press a key if the composer matches C{meant}. Return the state before the key, if it
+        was pressed.
 
-        @raise Unanswered: the terminal does not say.
+        @raise Unanswered: the terminal does not answer.
         """
         seen, pressed = await self._press(key, meant)
         return seen if pressed else None
@@ -60,7 +61,7 @@ class Touch:
     async def insist(
         self, key: str, meant: Callable[[Sight], bool], times: int = 1
     ) -> Sight | None:
-        """The same, but a screen that moved under the key is looked at again.
+        """Press a key as L{press} does, and retry if the screen changed.
 
         @param times: how often the key is pressed.
         """
@@ -74,7 +75,7 @@ class Touch:
     async def _press(
         self, key: str, meant: Callable[[Sight], bool], times: int = 1
     ) -> tuple[Sight | None, bool]:
-        """What was seen, if it is what is meant, and whether the key was pressed at that."""
+        """Return the composer if it matches, and whether the key was pressed in that state."""
         try:
             guard = await self._context.pane.guard()
             seen = self._composer.see(guard.capture)
@@ -89,16 +90,16 @@ class Touch:
             return None, False
 
     async def wipe(self, meant: Callable[[Sight], bool]) -> bool:
-        """Take away the text that is C{meant}, row by row; whether nothing of it is left.
+        """Delete the text that matches C{meant}, row by row. Return whether all of it is gone.
 
-        @param meant: of the text as it stands there first.
-        @raise Unanswered: the terminal does not say.
+        @param meant: matches the text at the first look.
+        @raise Unanswered: the terminal does not answer.
         """
         wipe, caret = self._composer.submission.wipe, self._composer.submission.caret
         if wipe is None:
             return False
         for _ in range(WIPES):
-            # It takes away what stands before the caret, which may have been moved.
+            # The key deletes the text before the caret, which may have been moved.
             if caret is not None and await self.insist(caret[1], meant) is None:
                 return False
             before = await self.insist(wipe, meant)
@@ -113,9 +114,10 @@ class Touch:
         return False
 
     async def erase(self, text: str) -> bool:
-        """Take C{text} away letter by letter, which every composer does; whether it is gone.
+        """Delete C{text} letter by letter, which every composer supports. Return whether it is
+        gone.
 
-        @raise Unanswered: the terminal does not say.
+        @raise Unanswered: the terminal does not answer.
         """
         caret = self._composer.submission.caret
         if caret is not None and await self.insist(caret[1], partial(_reads, text)) is None:
@@ -132,7 +134,7 @@ class Touch:
         return False
 
     async def _joined(self, wiped: Sight) -> Sight | None:
-        """Join the row that was wiped with the one above, if that takes a key of its own."""
+        """Join the wiped row with the one above, if that takes a separate key."""
         join = self._composer.submission.join
         if join is None:
             return wiped

@@ -1,7 +1,7 @@
-"""Typing one accepted input into a pane, exactly once (protocol-exactly-once).
+"""Typing of one accepted input into a pane, exactly once (protocol-exactly-once).
 
-The pane's server keeps a mark of what was typed last, set in the same command as the keys.  So
-whatever was lost, an answer or this whole process, the mark says what is left to do.
+The pane's server keeps a mark of the last typed input, set in the same command as the keys.  So the
+mark shows what is left to do after a lost answer or a crash of this process.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from tservice.sessions.input.journal import InputKind, JournalEntry
 from tservice.sessions.interfaces import Claim
 
 PASTE_GAP = 0.15
-"""Seconds between a paste and its Enter: with less, some agents take the Enter for text."""
+"""Seconds between a paste and its Enter. After a shorter gap some agents take the Enter for
+text.
+"""
 REFUSALS = 3
-"""How often a command that the multiplexer refused is tried before it counts as failed."""
+"""Attempts of a command that the multiplexer refuses before it counts as failed."""
 QUESTIONS = 2
-"""How often the mark is asked for in vain before the caller is told that nobody knows."""
+"""Failed queries of the mark before the caller gets the answer that the state is unknown."""
 PAUSE = 1.0
 """Seconds between two such attempts."""
 
@@ -35,14 +37,14 @@ WRITTEN = "written"
 
 
 class NotTyped(Exception):
-    """Nothing of it was typed, and nothing will be; the sequence number is given back."""
+    """Raised if nothing of the input was or will be typed. Its sequence number is free again."""
 
 
 @frozen(kw_only=True)
 class Left:
-    """A prompt that was given before, of which the text may stand in the composer.
+    """An earlier prompt whose text may remain in the composer.
 
-    @ivar claim: what its agent told of it; C{None}: its Enter was never pressed.
+    @ivar claim: its claim to the agent's reports; C{None}: its Enter was never pressed.
     """
 
     text: str
@@ -51,21 +53,21 @@ class Left:
 
 @frozen(kw_only=True)
 class TypingContext:
-    """What typing needs beside the entry.
+    """Collaborators and callbacks for typing one entry.
 
-    @ivar composer: how the mode draws its composer; C{None}: Enter is pressed once (shells).
-    @ivar asks: what an agent's screen asks for, beside what was typed, where Enter would be the
-        answer.
-    @ivar opened: what stands open on the screen once a command of the agent's own was given.
-    @ivar rests: whether the screen shows a composer, and that nothing works.
-    @ivar claim: called just before the first Enter of a prompt, with whether the agent has read
-        all that was typed before: what it will have told of it.
-    @ivar unsure: called when the pane did not say whether the input arrived, so that the caller
-        need not wait any longer.
-    @ivar wanted: whether what was not begun should be begun, once that is known again.
-    @ivar submitting: called just before what submits is typed.
-    @ivar displacing: called just before what stands in the composer goes, or may.
-    @ivar left: the prompts before this one of which something may be left, the latest last.
+    @ivar composer: the composer of the mode; C{None}: Enter is pressed once (shells).
+    @ivar asks: returns one line about a dialog on the screen, apart from the typed text, that Enter
+        would answer.
+    @ivar opened: returns the view that a command of the agent opened on the screen.
+    @ivar rests: returns whether the screen shows a composer and the agent is not working.
+    @ivar claim: called just before the first Enter of a prompt, with whether the agent has read all
+        earlier input. Returns the claim to the agent's reports.
+    @ivar unsure: called when the pane does not confirm the input, so that the caller need not wait
+        any longer.
+    @ivar wanted: returns whether an input that was not begun should still be begun.
+    @ivar submitting: called just before the key that submits is typed.
+    @ivar displacing: called just before the composer's text is removed, or may be.
+    @ivar left: the earlier prompts of which some text may remain, the latest last.
     """
 
     clock: IReactorTime
@@ -93,11 +95,11 @@ class Typist:
         self._refusals = 0
 
     async def type(self, *, resumed: bool = False) -> None:
-        """Type it, or what is left of it.
+        """Type the entry, or the rest of it.
 
-        @param resumed: it may have been begun before, by a process that is gone.
+        @param resumed: an earlier run of the service may have begun it.
         @raise NotTyped: nothing was typed.
-        @raise PaneGone: the process is over, so whatever was typed went with it.
+        @raise PaneGone: the process ended, and the typed text with it.
         @raise ServiceError: 422: it was typed, in part or whole, but did not get through.
         """
         mark = await self._mark() if resumed else None
@@ -108,21 +110,21 @@ class Typist:
             await self._line(mark)
 
     async def _line(self, mark: Mark | None) -> None:
-        """A line for a shell: its text, and Enter once."""
+        """Type a line for a shell: its text, and Enter once."""
         if self._entry.data and await self.put_in(mark):
             await sleep(self._context.clock, PASTE_GAP)
         if mark is None or mark.step in (PASTED, WRITTEN):
             self.submitting()
             await self.enter()
 
-    # -- what prompts are typed with
+    # -- steps for prompts
 
     async def mark(self) -> Mark | None:
-        """What was typed of the entry so far."""
+        """Return the progress of the entry."""
         return await self._mark()
 
     async def put_in(self, mark: Mark | None) -> bool:
-        """Put in what is missing of the text; whether anything was."""
+        """Type the missing part of the text and return whether anything was missing."""
         if self._entry.kind is InputKind.TYPED:
             if mark is not None and (mark.step != WRITTEN or mark.done >= len(self._entry.data)):
                 return False
@@ -139,7 +141,7 @@ class Typist:
         await self._step(ENTERED, lambda mark: self._context.pane.send_key("Enter", mark))
 
     def submitting(self) -> None:
-        """Tell that what submits is typed next."""
+        """Announce that the key that submits is typed next."""
         if self._context.submitting is not None:
             self._context.submitting()
 
@@ -153,7 +155,7 @@ class Typist:
             except MuxError as error:
                 mark = await self._after(error)
 
-    # -- doing one thing once
+    # -- steps that are done exactly once
 
     async def _step(self, step: str, command: Callable[[Mark], Coroutine[Any, Any, None]]) -> None:
         while True:
@@ -166,14 +168,14 @@ class Typist:
                     return
 
     async def _after(self, error: MuxError) -> Mark | None:
-        """What was typed of the entry when a command ended with C{error}."""
+        """Return the progress of the entry after a command ended with C{error}."""
         if isinstance(error, PaneGone):
             raise error
         mark = await self._mark()
         if not isinstance(error, MuxTimeout):
             await self._refused(error, mark)
         if mark is None and not self._context.wanted():
-            raise NotTyped("its caller was told that it failed")
+            raise NotTyped("its caller already received an error")
         return mark
 
     async def _refused(self, error: MuxError, mark: Mark | None) -> None:
@@ -185,7 +187,7 @@ class Typist:
         await sleep(self._context.clock, PAUSE)
 
     async def _mark(self) -> Mark | None:
-        """The pane's mark if it is about this entry; asks until it is known.
+        """Return the pane's mark if it belongs to this entry; retry until the pane answers.
 
         Commands are answered in order, so an answer means that every earlier command was either
         done or is lost for good.

@@ -1,8 +1,8 @@
-"""Numbers of keys that the pane's mark alone has yet (protocol-exactly-once).
+"""Sequence numbers of keys that are only in the pane's mark yet (protocol-exactly-once).
 
-A key waits for no disk: its number is in the mark that the pane's server keeps, and outlives this
-process there.  The mark is one a pane, so a number is written before anything else is typed there
-by anybody else, and otherwise when L{SETTLE} has passed.
+A key does not wait for the disk. Its number is in the mark that the pane's server keeps, which
+outlives this process.  A pane has one mark, so a number is written before another client types
+there, and otherwise after L{SETTLE}.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from twisted.logger import Logger
 from tservice.core.disk import NotKept
 
 SETTLE = 1.0
-"""Seconds after a key was typed until its number is on the disk, however long the typing lasts."""
+"""Seconds from a typed key until its number is on disk, even if the typing continues."""
 
 Write = Callable[[str, str, int], None]
-"""Writes a session's, client's number; raises L{NotKept} where it cannot even be owed."""
+"""Writes the number of a session's client; raises L{NotKept} if it cannot be deferred either."""
 
 
 class UnsavedNumbers:
-    """At most one client's number a session, and only of what was typed whole."""
+    """Unsaved numbers: at most one client's number a session, and only of inputs that were typed
+    whole.
+    """
 
     _log = Logger()
 
@@ -33,18 +35,18 @@ class UnsavedNumbers:
         self._timer: IDelayedCall | None = None
 
     def number(self, session_id: str, client_id: str) -> int | None:
-        """That client's, if it is the one."""
+        """Return the unsaved number of that client."""
         client, seq = self._numbers.get(session_id, (None, None))
         return seq if client == client_id else None
 
     def put(self, session_id: str, client_id: str, seq: int) -> None:
-        """The pane's mark tells this number now; the client before was settled."""
+        """Remember the number in the pane's mark; the previous client's number was written."""
         self._numbers[session_id] = (client_id, seq)
         if self._timer is None:
             self._timer = self._clock.callLater(SETTLE, self._due)
 
     def settle(self, session_id: str, but_of: str | None = None) -> None:
-        """Write the session's number, unless it is of the client C{but_of}.
+        """Write the session's number, unless it belongs to the client C{but_of}.
 
         @raise NotKept: it is still unsaved.
         """
@@ -54,11 +56,11 @@ class UnsavedNumbers:
             del self._numbers[session_id]
 
     def drop(self, session_id: str) -> None:
-        """The session is over."""
+        """Forget the number of a session that ended."""
         self._numbers.pop(session_id, None)
 
     def close(self) -> None:
-        """Write everything; what is not taken is still with the panes."""
+        """Write everything; numbers that the disk refuses are still in the panes' marks."""
         if self._timer is not None:
             self._timer.cancel()
         self._due(again=False)
@@ -69,6 +71,8 @@ class UnsavedNumbers:
             try:
                 self.settle(session_id)
             except NotKept as error:
-                self._log.info("numbers of {id} wait: {why}", id=session_id, why=str(error))
+                self._log.info(
+                    "numbers of {id} are not saved yet: {why}", id=session_id, why=str(error)
+                )
         if self._numbers and again:
             self._timer = self._clock.callLater(SETTLE, self._due)

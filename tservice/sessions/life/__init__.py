@@ -1,1 +1,1 @@
-"""How sessions are made, started, watched, taken up again and ended."""
+"""Creation, start, observation, adoption and end of sessions."""

@@ -1,4 +1,4 @@
-"""What can be told of a session without knowing its agent (protocol-status)."""
+"""Activity of a session without knowledge of its agent (protocol-status)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tservice.sessions.interfaces import ActivitySink, IActivitySource, IActivit
 from tservice.sessions.record.model import Session
 
 SHELL_IDLE = 0.5
-"""Seconds after its start when a shell tells its one C{idle}."""
+"""Seconds after its start when a shell reports its only C{idle}."""
 AGENT_IDLE = 3.0
 """Seconds after a fresh start when an external CLI counts as idle."""
 
 
 @implementer(IActivitySource)
 class IdleAfterStart:
-    """One C{idle} after a fresh start; after a take-over it tells nothing."""
+    """Reports one C{idle} after a fresh start, and nothing after an adoption."""
 
     def __init__(
         self, clock: IReactorTime, sink: ActivitySink, fresh: bool, seconds: float, reason: str
@@ -36,7 +36,7 @@ class IdleAfterStart:
             self._timer = self._clock.callLater(self._seconds, self._sink.idle, self._reason)
 
     def submitting(self, text: str | None) -> bool:
-        """What follows is not looked at."""
+        """Return false: the submitted work is not observed."""
         return False
 
     def stop(self) -> None:
@@ -46,7 +46,7 @@ class IdleAfterStart:
 
 @implementer(IActivitySources)
 class PlainSources:
-    """Shells are idle once they came up; of agents only the start is told."""
+    """Activity sources that report only that a shell or an agent started."""
 
     def __init__(self, clock: IReactorTime, clis: ICliRegistry) -> None:
         self._clock = clock

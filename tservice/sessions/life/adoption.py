@@ -1,5 +1,6 @@
-"""After a restart: records meet the panes that ran on (protocol-status: unknown changes
-nothing)."""
+"""Adoption of the panes that continued to run while the service was down (protocol-status:
+unknown changes nothing).
+"""
 
 from __future__ import annotations
 
@@ -16,14 +17,14 @@ from tservice.sessions.record.model import Phase
 from tservice.sessions.roster import Roster
 
 RETRY = 5.0
-"""Seconds until a server that did not answer is asked again."""
+"""Seconds until a server that did not answer is queried again."""
 
 
 class Adoption:
-    """Takes up what runs, marks what is gone, and keeps asking what does not answer.
+    """Adopts running panes, marks the ended ones, and keeps querying servers that do not answer.
 
-    A server without a record is left alone and logged: it may belong to a database that an
-    operator is about to restore, and what runs in it cannot be had back.
+    A server without a record is logged and left running: it may belong to a database that an
+    operator is about to restore, and its processes could not be recovered.
     """
 
     _log = Logger()
@@ -44,14 +45,14 @@ class Adoption:
         self._closed = False
 
     async def run(self) -> None:
-        """Meet every record once; what does not answer is asked again later."""
+        """Reconcile every record once, and schedule a retry for servers that do not answer."""
         known = {live.record.id for live in self._roster}
-        for stray in sorted(await self._mux.found() - known):
-            self._log.warn("left alone: a multiplexer server without a session, {id}", id=stray)
+        for unknown in sorted(await self._mux.found() - known):
+            self._log.warn("left running: a multiplexer server without a session, {id}", id=unknown)
         await self._ask()
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop querying."""
         self._closed = True
         cancel(self._timer)
         if self._asking is not None:
@@ -69,4 +70,4 @@ class Adoption:
         return await self._processes.reconcile(live)
 
     def _again(self) -> None:
-        self._asking = spawn(self._ask(), self._log, "asking again for running sessions")
+        self._asking = spawn(self._ask(), self._log, "querying running sessions again")

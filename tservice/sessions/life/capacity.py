@@ -1,4 +1,4 @@
-"""How many sessions there may be (protocol-sessions)."""
+"""Limits on the number of sessions (protocol-sessions)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from tservice.core.errors import failed
 from tservice.sessions.record.model import Session, Status
 
 STOPPED_KEPT = 100
-"""Records kept of sessions that the service ended; beyond, the oldest one goes."""
+"""Maximum records of sessions that the service ended; beyond it the oldest is removed."""
 
 
 def check_capacity(
     sessions: Iterable[Session], owner: str | None, *, total: int, per_user: int
 ) -> None:
-    """Refuse one more session of C{owner}.
+    """Check that C{owner} may have one more session.
 
-    Every record counts but those of sessions that the service ended and kept (C{stopped}).
+    Every record counts except those of sessions that the service ended and kept (C{stopped}).
 
     @raise ServiceError: 422 when a cap is reached.
     """
@@ -30,7 +30,7 @@ def check_capacity(
 
 
 def overdue(sessions: Iterable[Session]) -> list[Session]:
-    """The stopped sessions beyond L{STOPPED_KEPT}, oldest first."""
+    """Return the stopped sessions beyond L{STOPPED_KEPT}, oldest first."""
     stopped = sorted(
         (session for session in sessions if session.status is Status.STOPPED),
         key=lambda session: session.last_activity_at,

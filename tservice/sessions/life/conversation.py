@@ -1,6 +1,6 @@
-"""One conversation is alive in one session at most (protocol-create).
+"""Rule that a conversation is alive in at most one session (protocol-create).
 
-Two agents that go on with the same transcript write over each other's turns.
+Two agents that continue the same transcript overwrite each other's turns.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _ALIVE = frozenset({Phase.STARTING, Phase.RUNNING, Phase.DETACHED, Phase.UNKNOWN
 def check_free(
     conversation: str, others: Iterable[Live], may_name: Callable[[Session], bool]
 ) -> None:
-    """Refuse to go on with a conversation that is alive in a session.
+    """Check that no session has a conversation that another session is to continue.
 
-    A session that was let go, or that does not answer now, still has its agent.  A session has the
-    last of its conversations; those before it are over.
+    A detached session, or one that does not answer now, still has its agent.  A session has only
+    the last of its conversations; the earlier ones are over.
 
-    @param others: every session but the one that is to go on with it.
-    @param may_name: whether the caller may be told which session it is.
+    @param others: every session except the one that is to continue it.
+    @param may_name: returns whether the caller may learn the id of a session.
     @raise ServiceError: 409 with the id of that session.
     """
     for live in others:

@@ -1,4 +1,6 @@
-"""Making session records: every rule of protocol-create before anything is kept."""
+"""Creation of session records: every rule of protocol-create is checked before anything is
+saved.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,12 @@ from tservice.sessions.record.requests import CreateRequest
 from tservice.sessions.roster import Roster, may_see
 
 CHILDREN = 8
-"""Sessions that an agent may have made by its token, at a time."""
+"""Maximum sessions that an agent may have created with its token at a time."""
 
 
 @frozen(kw_only=True)
 class Defaults:
-    """What a request leaves open (settings C{defaultMode}, C{defaultWorkingDir})."""
+    """Values for fields that a request omits (settings C{defaultMode}, C{defaultWorkingDir})."""
 
     mode: str = "primary"
     working_dir: str | None = None
@@ -43,7 +45,7 @@ class Defaults:
 
 @frozen(kw_only=True)
 class SessionCaps:
-    """How many sessions there may be (C{SERVICE_MAX_SESSIONS}, C{_PER_USER})."""
+    """Maximum number of sessions (C{SERVICE_MAX_SESSIONS}, C{_PER_USER})."""
 
     total: int
     per_user: int
@@ -52,7 +54,7 @@ class SessionCaps:
 class Creator:
     """Turns requests into records.
 
-    @ivar random_bytes: where session ids come from.
+    @ivar random_bytes: random source of the session ids.
     """
 
     def __init__(
@@ -77,9 +79,10 @@ class Creator:
         self._random_bytes = random_bytes
 
     async def record(self, request: CreateRequest, caller: Identity) -> Session:
-        """The record of a new session; nothing is kept or started yet.
+        """Return the record of a new session, neither saved nor started.
 
-        Nothing is waited for once capacity and names were looked at: who calls keeps it at once.
+        There is no wait after the checks of capacity and names, so the caller must save it
+        immediately.
 
         @raise ServiceError: 400 naming the field; 403: a folder or mode that the caller may not
             use; 404: no such case or parent; 422: the CLI is missing, capacity is reached, or a
@@ -140,14 +143,14 @@ class Creator:
         return self._complete(session, caller)
 
     async def _attached(self, known: PlaceId, caller: Identity) -> tuple[Place, str | None, str]:
-        """Where a tmux session of somebody else's is, without a case, in the home there.
+        """Return the location of a foreign tmux session, no case, and the home folder there.
 
-        Whatever runs there, mostly a shell, is the caller's to type into: that wants the grant,
-        which an agent's token does not have.
+        The caller will type into an unknown program, usually a shell. This needs the grant, which
+        an agent's token does not have.
         """
         places = self._launcher.places.places
         if not (caller.admin and caller.can_bypass_permissions):
-            raise ServiceError(ErrorCode.FORBIDDEN, "attachRemoteSession is for admins")
+            raise ServiceError(ErrorCode.FORBIDDEN, "Only admins may use attachRemoteSession")
         if not places.knows(known.kind) or places.find(known) is None:
             raise not_found(f"Remote host {known.name}")
         await places.ready(known)
@@ -157,29 +160,31 @@ class Creator:
     async def in_worktree(
         self, request: CreateRequest, caller: Identity, again: Again
     ) -> tuple[CreateRequest, CasePlace | None]:
-        """The request for a session in the worktree that it asks for, which is made.
+        """Create the worktree that the request asks for, and return the request for a session in
+        it.
 
-        @param again: judges the caller once more, before git makes it.
-        @return: the request, and what was made.
+        @param again: authorizes the caller again before git creates it.
+        @return: the request, and the new worktree.
         @raise ServiceError: 400 naming C{worktree}; as L{ICases.add_worktree}.
         """
         if request.worktree is None:
             return request, None
         if request.case_name is None or request.working_dir is not None:
-            raise invalid("worktree", "goes with a caseName, and with no workingDir")
+            raise invalid("worktree", "needs a caseName, and excludes workingDir")
         made = await self._cases.add_worktree(request.case_name, request.worktree, caller, again)
         return evolve(request, case_name=made.name, worktree=None), made
 
     def mode_of(self, request: CreateRequest) -> str:
-        """The mode of the session that C{request} is for, whether there is such a mode or not."""
-        # Of what runs in a session of somebody else's nothing is known.
+        """Return the mode of the requested session, even if no such mode exists."""
+        # The program in a foreign tmux session is unknown.
         usual = "shell" if request.attach is not None else self._defaults().mode
         return request.mode or usual
 
     def find_parent(self, text: str | None, caller: Identity) -> str | None:
-        """The living session of the same owner that C{text} names, whole or by 8 characters.
+        """Return the running session of the same owner that C{text} names, by its id or the
+        first 8 characters.
 
-        A bad one is dropped, never an error (protocol-quickstart).
+        An invalid one is ignored instead of refused (protocol-quickstart).
         """
         if text is None:
             return None
@@ -195,7 +200,7 @@ class Creator:
         return found[0] if len(text) >= 8 and len(found) == 1 else None
 
     def fallback_name(self, session: Session) -> str:
-        """A generated name that no other session of the owner has."""
+        """Return a generated name that no other session of the owner has."""
         taken = {
             record.name
             for record in self._roster.records()
@@ -220,7 +225,7 @@ class Creator:
         return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
 
     async def _place_of(self, case: CasePlace | None, caller: Identity) -> Place:
-        """Where the session will live, fit for it."""
+        """Return the location of the new session, ready for use."""
         places = self._launcher.places
         if case is None or case.place is None:
             return places.of_caller(caller)
@@ -239,14 +244,16 @@ class Creator:
         return await self._cases.default(caller, self._defaults().working_dir)
 
     async def _within(self, case: CasePlace, wanted: str | None, caller: Identity) -> str:
-        """The folder of a session that lives elsewhere, which has that of its case alone."""
+        """Return the folder of a session at another location, which has only its case's folder."""
         if wanted is None:
             return case.path
         if case.place is not None and case.place.kind is PlaceKind.REMOTE:
-            raise invalid("workingDir", "a remote case has its own")
+            raise invalid("workingDir", "a remote case has a fixed folder")
         folder = await self._cases.folder(wanted, caller)
         if not PurePosixPath(folder).is_relative_to(case.path):
-            raise invalid("workingDir", "must be in the case's folder: its container has no other")
+            raise invalid(
+                "workingDir", "must be inside the case's folder, the only one in its container"
+            )
         return folder
 
     def _parent(self, parent: str | None, caller: Identity, owner: str | None) -> str | None:
@@ -260,7 +267,7 @@ class Creator:
         return parent
 
     def _child_of(self, parent: str, named: str | None) -> str:
-        """The parent of what an agent makes (protocol-agent-tokens)."""
+        """Return the parent of a session that an agent creates (protocol-agent-tokens)."""
         if named not in (None, parent):
             raise _no_parent(named or "")
         if self._roster.find(parent) is None:
@@ -271,12 +278,12 @@ class Creator:
 
 
 def _there(folder: str, place: Place) -> str:
-    """A folder of another machine, whole."""
+    """Expand a folder of another machine to an absolute path."""
     return str(place.home) + folder[1:] if folder.split("/", 1)[0] == "~" else folder
 
 
 def _params(request: CreateRequest) -> dict[str, object]:
-    """Its launch parameters; a custom model takes the place of one that is named there."""
+    """Return the launch parameters; a custom model replaces the model parameters."""
     if request.custom_model is None:
         return dict(request.params)
     return {name: value for name, value in request.params.items() if name not in MODEL_PARAMS}

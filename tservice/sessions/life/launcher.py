@@ -1,4 +1,4 @@
-"""Starting a session's process, or taking up the one that runs."""
+"""Start of a session's process, or adoption of the running one."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ from tservice.sessions.record.model import CustomModel, Session
 
 @frozen(kw_only=True)
 class LaunchSettings:
-    """What every pane is started with.
+    """Common settings of every pane.
 
-    @ivar api_url: C{SERVICE_API_URL}; asked at each start, for the port may be the kernel's choice.
-    @ivar history_limit: lines above the screen (setting C{historyLimit}).
-    @ivar places: where panes run.
-    @ivar reach: asks whether folders answer.
-    @ivar files: the door for what users' folders hold.
-    @ivar bounds: where the sessions of an account may work.
+    @ivar api_url: returns C{SERVICE_API_URL}; called at each start, because the kernel may choose
+        the port.
+    @ivar history_limit: returns the lines above the screen (setting C{historyLimit}).
+    @ivar places: rules about the locations of panes.
+    @ivar reach: checks whether folders answer.
+    @ivar files: the worker pool for the contents of users' folders.
+    @ivar bounds: the folders in which the sessions of an account may work.
     """
 
     api_url: Callable[[], str]
@@ -62,18 +63,18 @@ class LaunchSettings:
 
 @implementer(ILaunchPreparation)
 class NothingToPrepare:
-    """For agents that read nothing of the service's."""
+    """Launch preparation for agents that read no files of the service."""
 
     async def prepare(self, session: Session, env: Mapping[str, str]) -> None:
-        """Nothing to put in place."""
+        """Do nothing."""
 
 
 @implementer(IRecollection)
 class NoRecollection:
-    """For a machine that never goes down."""
+    """Recollection that remembers nothing."""
 
     def recalled(self, records: Sequence[Session]) -> None:
-        """Nothing to compare them with."""
+        """Ignore the records."""
 
     async def preface(self, session: Session) -> bytes:
         return b""
@@ -84,19 +85,19 @@ class NoRecollection:
 
 @implementer(ICustomModels)
 class NoModels:
-    """There are no endpoints."""
+    """Custom models of a service without endpoints."""
 
     async def choose(self, mode: str, wish: ModelWish, caller: Identity) -> CustomModel:
-        """None that could be chosen."""
+        """Raise 404: there is no endpoint."""
         raise not_found(f"Model endpoint {wish.endpoint_id}")
 
     async def inject(self, session: Session, plan: Launch) -> Launch:
-        """Nothing that could be put in."""
+        """Return the plan unchanged."""
         return plan
 
 
 class Launcher:
-    """Panes for sessions."""
+    """Starts and adopts panes of sessions."""
 
     _log = Logger()
 
@@ -118,13 +119,14 @@ class Launcher:
         self._tokens: IAgentTokens | None = None
 
     def hand_out(self, tokens: IAgentTokens) -> None:
-        """From now on agents get tokens of their own."""
+        """Set the issuer of agents' own tokens."""
         self._tokens = tokens
 
     def _token(self, session: Session, place: Place) -> Mapping[str, str]:
-        """What tells an agent of its token.
+        """Return the environment that points an agent to its token.
 
-        A child gets none, so that trees have one level; nor one whose user cannot read the file.
+        A child session gets no token, so trees have one level. A session whose user cannot read the
+        file gets none either.
         """
         alone = session.parent_session_id is None and place.near and not place.apart
         path = (
@@ -134,32 +136,32 @@ class Launcher:
 
     @property
     def places(self) -> SessionPlaces:
-        """Where panes run."""
+        """The rules about the locations of panes."""
         return self._settings.places
 
     async def answers(self, session: Session) -> None:
-        """Make sure that nothing that a start looks at holds up everybody.
+        """Check that the files needed for a start answer, so that they cannot block the service.
 
-        @raise ServiceError: 422: a folder, or the system's word on a user, does not answer; 429.
+        @raise ServiceError: 422: a folder, or the system's user database, does not answer; 429.
         """
         await self.places.places.ready(session.place)
         folders = (session.working_dir,)
         await self._settings.reach.paths(session.place, folders, session.owner or "")
 
     def plan(self, session: Session, *, granted: bool, resume: str | None = None) -> Launch:
-        """What would run.
+        """Return the launch plan of a session.
 
-        @param granted: whoever asks may bypass permissions.
-        @param resume: the agent's own conversation to go on with.
+        @param granted: the caller may bypass permissions.
+        @param resume: the agent's own conversation to continue.
         @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.launch} says; 422: nothing may be
-            started in its place now (L{SessionPlaces.starting}).
+            started at its location now (L{SessionPlaces.starting}).
         """
         return self._clis.launch(self._request(session, granted, resume))
 
     def judge(self, session: Session, *, granted: bool) -> None:
-        """Make sure that whoever asks may start what runs already.
+        """Check that the caller may start the program that already runs.
 
-        @raise ServiceError: as L{plan}, but for a CLI that is not installed any more.
+        @raise ServiceError: as L{plan}, except for a CLI that is no longer installed.
         """
         self._clis.check(self._request(session, granted, None))
 
@@ -187,17 +189,18 @@ class Launcher:
     async def launch(self, session: Session, plan: Launch, again: Again, colours: Colours) -> IPane:
         """Start C{plan} in a pane of the session's size.
 
-        @param colours: what its program is told of those of its terminal.
-        @param again: asked when all else is ready: who has it started may have lost the right.
-        @raise ServiceError: 403: the folder leads out of what is the account's; 422: it is gone,
-            or the multiplexer could not do it.
+        @param colours: the terminal colours reported to its program.
+        @param again: called when everything else is ready, because the caller may have lost the
+            right.
+        @raise ServiceError: 403: the folder leads out of the account's folders; 422: it is gone, or
+            the multiplexer could not start it.
         """
         place = self.places.starting(session)
         folder = session.working_dir
         inside = self._settings.bounds.inside(session.owner, session.place)
         look = partial(place.act, partial(_is_usable, folder, inside))
         if place.near and not await self._settings.files.run(look, at=folder, owner=session.owner):
-            raise failed(f"the folder {folder} is gone, or closed to its user")
+            raise failed(f"the folder {folder} was not found, or its user may not enter it")
         put_secret(place)
         plan = await self._clis.fitted(session.mode, plan, place)
         plan = await self._models().inject(session, plan)
@@ -221,7 +224,7 @@ class Launcher:
             raise failed(f"the session could not be started: {error}") from error
 
     async def attach(self, session: Session) -> IPane:
-        """The pane of a tmux session that the service did not make.
+        """Return the pane of a tmux session that the service did not create.
 
         @raise ServiceError: 422: there is none of that name, or it does not answer.
         """
@@ -229,20 +232,20 @@ class Launcher:
         try:
             pane = await self._mux.adopt(session.id, place)
         except MuxError as error:
-            raise failed(f"the tmux session cannot be attached to: {error}") from error
+            raise failed(f"could not attach to the tmux session: {error}") from error
         if pane is None:
             raise failed(f"there is no tmux session {place.id.tmux_session} on {place.title}")
         return pane
 
     async def take_up(self, session: Session) -> IPane | None:
-        """The pane that runs for the session already; C{None} when there is none.
+        """Adopt the pane that already runs for the session; C{None} if there is none.
 
-        @raise ServiceError: 422: something is there but does not answer, or its place does not;
-            leave it alone.
+        @raise ServiceError: 422: a server exists but does not answer, or its location does not;
+            leave it running.
         """
         place = await self.places.running(session)
         try:
-            # Its hooks go on too, also where this service has got a new secret since.
+            # Its hooks continue to work, even if the service has a new secret.
             put_secret(place)
         except ServiceError as error:
             self._log.warn("hooks of {id}: {error}", id=session.id, error=error)
@@ -256,9 +259,10 @@ class Launcher:
 
 
 def _is_usable(folder: str, inside: Inside) -> bool:
-    """A link may have been turned since the folder was chosen.
+    """Return whether the folder can be used. A link may have changed since the folder was
+    chosen.
 
-    @raise ServiceError: 403: it leads out of what is the account's.
+    @raise ServiceError: 403: it leads out of the account's folders.
     """
     usable = can_enter(folder) and not leads_to_kernel(folder)
     if usable:
@@ -269,8 +273,8 @@ def _is_usable(folder: str, inside: Inside) -> bool:
 async def end(pane: IPane) -> tuple[Leftover, ...]:
     """End a pane and its server.
 
-    @return: the processes that are left of it.
-    @raise ServiceError: 422: nobody knows whether it ended.
+    @return: the processes that outlive it.
+    @raise ServiceError: 422: it is not known whether it ended.
     """
     try:
         return await pane.kill()

@@ -1,4 +1,4 @@
-"""Where a session's process runs (protocol-os-users)."""
+"""Location of a session's process (protocol-os-users)."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from tservice.sessions.record.model import Session
 
 @frozen(kw_only=True)
 class SessionPlaces:
-    """The rules.
+    """Rules about session locations.
 
-    A session is made in a place and stays there for good: what it left behind (the workspace, the
-    agent's conversation) is there too.  When its account is given another OS user, or none, what
-    runs goes on, and nothing is started anew.
+    A session stays at the location where it was created, because its workspace and the agent's
+    conversation are there.  If its account gets another OS user, or none, running processes
+    continue and new starts are refused.
 
-    @ivar places: knows them.
-    @ivar of_account: the OS user that an owner's account names now.
+    @ivar places: the registry of locations.
+    @ivar of_account: returns the OS user of an owner's account.
     """
 
     places: Places
     of_account: Callable[[str | None], str | None]
 
     def of_caller(self, caller: Identity) -> Place:
-        """Where the sessions run that C{caller} makes.
+        """Return the location of the sessions that C{caller} creates.
 
         @raise ServiceError: 422 naming C{osUser}: panes cannot run as that user now.
         """
         return self.places.of(caller)
 
     def starting(self, session: Session) -> Place:
-        """Where C{session} is to be started.
+        """Return the location where C{session} is to be started.
 
         @raise ServiceError: 422: nothing may be started there now.
         """
         return self.places.judge(session.place, self.of_account(session.owner))
 
     async def running(self, session: Session) -> Place:
-        """Where C{session} runs, whatever became of that place since.
+        """Return the location where C{session} runs, even if it is not usable for new starts.
 
         @raise ServiceError: 422, 429: it does not answer.
         """
@@ -53,13 +53,13 @@ class SessionPlaces:
 
 
 def put_secret(place: Place) -> None:
-    """Have the hooks' secret where those of C{place} look for it.
+    """Write the hooks' secret to the file where hooks at C{place} read it.
 
-    @raise ServiceError: 422: it cannot be put there.
+    @raise ServiceError: 422: it cannot be written.
     """
     if place.hooks is None:
         return
     try:
         place.hooks.put()
     except (OSError, FileError) as error:
-        raise failed(f"the hooks' secret cannot be put in place: {error}") from error
+        raise failed(f"could not write the hooks' secret: {error}") from error

@@ -1,4 +1,4 @@
-"""The scheduling priority of a pane's process (protocol-session, C{nice})."""
+"""Scheduling priority of a pane's process (protocol-session, C{nice})."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ _log = Logger()
 
 
 def set_process_priority(pid: int, nice: int) -> None:
-    """Renice one process.  What it starts from then on inherits it; what runs already does not."""
+    """Renice one process.  Processes that it starts later inherit it; running children do not."""
     os.setpriority(os.PRIO_PROCESS, pid, nice)
 
 
 def confined(set_priority: SetPriority, place: PlaceId) -> SetPriority:
-    """C{set_priority} for processes of C{place} alone: the pane's word is its user's word.
+    """Limit C{set_priority} to processes of C{place}, because the pane's user controls the
+    reported pid.
 
-    It gives no more than that user could take: nobody but root may go below 0.  A process that is
-    not this machine's has a number that means another one here.
+    Only root may set a value below 0. The pid of a process on another machine is refused, because
+    it means another process here.
     """
     if place == OWN:
         return set_priority
@@ -43,9 +44,9 @@ def confined(set_priority: SetPriority, place: PlaceId) -> SetPriority:
 
 
 def apply_now(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:
-    """Renice a running process to what a caller asked for.
+    """Renice a running process as a caller requested.
 
-    @raise ServiceError: 422: the system refused, as it does when somebody but root asks for more.
+    @raise ServiceError: 422: the system refused; only root may raise a priority.
     """
     if pid is None:
         return
@@ -56,7 +57,7 @@ def apply_now(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:
 
 
 def apply_at_start(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:
-    """Renice a process that was just started; it runs on when the system refuses."""
+    """Renice a process that was just started; it continues when the system refuses."""
     if not nice.enabled:
         return
     try:

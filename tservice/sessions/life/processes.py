@@ -1,4 +1,4 @@
-"""The processes behind sessions: started, watched, stopped, let go and taken up again."""
+"""Processes of sessions: start, observation, stop, detachment and adoption."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 
 
 class Processes:
-    """Every move of a session's process.  Moves of one session never overlap."""
+    """Operations on the processes of sessions.  Operations on one session never overlap."""
 
     _log = Logger()
 
@@ -72,11 +72,11 @@ class Processes:
         resume: str | None = None,
         again: Again = lasting,
     ) -> Session:
-        """Start the process, or attach to the one that was let go.
+        """Start the process, or attach to the detached one.
 
-        @param resume: the agent's conversation to go on with.
-        @param again: asked once the place is ready, and once more when all else is, before the
-            program is started.
+        @param resume: the agent's conversation to continue.
+        @param again: called once the location is ready, and again just before the program is
+            started.
         @raise ServiceError: 409: it runs, the breaker tripped, or the conversation is alive in
             another session; 400, 403, 422: it cannot be started, as the text says.
         """
@@ -90,29 +90,29 @@ class Processes:
         return await _alone(live, lambda: self._stop(live, reason))
 
     async def kill(self, live: Live) -> tuple[Leftover, ...]:
-        """End the process, whatever phase it is in, and remove the session.
+        """End the process in any phase, and remove the session.
 
-        @return: the processes that are left of it.
-        @raise NotKept: done, but until the disk takes it a restart brings the session back.
+        @return: the processes that outlive it.
+        @raise NotKept: done, but a restart brings the session back until the disk takes the change.
         @raise ServiceError: 422: it does not answer; nothing was changed.
         """
         return await _alone(live, lambda: self._kill(live))
 
     async def let_go(self, live: Live) -> tuple[Leftover, ...]:
-        """Keep the process running without us; one without a process is removed.
+        """Detach from the running process; remove a session without a process.
 
         @return: as L{kill}.
         """
         return await _alone(live, lambda: self._let_go(live))
 
     async def reconcile(self, live: Live) -> bool:
-        """Take up the process of a session that ran before this service started.
+        """Adopt the process of a session that ran before this service started.
 
-        @return: false: it does not answer, so nothing was changed; ask again later.
+        @return: false: it does not answer, so nothing was changed; try again later.
         """
         return await _alone(live, lambda: self._reconcile(live))
 
-    # -- the moves, one at a time
+    # -- operations, one at a time
 
     async def _start(
         self,
@@ -143,13 +143,15 @@ class Processes:
         return live.session
 
     def _check_free(self, live: Live, conversation: str) -> None:
-        """Refuse a second agent on one conversation; nothing is waited for before it begins."""
+        """Refuse a second agent on one conversation. There is no wait between this check and the
+        start.
+        """
         owner = live.record.owner
         others = [other for other in self._roster if other is not live]
         check_free(conversation, others, lambda record: record.owner in (None, owner))
 
     async def _launch(self, live: Live, granted: bool, resume: str | None, again: Again) -> IPane:
-        # A host is woken for up to 40 s, an image built for minutes.
+        # Waking a host takes up to 40 s, and building an image takes minutes.
         await self._launcher.answers(live.record)
         again()
         if not live.record.owned:
@@ -157,10 +159,10 @@ class Processes:
             live.forget_pane()
             return await self._launcher.attach(live.record)
         plan = self._launcher.plan(live.record, granted=granted, resume=resume)
-        # The dead pane of the last start still has its server; far away looking for it takes longer
-        # than the start.
+        # The dead pane of the last start still has its server. On a remote host the look-up takes
+        # longer than the start.
         first = live.record.phase is Phase.CREATED
-        # On disk before there is a server: a crash in between is then looked into.
+        # The phase is on disk before there is a server, so adoption handles a crash in between.
         self._roster.change(live, phase=Phase.STARTING, params=dict(plan.params))
         old = live.forget_pane() or (None if first else await self._launcher.take_up(live.record))
         if old is not None:
@@ -169,7 +171,7 @@ class Processes:
         return await self._launcher.launch(live.record, plan, again, colours)
 
     async def _parked(self, live: Live, granted: bool) -> IPane | None:
-        """The living pane of a session that was let go; C{None} when it ended meanwhile."""
+        """Return the live pane of a detached session; C{None} if it has ended."""
         if live.record.owned:
             self._launcher.judge(live.record, granted=granted)
         pane = live.forget_pane() or await self._launcher.take_up(live.record)
@@ -212,7 +214,7 @@ class Processes:
         if live.stage.phase is not Phase.RUNNING:
             return await self._kill(live)
         live.stage.move.let_go()
-        # The multiplexer has no way to drop one client; it is kept aside for the next start.
+        # The multiplexer cannot drop a single client, so the pane is kept for the next start.
         live.pane = live.forget_pane()
         self._roster.happened(live, phase=Phase.DETACHED, status=Status.IDLE, pid=None)
         return ()
@@ -233,13 +235,13 @@ class Processes:
         return True
 
     def hand_out(self, tokens: IAgentTokens) -> None:
-        """From now on agents get tokens of their own."""
+        """Set the issuer of agents' own tokens."""
         self._launcher.hand_out(tokens)
 
-    # -- what becomes of them
+    # -- state changes of processes
 
     def _hold(self, live: Live, pane: IPane, *, fresh: bool, resumed: bool = False) -> None:
-        """A pane with a process, new or taken up, is the session's from now on."""
+        """Assign a pane with a process, new or adopted, to the session."""
         live.stage.move.began()
         live.pane = pane
         watcher = Watcher(live, self._handlers)
@@ -263,7 +265,7 @@ class Processes:
         status = Status.IDLE if fresh else live.record.status
         self._roster.change(
             live,
-            # A power loss takes the process too, and it is looked for as after any other start.
+            # A power loss ends the process too, and the next start reconciles the record.
             durable=False,
             phase=Phase.RUNNING,
             pid=pane.pid,
@@ -341,7 +343,7 @@ class Processes:
 
 
 async def _alone(live: Live, move: Callable[[], Awaitable[_T]]) -> _T:
-    """Run C{move} while no other move of that session does."""
+    """Run C{move} while no other operation of that session runs."""
     await live.lock.acquire()
     try:
         return await move()
@@ -358,7 +360,7 @@ def _all(*calls: Callable[[], None]) -> Callable[[], None]:
 
 
 def _is_known(ending: Exit | None) -> bool:
-    """Whether it is known how the process ended; an unknown status is never 0."""
+    """Return whether it is known how the process ended; an unknown status is never 0."""
     return ending is not None and ending != Exit(at=ending.at)
 
 

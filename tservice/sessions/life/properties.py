@@ -1,4 +1,6 @@
-"""What a user sets on a session: name, colour, pin, place, priority, automatic operations."""
+"""Properties that a user sets on a session: name, colour, pin, position, priority, automatic
+operations.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from tservice.sessions.roster import Roster
 
 
 class Properties:
-    """Changes of the record that a caller asked for; each is on disk when it returns.
+    """Changes of the record that a caller requested; each is on disk when the method returns.
 
     @ivar fallback_name: generates the name of a session that has none.
     """
@@ -40,7 +42,7 @@ class Properties:
         self._fallback_name = fallback_name
 
     def rename(self, live: Live, name: str, source: NameSource = NameSource.MANUAL) -> Session:
-        """Give it a name; an empty one returns to a generated one.
+        """Set the name. An empty name restores a generated one.
 
         A title from a prompt (C{auto}) never replaces a name that a user chose.
         """
@@ -58,11 +60,11 @@ class Properties:
         return session
 
     def colour(self, live: Live, colour: Colour) -> Session:
-        """Give it a colour."""
+        """Set the colour."""
         return self._roster.change(live, colour=colour)
 
     def pin(self, live: Live, pinned: bool) -> Session:
-        """Pin it, or not; pinning again keeps the first time."""
+        """Pin or unpin the session. Pinning again keeps the first time."""
         at = None
         if pinned:
             at = live.record.pinned_at or now_ms(self._clock)
@@ -72,7 +74,7 @@ class Properties:
         return session
 
     def nice(self, live: Live, nice: Nice) -> Session:
-        """Renice its process, now where it runs and at every start from now on.
+        """Renice its process now, if it runs, and at every later start.
 
         @raise ServiceError: 422: the disk or the system refused; nothing was changed.
         """
@@ -88,10 +90,11 @@ class Properties:
         return session
 
     def order(self, order: Sequence[str], caller: Identity) -> list[str]:
-        """Put the caller's sessions into this order; those not named stay where they are.
+        """Arrange the caller's sessions in this order. Sessions that are not named keep their
+        positions.
 
-        @return: every session that the caller sees, in the order that holds now.
-        @raise ServiceError: 400: one is named twice; 404: one does not exist for the caller.
+        @return: every session that the caller sees, in the new order.
+        @raise ServiceError: 400: a session is named twice; 404: one does not exist for the caller.
         """
         if len(set(order)) != len(order):
             raise invalid("order", "names a session twice")
@@ -105,7 +108,9 @@ class Properties:
         return result
 
     def report_model(self, live: Live, source: ModelSource, text: str | None) -> Session:
-        """What C{source} says about the model; untrusted text, cleaned before it is kept."""
+        """Record the model name that C{source} reports. The text is untrusted and is cleaned
+        first.
+        """
         models = {name: said for name, said in live.record.models.items() if name != source}
         cleaned = clean_line(text or "", MODEL_LENGTH)
         if cleaned:

@@ -1,4 +1,4 @@
-"""A case and a session in one call (protocol-quickstart)."""
+"""Creation of a case and a session in one call (protocol-quickstart)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tservice.sessions.record.names import check_name
 from tservice.sessions.record.requests import CreateRequest
 
 ORIGIN_LENGTH = 64
-"""Characters of an agent's origin."""
+"""Maximum characters of an agent's origin."""
 
 
 @frozen(kw_only=True)
 class QuickStart:
-    """What was asked for.
+    """Request for a case and a session in it.
 
-    @ivar session: the session as far as the body says.
-    @ivar parent_hint: C{X-Service-Parent-Session}, used where the body is silent.
-    @ivar origin_hint: C{X-Service-Agent-Origin}, likewise.
+    @ivar session: the session as specified by the body.
+    @ivar parent_hint: C{X-Service-Parent-Session}, used if the body names no parent.
+    @ivar origin_hint: C{X-Service-Agent-Origin}, used if the body names no origin.
     """
 
     case_name: str
@@ -38,9 +38,9 @@ class QuickStart:
 
 @frozen(kw_only=True)
 class Prepared:
-    """A record that may be kept.
+    """A record that is ready to be saved.
 
-    @ivar made: what is to be taken back, should it not come to that.
+    @ivar made: folders and worktrees to remove if the session is not created.
     """
 
     session: Session
@@ -48,7 +48,7 @@ class Prepared:
 
 
 class QuickStarter:
-    """Prepares the folder and the record; the session is started by the caller of it."""
+    """Prepares the folder and the record. The caller starts the session."""
 
     def __init__(self, clock: IReactorTime, creator: Creator, cases: ICases) -> None:
         self._clock = clock
@@ -56,11 +56,11 @@ class QuickStarter:
         self._cases = cases
 
     async def prepare(self, wanted: QuickStart, caller: Identity, again: Again) -> Prepared:
-        """The record of the session, its folder made where it was missing.
+        """Create a missing folder and return the session's record.
 
-        @param again: judges the caller once more, before git makes a worktree.
-        @raise ServiceError: as L{Creator.record}, L{ICases.open} and L{ICases.add_worktree}.  What
-            was made is gone again then.
+        @param again: authorizes the caller again before git creates a worktree.
+        @raise ServiceError: as L{Creator.record}, L{ICases.open} and L{ICases.add_worktree}.
+            Created folders are then removed again.
         """
         check_name(wanted.session.name or "", "sessionName")
         parent = wanted.session.parent_session_id
@@ -90,13 +90,13 @@ class QuickStarter:
 
 
 async def take_back(made: Sequence[CasePlace]) -> None:
-    """Undo what was made, the last first."""
+    """Remove the created folders and worktrees, the last first."""
     for place in reversed(made):
         await place.undo()
 
 
 def _origin(text: str | None) -> str | None:
-    """A header's origin, dropped when it is not fit to be kept."""
+    """Return the origin from a header; C{None} if it is malformed."""
     if text is None or len(text) > ORIGIN_LENGTH or clean_line(text, ORIGIN_LENGTH) != text:
         return None
     return text or None

@@ -1,4 +1,4 @@
-"""Hears of one session's pane and activity and passes it on, named by the session."""
+"""Observer of one session's pane and activity, which passes events on together with the session."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tservice.sessions.live import Live
 
 @frozen(kw_only=True)
 class Handlers:
-    """Who is told what; each is given the session.
+    """Callbacks for events of a session; each gets the session as first argument.
 
-    @ivar over: the process ended; C{None}: its server is gone, nobody knows how it ended.
+    @ivar over: the process ended; C{None}: its server is gone, so the exit status is unknown.
     """
 
     over: Callable[[Live, PaneExit | None], None]
@@ -27,7 +27,7 @@ class Handlers:
 
 @implementer(IPaneListener)
 class Watcher:
-    """The listener of one session's pane, and the sink of its activity source."""
+    """Listener of one session's pane, and sink of its activity source."""
 
     def __init__(self, live: Live, handlers: Handlers) -> None:
         self._live = live
@@ -43,7 +43,7 @@ class Watcher:
         self._handlers.resized(self._live, cols, rows)
 
     def pane_titled(self, title: str) -> None:
-        """Titles are the activity source's business; it listens for itself."""
+        """Ignore titles; the activity source listens to the pane itself."""
 
     def working(self, reason: str) -> None:
         self._handlers.working(self._live, reason)

@@ -1,4 +1,6 @@
-"""Whose window a session has: its size and its colours (protocol-size, protocol-colours)."""
+"""Size and colours of a session, taken from one of its viewers (protocol-size,
+protocol-colours).
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ from tservice.sessions.roster import Roster
 
 @frozen
 class Windows:
-    """Gives sessions the size and the colours of the viewer whose size holds.
+    """Applies the size and the colours of the viewer whose size is in effect.
 
-    @ivar usual: returns the colours of a terminal that nobody looks at.
+    @ivar usual: returns the colours of a terminal without viewers.
     """
 
     clock: IReactorTime
@@ -31,7 +33,7 @@ class Windows:
     _log = Logger()
 
     async def resize(self, live: Live, wish: Wish) -> tuple[int, int]:
-        """Ask for a size; the one that holds now.
+        """Request a size and return the size that is now in effect.
 
         @raise ServiceError: 422: the terminal does not answer.
         """
@@ -44,7 +46,7 @@ class Windows:
         return live.record.cols, live.record.rows
 
     async def leave(self, live: Live, viewer: str) -> None:
-        """A viewer is gone: the size and the colours are whose who is still there."""
+        """Remove a viewer. Size and colours pass to a remaining one."""
         live.colours.pop(viewer, None)
         live.claims, heir = after_leaving(live.claims, viewer)
         self.recolour(live)
@@ -52,18 +54,18 @@ class Windows:
             await self._apply_size(live, heir.cols, heir.rows)
 
     def show(self, live: Live, viewer: str, colours: Colours) -> None:
-        """A viewer shows its terminal in these colours."""
+        """Record the colours in which a viewer shows its terminal."""
         live.colours[viewer] = colours
         self.recolour(live)
 
     def colours_of(self, live: Live) -> Colours:
-        """Return what a session's programs are told now."""
+        """Return the colours that a session's programs see now."""
         holder = live.claims.holder
         shown = None if holder is None else live.colours.get(holder)
         return shown or self.usual()
 
     def recolour(self, live: Live) -> None:
-        """Have the pane tell the colours that hold, if they are others than before."""
+        """Make the pane report the colours in effect, if they changed."""
         colours = self.colours_of(live)
         if live.pane is None or live.record.pid is None or live.told_colours == colours:
             return
@@ -71,7 +73,7 @@ class Windows:
         spawn(self._tell(live, colours), self._log, "colours of a terminal")
 
     def settings_changed(self, before: object, after: object) -> None:
-        """The usual colours may have changed."""
+        """Apply the default colours, which may have changed."""
         for live in self.roster:
             self.recolour(live)
 
@@ -81,9 +83,9 @@ class Windows:
             if pane is not None:
                 await pane.set_colours(colours)
         except MuxError as error:
-            # They are told with the next change, or when the pane is taken up again.
+            # The next change, or the next adoption of the pane, sends the colours again.
             live.told_colours = None
-            self._log.info("{id}: colours not told: {error}", id=live.record.id, error=error)
+            self._log.info("{id}: colours not applied: {error}", id=live.record.id, error=error)
 
     async def _apply_size(self, live: Live, cols: int, rows: int) -> None:
         pane = live.held_pane if live.record.pid is not None else None

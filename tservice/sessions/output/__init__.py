@@ -1,1 +1,1 @@
-"""The way out: streams to terminal clients, flood mode, reading a terminal."""
+"""Output path: streams to terminal clients, flood mode, reading a terminal."""

@@ -1,9 +1,9 @@
-"""The terminal output of sessions as events, for clients of the event stream that want it
+"""Terminal output of sessions as events, for event stream clients that request it
 (protocol-events).
 
-Bounded by design: at most L{PER_SECOND} events a second and session, each with the newest
-L{LARGEST} bytes; the offset tells a client what it was not sent.  Who needs every byte opens the
-terminal's WebSocket.
+The feed is bounded: at most L{PER_SECOND} events a second and session, each with the newest
+L{LARGEST} bytes. The offset shows a client what it missed.  A client that needs every byte opens
+the terminal's WebSocket.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ LARGEST = 64 * 1024
 
 
 def whole_characters(data: bytes) -> int:
-    """How many bytes of C{data} end with a whole UTF-8 character; bytes that are none count."""
+    """Return the length of the longest prefix of C{data} that ends with a whole UTF-8 character.
+
+    Invalid bytes count as characters.
+    """
     for back in range(1, min(4, len(data)) + 1):
         lead = data[-back]
         if lead & 0xC0 == 0x80:
@@ -43,7 +46,7 @@ class _Reader:
         self._timer: IDelayedCall | None = None
 
     def printed(self, wanted: bool) -> None:
-        """The pane has printed, and somebody wants to see it or nobody does."""
+        """Handle new output of the pane; C{wanted} is true if a client wants to see it."""
         if not wanted:
             self._offset = self.pane.log.end
         elif self._timer is None:
@@ -69,7 +72,7 @@ class _Reader:
 class TerminalFeed:
     """Publishes C{session:terminal}, C{{id, offset, data}}, of every session that is wanted.
 
-    @param wanted: whether some client of the event stream wants the session's terminal.
+    @param wanted: returns whether some client of the event stream wants the session's terminal.
     """
 
     def __init__(
@@ -89,7 +92,7 @@ class TerminalFeed:
         self._unsubscribe = hub.subscribe(self._heard)
 
     def close(self) -> None:
-        """Follow nobody any more."""
+        """Stop following all panes."""
         self._unsubscribe()
         for session_id in tuple(self._readers):
             self._drop(session_id)
@@ -106,7 +109,7 @@ class TerminalFeed:
         try:
             pane = self._pane_of(session_id)
         except ServiceError:
-            # What others know of a session, such as its dialog, may end behind it.
+            # Events about a session, such as its dialog, may arrive after its end.
             self._drop(session_id)
             return
         followed = self._readers.get(session_id)

@@ -1,4 +1,4 @@
-"""Flood mode: a pane that nobody can follow runs free and is sampled (architecture-streams)."""
+"""Flood mode: a pane that prints faster than any viewer reads is sampled (architecture-streams)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ SAMPLE = 0.05
 """Seconds between two samples: at most 20 a second."""
 
 STILL = 3
-"""Equal samples in a row that mean that the flood is over."""
+"""Consecutive equal samples that end the flood."""
 
 
 class FloodMode:
-    """Pauses the pane while every viewer is behind, and shows them samples of its screen.
+    """Pauses the pane's output while every viewer is behind, and shows them samples of its
+    screen.
 
-    The pane is not held up by clients that read slower than it prints.
+    Clients that read slower than the pane prints do not slow the pane down.
 
-    @param needed: whether somebody else needs every byte (a parked wait for output): then the
-        pane is never paused.
-    @ivar on: whether the pane is being sampled.
+    @param needed: returns whether a parked wait for output needs every byte. The pane is then never
+        paused.
+    @ivar on: true while the pane is being sampled.
     """
 
     _log = Logger()
@@ -47,7 +48,7 @@ class FloodMode:
         self.on = False
 
     def consider(self) -> None:
-        """Begin if nobody keeps up."""
+        """Begin flood mode if no viewer keeps up."""
         if not self.on and self._nobody_keeps_up():
             self.on = True
             self._task = spawn(self._run(), self._log, "flood mode")
@@ -92,7 +93,7 @@ class FloodMode:
 
 
 def same_screen(one: Capture, two: Capture) -> bool:
-    """Whether nothing was printed between two captures, as far as they tell."""
+    """Return whether two captures show that nothing was printed between them."""
     return (
         one.lines == two.lines
         and one.history_size == two.history_size

@@ -1,4 +1,4 @@
-"""What a terminal client says (protocol-websocket, C>S): text frames parsed into records.  Pure."""
+"""Parser of a terminal client's text frames (protocol-websocket, C>S).  Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tservice.core.crowd import is_crowd
 MAX_COLS, MAX_ROWS = 500, 200
 VIEWPORTS = ("mobile", "tablet", "desktop")
 MAX_SEQ = 2**53
-"""Sequence numbers and offsets stay exact in a browser's numbers."""
+"""Limit that keeps sequence numbers and offsets exact in a browser's numbers."""
 MAX_VALUES = 64
-"""Values and names of a frame: ours have five fields, and later ones may have more."""
+"""Maximum values and names of a frame. Known frames have five fields; later ones may have more."""
 
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class Malformed(Exception):
-    """The frame breaks the protocol; the socket is closed with 1003 and this text."""
+    """Raised if a frame breaks the protocol; the socket is closed with 1003 and this text."""
 
 
 @frozen
@@ -36,7 +36,7 @@ class InputFrame:
 
 @frozen
 class ResizeFrame:
-    """The client's size; C{force} takes the size from a desktop that claimed it."""
+    """The client's size; C{force} overrides a desktop's claim."""
 
     cols: int
     rows: int
@@ -46,14 +46,14 @@ class ResizeFrame:
 
 @frozen
 class GotFrame:
-    """Everything before C{offset} is drawn."""
+    """Acknowledgement that everything before C{offset} is drawn."""
 
     offset: int
 
 
 @frozen
 class ColoursFrame:
-    """The colours of the client's terminal, as C{#rrggbb}."""
+    """Colours of the client's terminal, as C{#rrggbb}."""
 
     foreground: str
     background: str
@@ -63,7 +63,7 @@ ClientFrame = InputFrame | ResizeFrame | GotFrame | ColoursFrame
 
 
 def parse(text: str) -> ClientFrame | None:
-    """The frame in C{text}; C{None} for a type that this version does not know.
+    """Return the frame in C{text}; C{None} for a type that this version does not know.
 
     @raise Malformed: not a JSON object with a C{t}, a wrong type, a missing field, a bad range, or
         more than L{MAX_VALUES}.

@@ -1,4 +1,4 @@
-"""What a pane showed last, for a place that may not be reached (protocol-terminal)."""
+"""Last screen of a pane whose host may become unreachable (protocol-terminal)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tservice.core.timers import cancel
 from tservice.mux.interface import Capture, IPane, MuxError
 
 AFTER = 0.25
-"""Seconds from a pane's output to the look at it: at most four looks a second."""
+"""Seconds from a pane's output to its capture: at most four captures a second."""
 
 
 @frozen
@@ -27,12 +27,12 @@ class SeenScreen:
 
 
 class LastScreen:
-    """Looks at a pane after it has printed, and keeps what it saw.
+    """Captures a pane after it has printed, and keeps the capture.
 
-    A host that is lost says nothing before, so its screens are looked at while it is there.
+    The loss of a host comes without warning, so its screens are captured while it is reachable.
 
-    @param wanted: returns whether the pane's place may be out of reach at all.
-    @ivar seen: C{None}: nothing was seen yet.
+    @param wanted: returns whether the pane's location may be out of reach at all.
+    @ivar seen: the last capture; C{None}: nothing was captured yet.
     """
 
     _log = Logger()
@@ -46,17 +46,17 @@ class LastScreen:
         self.seen: SeenScreen | None = None
 
     def printed(self) -> None:
-        """Look at the pane soon."""
+        """Schedule a capture of the pane."""
         if self._timer is None and self._looking is None and self._wanted():
             self._timer = self._clock.callLater(AFTER, self._look)
 
     def saw(self, capture: Capture) -> None:
-        """Somebody has looked at the screen, without its history."""
+        """Record a capture of the screen without its history, made by another reader."""
         if self._wanted():
             self.seen = SeenScreen(capture, now_ms(self._clock))
 
     def close(self) -> None:
-        """Look no more; what was seen stays."""
+        """Stop capturing; the last capture stays."""
         cancel(self._timer)
         self._timer = None
         if self._looking is not None:
@@ -64,14 +64,14 @@ class LastScreen:
 
     def _look(self) -> None:
         self._timer = None
-        self._looking = spawn(self._capture(), self._log, "looking at a remote screen")
+        self._looking = spawn(self._capture(), self._log, "capturing a remote screen")
         self._looking.addBoth(self._looked, self._pane.log.end)
 
     async def _capture(self) -> None:
         try:
             capture = await self._pane.capture(0)
         except MuxError as error:
-            self._log.debug("a screen was not seen: {error}", error=error)
+            self._log.debug("a screen was not captured: {error}", error=error)
         else:
             self.saw(capture)
 

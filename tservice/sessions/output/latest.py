@@ -1,4 +1,4 @@
-"""Work of which only the last demand counts, done so often at most."""
+"""Rate-limited work of which only the latest request counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _Demand = TypeVar("_Demand")
 
 
 class Latest(Generic[_Demand]):
-    """Does C{work} for the first demand at once; of those that come too soon, for the last."""
+    """Runs C{work} immediately for the first request, and for the last of those that come too
+    soon.
+    """
 
     _log = Logger()
 
@@ -31,12 +33,12 @@ class Latest(Generic[_Demand]):
         self._busy = self._stopped = False
 
     def put(self, demand: _Demand) -> None:
-        """Do C{demand} now or soon, unless another one follows before."""
+        """Handle C{demand} now or soon, unless a later request replaces it."""
         self._demand = demand
         self._next()
 
     def stop(self) -> None:
-        """Begin nothing more; what has begun goes on."""
+        """Begin no more work; running work continues."""
         self._stopped, self._demand = True, None
         if self._pause is not None:
             self._pause.cancel()
@@ -48,7 +50,7 @@ class Latest(Generic[_Demand]):
         demand, self._demand = self._demand, None
         self._busy = True
         self._pause = self._clock.callLater(self._seconds, self._rested)
-        spawn(self._work(demand), self._log, "what was demanded last").addBoth(self._done)
+        spawn(self._work(demand), self._log, "coalesced work").addBoth(self._done)
 
     def _rested(self) -> None:
         self._pause = None

@@ -1,4 +1,4 @@
-"""The links of a captured screen, from the output that the log still holds (protocol-websocket)."""
+"""Links of a captured screen, from the output that the log still holds (protocol-websocket)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tservice.terminal.lines import goes_on
 from tservice.terminal.links import LOOK_BACK, OPENING, LinkBook
 
 PIECE = 32 * 1024
-"""Bytes read at a time: the log keeps what was read last."""
+"""Bytes read at a time: the log caches the last read."""
 
 
 def with_links(capture: Capture, log: OutputLog) -> Capture:
-    """C{capture} with the links that its rows were printed with, as far as that is certain."""
-    # A multiplexer that keeps links knows more.
+    """Return C{capture} with the links that its rows were certainly printed with."""
+    # A multiplexer that keeps links is more reliable.
     kept = any(OPENING in row for row in (*capture.lines, *capture.main))
     if kept or not log.holds(capture.offset):
         return capture

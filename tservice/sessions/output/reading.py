@@ -1,4 +1,6 @@
-"""Reading a session's terminal (protocol-terminal) and searching its history (protocol-search)."""
+"""Reading of a session's terminal (protocol-terminal) and search in its history
+(protocol-search).
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,10 @@ from tservice.terminal.snapshot import back_to_caret
 from tservice.terminal.tail import keep_tail
 
 BUFFER_BOUND = 32 * 1024 * 1024
-"""Characters of C{terminalBuffer} (protocol-terminal)."""
+"""Maximum characters of C{terminalBuffer} (protocol-terminal)."""
 
 AT_ONCE, BYTES_AT_ONCE = 1000, 512 * 1024
-"""Lines of a history, and their bytes, that are searched, or styled, in one turn of the reactor."""
+"""Maximum lines of a history, and bytes, that are searched or styled in one reactor turn."""
 
 # Longer numbers are above every limit.
 _COUNT = re.compile(r"[0-9]{1,9}")
@@ -33,7 +35,7 @@ _COUNT = re.compile(r"[0-9]{1,9}")
 
 @frozen(kw_only=True)
 class ReadRequest:
-    """What to read.
+    """Request to read a terminal.
 
     @ivar history: rows above the screen; C{None}: the screen only.
     @ivar tail: at most this many characters from the end.
@@ -45,11 +47,11 @@ class ReadRequest:
 
 @frozen(kw_only=True)
 class TerminalReading:
-    """A terminal read.
+    """Result of reading a terminal.
 
     @ivar data: the payload of protocol-terminal.
-    @ivar capture_ms: milliseconds that the capture took.
-    @ivar render_ms: milliseconds that making the text took.
+    @ivar capture_ms: duration of the capture in milliseconds.
+    @ivar render_ms: duration of rendering the text in milliseconds.
     """
 
     data: dict[str, Any]
@@ -58,7 +60,7 @@ class TerminalReading:
 
 
 def history_rows(full: bool, lines: str | None, limit: int) -> int | None:
-    """How many rows above the screen a read takes (protocol-terminal).
+    """Return the number of rows above the screen to read (protocol-terminal).
 
     @param lines: the query parameter; anything but an integer of at least 1 means C{limit}.
     """
@@ -75,9 +77,9 @@ async def read_terminal(
     request: ReadRequest,
     last: LastScreen | None = None,
 ) -> TerminalReading:
-    """The terminal's text; without a process an empty one (protocol-terminal).
+    """Return the terminal's text; without a process an empty one (protocol-terminal).
 
-    @param last: is told of a screen that was read.
+    @param last: receives a captured screen.
     @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
     """
     begun = clock.seconds()
@@ -103,8 +105,8 @@ def stale_reading(
 ) -> TerminalReading:
     """Return the last screen of a session whose host is out of reach, marked with its time.
 
-    @param seen: what this service saw of it.
-    @param kept: what an earlier one has written down.
+    @param seen: the last capture of this service.
+    @param kept: the screen that an earlier run of the service saved.
     """
     request = ReadRequest(tail=tail)
     if seen is not None:
@@ -113,7 +115,7 @@ def stale_reading(
         return TerminalReading(data={**data, "stale": True, "staleAt": seen.at})
     data = _empty(session, request)
     if kept is not None:
-        # A line takes one row or more, so these are at least what was on the screen.
+        # A line takes one row or more, so these lines cover at least the screen.
         lines = kept.lines.split(b"\r\n")[-session.rows :]
         text = b"\r\n".join(lines).decode("utf-8", "replace")
         shown, reason = _cut(text, tail)
@@ -125,7 +127,7 @@ def stale_reading(
 async def search_terminal(
     clock: IReactorTime, pane: IPane | None, needle: str, limit: int, *, nocase: bool
 ) -> dict[str, Any]:
-    """Occurrences of C{needle} in the pane's history and screen, oldest first.
+    """Return occurrences of C{needle} in the pane's history and screen, oldest first.
 
     @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
     """
@@ -157,7 +159,9 @@ async def _capture(pane: IPane, history: int | None) -> Capture | None:
 
 
 async def _in_pieces(clock: IReactorTime, lines: Iterator[bytes]) -> AsyncIterator[list[bytes]]:
-    """Yield C{lines} by L{AT_ONCE}: a long history takes a while, and others get their turn."""
+    """Yield C{lines} in batches of L{AT_ONCE}, so that a long history does not block the
+    reactor.
+    """
     piece: list[bytes] = []
     size = 0
     for line in lines:
@@ -179,7 +183,7 @@ def _payload(
         text += back_to_caret(capture).decode()
     shown, reason = _cut(text, request.tail)
     if reason is None and capture.history_rows < min(request.history or 0, capture.history_size):
-        # The capture had room for no more.
+        # The capture reached its limit.
         reason = "capped"
     return {
         "terminalBuffer": shown,

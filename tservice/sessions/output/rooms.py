@@ -1,5 +1,6 @@
-"""The terminal sockets of every session: who is connected, and what they are told
-(protocol-websocket)."""
+"""Terminal sockets of all sessions: connections and the frames sent to them
+(protocol-websocket).
+"""
 
 from __future__ import annotations
 
@@ -17,16 +18,16 @@ from tservice.sessions.output.stream import TerminalStream
 from tservice.sessions.output.viewer import Viewer, ViewerSocket, frame
 
 MAX_SOCKETS = 5
-"""Sockets of one session (protocol-websocket)."""
+"""Maximum sockets of one session (protocol-websocket)."""
 
 CLOSE_FOREIGN, CLOSE_UNKNOWN, CLOSE_FULL, CLOSE_ENDED, CLOSE_REPLACED = 4003, 4004, 4008, 4009, 4010
 
 NOTHING = "none"
-"""The epoch in the hello of a session that has no pane."""
+"""Epoch in the hello of a session that has no pane."""
 
 
 class Terminal(ViewerSocket, Protocol):
-    """One client's socket."""
+    """Socket of one client."""
 
     cid: str
 
@@ -49,7 +50,7 @@ class _Attached:
 
 @define(eq=False)
 class _Room:
-    """The sockets of one session, and the stream of the pane that it has now."""
+    """The sockets of one session, and the stream of its current pane."""
 
     stream: TerminalStream | None = None
     unlisten: Callable[[], None] | None = None
@@ -58,7 +59,7 @@ class _Room:
 
 @implementer(IPaneListener)
 class _Announcer:
-    """Tells a session's sockets what happens to its pane."""
+    """Sends events of a session's pane to its sockets."""
 
     def __init__(self, sockets: TerminalSockets, session_id: str) -> None:
         self._sockets = sockets
@@ -74,16 +75,16 @@ class _Announcer:
         self._sockets.broadcast(self._id, frame("size", c=cols, r=rows))
 
     def pane_titled(self, title: str) -> None:
-        """Terminals read the title from the bytes."""
+        """Ignore titles; terminals read them from the output."""
 
 
 class TerminalSockets:
     """Connects sockets to panes.
 
-    @param pane_of: the pane that a session has now, or C{None}.
-    @ivar clock: the time, for what is paced.
-    @param needed: whether somebody waits for a session's output and so needs every byte.
-    @param outage: what keeps a session's host from being reached, if anything does.
+    @param pane_of: returns the current pane of a session, or C{None}.
+    @ivar clock: the clock for rate limits.
+    @param needed: returns whether a wait for a session's output needs every byte.
+    @param outage: returns the outage of a session's host, if any.
     """
 
     def __init__(
@@ -102,7 +103,9 @@ class TerminalSockets:
     def connect(
         self, session_id: str, terminal: Terminal, epoch: str | None, since: int | None
     ) -> None:
-        """Serve C{terminal}; the same client id replaces its old socket, a sixth is refused."""
+        """Serve C{terminal}. The same client id replaces its old socket; a sixth socket is
+        refused.
+        """
         room = self._rooms.setdefault(session_id, _Room())
         before = room.sockets.get(terminal.cid)
         if before is not None:
@@ -118,7 +121,7 @@ class TerminalSockets:
         self._serve(session_id, room, attached, epoch, since)
 
     def disconnect(self, session_id: str, terminal: Terminal) -> None:
-        """C{terminal} is gone; may be called twice, and for one that was refused."""
+        """Remove C{terminal}. May be called twice, and for a socket that was refused."""
         room = self._rooms.get(session_id)
         if room is None:
             return
@@ -133,7 +136,7 @@ class TerminalSockets:
             del self._rooms[session_id]
 
     def viewer(self, session_id: str, terminal: Terminal) -> Viewer | None:
-        """What C{terminal}'s acknowledgements and drained buffers are told to."""
+        """Return the viewer that handles C{terminal}'s acknowledgements and drained buffers."""
         room = self._rooms.get(session_id)
         attached = room.sockets.get(terminal.cid) if room is not None else None
         if attached is None or attached.terminal is not terminal:
@@ -141,12 +144,12 @@ class TerminalSockets:
         return attached.viewer
 
     def stream_of(self, session_id: str) -> TerminalStream | None:
-        """The stream of a session that somebody watches."""
+        """Return the stream of a session that has viewers."""
         room = self._rooms.get(session_id)
         return room.stream if room is not None else None
 
     def pane_changed(self, session_id: str) -> None:
-        """The session has another pane, or none: a new life of its stream."""
+        """Follow the session to another pane, or to none, with a new epoch of its stream."""
         room = self._rooms.get(session_id)
         if room is None:
             return
@@ -156,7 +159,7 @@ class TerminalSockets:
             self._serve(session_id, room, attached, None, None)
 
     def look(self, session_id: str) -> None:
-        """Something happened to the session: follow it to another pane if it has one now."""
+        """Check after an event whether the session has another pane, and follow it."""
         room = self._rooms.get(session_id)
         if room is None:
             return
@@ -165,7 +168,7 @@ class TerminalSockets:
             self.pane_changed(session_id)
 
     def deleted(self, session_id: str) -> None:
-        """The session is no more: its sockets close with 4009."""
+        """Close the sockets of a deleted session with 4009."""
         room = self._rooms.pop(session_id, None)
         if room is None:
             return
@@ -174,7 +177,7 @@ class TerminalSockets:
             attached.terminal.close(CLOSE_ENDED, "the session has ended")
 
     def exited(self, session_id: str, status: int | None) -> None:
-        """The process is over; what it printed last goes out first."""
+        """Announce the end of the process, after its last output."""
         stream = self.stream_of(session_id)
         if stream is not None:
             stream.flush()
@@ -187,11 +190,11 @@ class TerminalSockets:
             attached.tell(text)
 
     def count(self) -> int:
-        """Open sockets."""
+        """Return the number of open sockets."""
         return sum(len(room.sockets) for room in self._rooms.values())
 
     def close(self, code: int, reason: str) -> None:
-        """Close every socket: the service stops."""
+        """Close every socket, because the service stops."""
         for session_id in tuple(self._rooms):
             room = self._rooms.pop(session_id)
             self._close_stream(room)
@@ -237,16 +240,18 @@ class TerminalSockets:
 
 
 def exit_frame(status: int | None) -> str:
-    """The process is gone; an unknown status is left out, never reported as 0."""
+    """Return the frame that announces a process exit; an unknown status is omitted, never
+    reported as 0.
+    """
     return frame("exit") if status is None else frame("exit", status=status)
 
 
 def link_frame(*, up: bool, next_at: int | None = None) -> str:
-    """The way to a remote host went or came back."""
+    """Return the frame that announces a lost or restored connection to a remote host."""
     return frame("link", up=up, **({} if next_at is None else {"nextAt": next_at}))
 
 
 def greet_without_pane(wire: ViewerSocket) -> None:
-    """An empty screen: there is no pane yet, or none any more."""
+    """Send an empty screen to a socket of a session without a pane."""
     wire.send_text(frame("hello", v=1, epoch=NOTHING, offset=0, cols=120, rows=40, resumed=False))
     wire.send_text(frame("snapshot", offset=0, cols=120, rows=40, data=""))

@@ -1,4 +1,4 @@
-"""A pane's output to every terminal client of its session (architecture-streams)."""
+"""Stream of a pane's output to every terminal client of its session (architecture-streams)."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from tservice.sessions.output.links import with_links
 from tservice.sessions.output.viewer import FRAME, Viewer, ViewerSocket
 
 QUIET = 0.008
-"""Seconds without a frame after which the next byte leaves at once; else the longest delay."""
+"""Maximum delay of output in seconds. After this time without a frame, the next byte is sent at
+once.
+"""
 
 SNAPSHOT_HISTORY = 2000
 """Lines above the screen in a snapshot; a client reads more by the terminal route."""
 
 RETRY = 1.0
-"""Seconds until a snapshot that the multiplexer could not give is asked for again."""
+"""Seconds until a failed snapshot is requested from the multiplexer again."""
 
 
 class TerminalStream:
-    """Fans one pane's bytes out to its viewers; owned by the session's set of sockets.
+    """Distributes one pane's bytes to its viewers; owned by the session's set of sockets.
 
-    The first output after a keystroke leaves at once, and so does what follows a rest; a flood
-    leaves in frames of 32 KB or every 8 ms.
+    The first output after a keystroke, or after a pause, is sent immediately. A flood is sent in
+    frames of 32 KB or every 8 ms.
 
-    @param needed: whether somebody who is no viewer needs every byte, which forbids flood mode.
+    @param needed: returns whether a wait needs every byte, which forbids flood mode.
     """
 
     _log = Logger()
@@ -55,16 +57,17 @@ class TerminalStream:
 
     @property
     def viewers(self) -> int:
-        """How many clients are attached."""
+        """Number of attached clients."""
         return len(self._viewers)
 
     def attach(
         self, wire: ViewerSocket, epoch: str | None, since: int | None, *, away: bool = False
     ) -> Viewer:
-        """Begin serving a client: resumed where the log still holds C{since}, else afresh.
+        """Begin to serve a client: resumed if the log still holds C{since}, otherwise from a
+        snapshot.
 
-        @param away: nobody can capture the pane now, so what is known of it has to do; a snapshot
-            follows when its host is back.
+        @param away: the host is out of reach, so the pane cannot be captured now. The log is used,
+            and a snapshot follows when its host is back.
         """
         log = self.pane.log
         viewer = Viewer(wire, log, self._want_snapshot)
@@ -81,12 +84,12 @@ class TerminalStream:
         return viewer
 
     def detach(self, viewer: Viewer) -> None:
-        """The client is gone; may be called twice."""
+        """Remove a client. May be called twice."""
         self._viewers.pop(viewer, None)
         self._wanting.pop(viewer, None)
 
     def flush(self) -> None:
-        """Send everything that waits, at once."""
+        """Send all waiting output now."""
         self._cancel_timer()
         self._sent_at = self._clock.seconds()
         self._end = self.pane.log.end
@@ -123,7 +126,9 @@ class TerminalStream:
             self._timer = self._clock.callLater(wait, self._timer_fired)
 
     def _echoes(self) -> bool:
-        """Whether this is the first output since something was typed: it is never held back."""
+        """Return whether this is the first output since a key was typed; such output is never
+        delayed.
+        """
         typed = self.pane.typed_at
         return typed is not None and typed > self._sent_at
 
@@ -137,7 +142,9 @@ class TerminalStream:
             self._timer = None
 
     def _want_snapshot(self, viewer: Viewer) -> None:
-        """One capture at a time serves everyone who asked before it started."""
+        """Request a snapshot. One capture at a time serves all viewers that requested it before
+        its start.
+        """
         self._wanting[viewer] = None
         if not self._capturing:
             self._capturing = True

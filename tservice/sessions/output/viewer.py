@@ -1,5 +1,4 @@
-"""One terminal client: where it stands in the output, and when it must skip ahead
-(protocol-websocket)."""
+"""Output of one terminal client: its position, and when it must skip ahead (protocol-websocket)."""
 
 from __future__ import annotations
 
@@ -13,21 +12,21 @@ from tservice.mux.outputlog import OutputLog
 from tservice.terminal.snapshot import snapshot_text
 
 FRAME = 32 * 1024
-"""Most output bytes in one frame."""
+"""Maximum output bytes in one frame."""
 
 WINDOW = 4 * 1024 * 1024
-"""Bytes unsent or un-got beyond which a client skips ahead by a snapshot."""
+"""Bytes unsent or unacknowledged beyond which a client skips ahead by a snapshot."""
 
 DRAWING = 1024 * 1024
 """Bytes sent beyond the client's last C{got} at which the service waits for the next."""
 
 
 EARLY = 8
-"""Frames kept for a client that waits for its hello; of more the newest."""
+"""Maximum frames kept for a client that waits for its hello; the newest are kept."""
 
 
 class ViewerSocket(Protocol):
-    """What a viewer needs of its socket; the bytes queued there are bounded by C{writable}."""
+    """Socket of a viewer; C{writable} bounds the bytes queued there."""
 
     def send_text(self, text: str) -> None:
         """Queue a text frame."""
@@ -36,23 +35,23 @@ class ViewerSocket(Protocol):
         """Queue a binary frame."""
 
     def writable(self) -> bool:
-        """False while the transport asks for a pause."""
+        """Return false while the transport asks for a pause."""
 
 
 def frame(kind: str, **fields: object) -> str:
-    """A text frame of the protocol."""
+    """Return a text frame of the protocol."""
     return json.dumps({"t": kind, **fields}, ensure_ascii=False, separators=(",", ":"))
 
 
 class Viewer:
-    """Sends one client what follows its offset, as far as the client takes it.
+    """Sends one client the output after its offset, at the client's speed.
 
-    A client that is too far behind, or out of the ring, is marked and left alone until its socket
-    drains; then it gets one snapshot and goes on from there.  So a stalled client costs no memory
+    A client that is too far behind, or out of the ring, is marked and gets nothing until its socket
+    drains. Then it gets one snapshot and continues from there.  So a stalled client costs no memory
     beyond its socket's buffer.
 
     @ivar offset: the next byte to send.
-    @ivar glyphs: how many cells the pane gives to some characters, as far as it is known.
+    @ivar glyphs: number of cells that the pane gives to some characters, as far as known.
     @ivar behind: true from falling too far behind to the snapshot that repairs it.
     """
 
@@ -72,11 +71,11 @@ class Viewer:
 
     @property
     def epoch(self) -> str:
-        """The life of the stream that this viewer follows."""
+        """Epoch of the stream that this viewer follows."""
         return self._log.epoch
 
     def hello(self, offset: int, cols: int, rows: int, *, resumed: bool) -> None:
-        """Greet: the next binary frame starts at C{offset}."""
+        """Send the hello: the next binary frame starts at C{offset}."""
         self.offset = offset
         self._greeted = True
         self._wire.send_text(
@@ -95,19 +94,19 @@ class Viewer:
             self._wire.send_text(self._later.popleft())
 
     def tell(self, text: str) -> None:
-        """Send a frame that is not output; the hello comes before any."""
+        """Send a frame that is not output, after the hello."""
         if self._greeted:
             self._wire.send_text(text)
         else:
             self._later.append(text)
 
     def greet_with_snapshot(self) -> None:
-        """Begin afresh: hello and snapshot follow once the pane was captured."""
+        """Begin with a snapshot: hello and snapshot follow once the pane was captured."""
         self.behind = True
         self._ask()
 
     def snapshot(self, capture: Capture) -> None:
-        """Replace the client's screen and go on from the capture's offset."""
+        """Replace the client's screen and continue from the capture's offset."""
         if not self._greeted:
             self.hello(capture.offset, capture.cols, capture.rows, resumed=False)
         self.behind = self._asked = False
@@ -126,17 +125,19 @@ class Viewer:
         self.pump()
 
     def snapshot_failed(self) -> None:
-        """The snapshot did not come about; the next L{pump} asks again."""
+        """Record that the snapshot failed; the next L{pump} requests another."""
         self._asked = False
 
     def got(self, offset: int) -> None:
-        """The client has drawn everything before C{offset}; nonsense is ignored."""
+        """Record that the client has drawn everything before C{offset}; invalid offsets are
+        ignored.
+        """
         if offset <= self.offset:
             self._got = max(self._got or 0, offset)
             self.pump()
 
     def pump(self) -> None:
-        """Send what there is and the client takes; ask for a snapshot where it must skip."""
+        """Send available output at the client's speed; request a snapshot if it must skip."""
         if self._too_far():
             self.behind = True
         if self.behind:
@@ -148,13 +149,16 @@ class Viewer:
             self._wire.send_binary(data)
 
     def takes_more(self) -> bool:
-        """Whether the socket is writable and the client has drawn most of what it was sent."""
+        """Return whether the socket is writable and the client has drawn most of the sent
+        output.
+        """
         return self._wire.writable() and self._drawing() < DRAWING
 
     def left_behind(self) -> bool:
-        """Whether it cannot follow: too far behind, and not ready for the snapshot either.
+        """Return whether the client cannot follow: too far behind, and not ready for the
+        snapshot.
 
-        A newcomer is not slow, nor is one that only met a gap in the output.
+        A new client is not slow, nor is one that only met a gap in the output.
         """
         return self.behind and self._greeted and not self.takes_more()
 
@@ -168,7 +172,7 @@ class Viewer:
         return 0 if self._got is None else self.offset - self._got
 
     def _ask(self) -> None:
-        # A snapshot queued behind a full socket would be stale and cost memory.
+        # A snapshot queued on a full socket would be stale and cost memory.
         if self._asked or not self.takes_more():
             return
         self._asked = True

@@ -1,1 +1,1 @@
-"""A session as it is kept, named, ordered and shown."""
+"""Session records: storage, names, order and wire form."""

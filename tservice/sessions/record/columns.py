@@ -1,4 +1,4 @@
-"""Session records as rows of the database and back."""
+"""Conversion between session records and database rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _Decoder = Callable[[Any], Any]
 
 
 def _decoder(hint: Any) -> _Decoder | None:
-    """How a value of the database becomes one of the type C{hint}; C{None}: it is one."""
+    """Return the function that converts a database value to the type C{hint}; C{None} if none is
+    needed.
+    """
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
     kind = kinds[0] if get_origin(hint) is UnionType else hint
     if get_origin(kind) is tuple:
@@ -44,12 +46,12 @@ _DECODERS = _decoders()
 
 
 def to_row(session: Session) -> tuple[Any, ...]:
-    """The values of L{COLUMNS}."""
+    """Return the record's values in the order of L{COLUMNS}."""
     return tuple(_encode(getattr(session, name)) for name in COLUMNS)
 
 
 def from_row(row: sqlite3.Row) -> Session:
-    """The record that L{to_row} made."""
+    """Return the record of a row that L{to_row} made."""
     return Session(**{name: _decode(name, row[name]) for name in COLUMNS})
 
 

@@ -1,4 +1,4 @@
-"""Untrusted text about a model, made fit to show."""
+"""Untrusted model names, cleaned for display."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tservice.core.text import JOINERS, cut_between
 
 _UNSEEN = ("Cc", "Cf", "Cs")
 MODEL_LENGTH = 64
-"""Characters of C{displayModel} (protocol-session)."""
+"""Maximum characters of C{displayModel} (protocol-session)."""
 
 
 class ModelSource(StrEnum):
@@ -24,13 +24,13 @@ class ModelSource(StrEnum):
 
 
 def clean_line(text: str, limit: int) -> str:
-    """One line without control or format characters, at most C{limit} characters."""
+    """Return one line without control or format characters, at most C{limit} characters."""
     kept = "".join(c for c in text if c in JOINERS or unicodedata.category(c) not in _UNSEEN)
     return cut_between(kept.strip(), limit)
 
 
 def display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:
-    """The text of the highest-ranking source that said anything, and that source."""
+    """Return the text of the highest-ranking source with a report, and that source."""
     for source in ModelSource:
         text = clean_line(models.get(source, ""), MODEL_LENGTH)
         if text:
@@ -39,12 +39,16 @@ def display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:
 
 
 def custom_models(model_id: str | None) -> dict[str, str]:
-    """What is said of the model of a new session that uses C{model_id} of a custom endpoint."""
+    """Return the initial model reports of a new session that uses C{model_id} of a custom
+    endpoint.
+    """
     if model_id is None:
         return {}
     return {ModelSource.CUSTOM_ENDPOINT: clean_line(model_id, MODEL_LENGTH)}
 
 
 def restored_models(models: Mapping[str, str]) -> dict[str, str]:
-    """What is kept over a restart: C{config} is read again instead (protocol-session)."""
+    """Return the model reports that survive a restart. C{config} is read again
+    (protocol-session).
+    """
     return {source: text for source, text in models.items() if source != ModelSource.CONFIG}

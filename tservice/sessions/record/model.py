@@ -1,5 +1,4 @@
-"""A session as it is kept: frozen records and their vocabulary (protocol-session,
-protocol-status)."""
+"""Session records and their vocabulary (protocol-session, protocol-status)."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ from tservice.sessions.record.display import ModelSource as ModelSource
 from tservice.sessions.record.display import display_model
 
 _HIDDEN = {"hidden": True}
-"""Of a field: clients never see it."""
+"""Field metadata: the field is never shown to clients."""
 _LIVE = {"live": True}
-"""Of a field: it is known only while the service runs, and is not kept."""
+"""Field metadata: the field exists only while the service runs and is not saved."""
 _NULL = {"null": True}
-"""Of a field: C{None} is shown as C{null}; else it is left out."""
+"""Field metadata: C{None} is shown as C{null} instead of being left out."""
 
 
 class Status(StrEnum):
@@ -33,7 +32,7 @@ class Status(StrEnum):
 
 
 class Phase(StrEnum):
-    """Where a session's process stands; decides what may be asked of it."""
+    """Phase of a session's process; decides which operations are allowed."""
 
     CREATED = "created"
     STARTING = "starting"
@@ -44,7 +43,7 @@ class Phase(StrEnum):
     ERROR = "error"
     """The exit breaker tripped."""
     UNKNOWN = "unknown"
-    """It ran when it was last seen, and its server does not answer now."""
+    """The process ran when it was last seen, and its server does not answer now."""
 
 
 class NameSource(StrEnum):
@@ -120,7 +119,9 @@ class Tokens:
 
     @classmethod
     def counted(cls, taken: int, given: int) -> Tokens:
-        """Of what an agent was given and gave; each figure L{TOKENS_MAX} at most."""
+        """Make the totals from the tokens that an agent consumed and produced, each capped at
+        L{TOKENS_MAX}.
+        """
         taken, given = min(taken, TOKENS_MAX), min(given, TOKENS_MAX)
         return cls(input=taken, output=given, total=min(taken + given, TOKENS_MAX))
 
@@ -135,7 +136,7 @@ class CustomModel:
 
 
 MODEL_PARAMS = frozenset({"model", "provider"})
-"""Launch parameters that name a model of the agent's own."""
+"""Launch parameters that select one of the agent's built-in models."""
 
 
 @frozen(kw_only=True)
@@ -154,7 +155,7 @@ class Exit:
 
     @property
     def failed(self) -> bool:
-        """Known not to have ended well."""
+        """True if the process is known to have failed."""
         return self.signal is not None or (self.status is not None and self.status != 0)
 
 
@@ -197,21 +198,22 @@ class Todo:
 
 @frozen(kw_only=True)
 class Session:
-    """One session: a field is a column of the database unless it is live, and in the answer unless
-    it is hidden.
+    """Session record. A field is a database column unless it is live, and part of the answer
+    unless it is hidden.
 
-    @ivar pid: the process behind it, C{None} when there is none.
-    @ivar position: its place in the list of all sessions; smaller comes first.
-    @ivar turn_open: something was submitted to its agent, and no end of that was told yet.
-    @ivar models: what each source said; L{record.display.display_model} ranks them.
-    @ivar params: launch parameters of its mode (protocol-clis); C{model} and C{effort} among them.
+    @ivar pid: the process of the session, C{None} without one.
+    @ivar position: its position in the list of all sessions; smaller comes first.
+    @ivar turn_open: a prompt was submitted to its agent, and no end of the turn was reported yet.
+    @ivar models: the report of each source; L{record.display.display_model} ranks them.
+    @ivar params: launch parameters of its mode (protocol-clis), including C{model} and C{effort}.
     @ivar conversation_ids: the agent's own ids, oldest first.
-    @ivar current_tool: what the agent's hooks say runs in its turn, one line; not kept on disk.
-    @ivar background_tasks: how many of its tasks run beside its turns, by the last end of one; not
+    @ivar current_tool: one line about the tool that runs in the turn, from the agent's hooks; not
         kept on disk.
-    @ivar todos: its to-do list, C{current_task} the one that it does; not kept on disk.
-    @ivar os_user: as whom its panes run, for good; C{None}: as the service's own user.
-    @ivar env_overrides: set in the pane; the values are never in any answer.
+    @ivar background_tasks: number of tasks that run in parallel to its turns, as of the last turn's
+        end; not kept on disk.
+    @ivar todos: its to-do list. C{current_task} is the item in progress. Not kept on disk.
+    @ivar os_user: the OS user of its panes, which never changes; C{None}: the service's own user.
+    @ivar env_overrides: environment of the pane; the values are never part of an answer.
     """
 
     id: str
@@ -265,7 +267,7 @@ class Session:
 
     @property
     def place(self) -> PlaceId:
-        """Where it lives; L{fields_of_place} is the opposite."""
+        """The location of the session; L{fields_of_place} is the inverse."""
         if self.location is Location.LOCAL:
             known = self.os_user
             return OWN if known is None else place_of_os_user(known.name, known.uid)
@@ -277,34 +279,36 @@ class Session:
 
     @property
     def owned(self) -> bool:
-        """Made by this service; what is not is only attached to, and never ended."""
+        """True if the service created the session. Others are only attached to, and never ended."""
         return self.remote is None or self.remote.owned
 
     @property
     def detached(self) -> bool:
-        """Let go of without being ended; a start attaches again (protocol-delete)."""
+        """True if the service detached without ending the process; a start attaches again
+        (protocol-delete).
+        """
         return self.phase is Phase.DETACHED
 
     @property
     def respawn_blocked(self) -> bool:
-        """The exit breaker tripped; only a start with C{clearBreaker} gets past it."""
+        """True if the exit breaker tripped; only a start with C{clearBreaker} is then allowed."""
         return self.phase is Phase.ERROR
 
     @property
     def display_model(self) -> str | None:
-        """What to call the model, by whoever knows best."""
+        """Display name of the model from the most trusted source."""
         found = display_model(self.models)
         return None if found is None else found[0]
 
     @property
     def display_model_source(self) -> ModelSource | None:
-        """Who said so."""
+        """The source of L{display_model}."""
         found = display_model(self.models)
         return None if found is None else found[1]
 
 
 def fields_of_place(place: PlaceId) -> dict[str, Any]:
-    """What a L{Session} is made with that lives in C{place}."""
+    """Return the L{Session} fields for a session in C{place}."""
     if place.on_this_machine:
         known = None if place.uid is None else OsUserId(name=place.name, uid=place.uid)
         return {"os_user": known}

@@ -12,25 +12,27 @@ from tservice.core.text import LINE
 from tservice.sessions.record.display import clean_line
 
 NAME_LENGTH = 128
-"""Characters of a name."""
+"""Maximum characters of a name."""
 
 _LINE = re.compile(LINE)
 
 
 def check_name(name: str, field: str = "name") -> str:
-    """C{name} as it may be stored; empty means "go back to a generated one".
+    """Return C{name} as it may be stored. An empty name requests a generated one.
 
     @raise ServiceError: 400 for control characters or more than L{NAME_LENGTH} characters.
     """
     if len(name) > NAME_LENGTH:
         raise invalid(field, f"at most {NAME_LENGTH} characters")
     if not _LINE.fullmatch(name):
-        raise invalid(field, "control characters and forced directions of writing are not allowed")
+        raise invalid(field, "control characters and text direction overrides are not allowed")
     return name.strip()
 
 
 def placeholder(working_dir: str, mode: str, taken: Collection[str]) -> str:
-    """A generated name that is not C{taken}: the folder's name, numbered from the second on."""
+    """Return a generated name that is not C{taken}: the folder's name, numbered from the second
+    on.
+    """
     base = clean_line(PurePosixPath(working_dir).name, NAME_LENGTH - 8) or mode
     if base not in taken:
         return base

@@ -1,4 +1,4 @@
-"""The order of the session list (protocol-sessions, C{PUT /api/session-order})."""
+"""Order of the session list (protocol-sessions, C{PUT /api/session-order})."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 
 
 def reorder(positions: Mapping[str, int], order: Iterable[str]) -> dict[str, int]:
-    """The new positions of the sessions in C{order}, which names each once.
+    """Return the new positions of the sessions in C{order}, which names each once.
 
-    They share out the places that they held among themselves, so that sessions which the caller
-    does not see keep theirs.
+    The sessions exchange the positions that they held, so sessions outside C{order} keep theirs.
     """
     wanted = list(order)
     places = sorted(positions[session_id] for session_id in wanted)

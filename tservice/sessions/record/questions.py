@@ -1,4 +1,4 @@
-"""What has to be answered before a custom model is used (protocol-models)."""
+"""Questions that a caller answers before a custom model is used (protocol-models)."""
 
 from __future__ import annotations
 

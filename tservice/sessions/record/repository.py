@@ -21,35 +21,36 @@ _LOAD = f"SELECT {_NAMES} FROM sessions ORDER BY position, id"  # noqa: S608
 
 
 class SessionRepository:
-    """What was saved is on the disk when the method returns."""
+    """Table of session records. Durable changes are on disk when the method returns."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def load(self) -> list[Session]:
-        """Every record, in the order of the list."""
+        """Return every record, in the order of the list."""
         return self._database.read(from_row, _LOAD, named="sessions.id")
 
     def save(self, session: Session, *, durable: bool = True) -> None:
-        """Insert or replace.
+        """Insert or replace a record.
 
-        @param durable: false where a durable change follows before anybody is answered: it costs
-            no flush of its own.
-        @raise NotKept: the disk does not take it.
+        @param durable: false if a durable change follows before any answer is sent: no flush is
+            made.
+        @raise NotKept: the disk refuses the write.
         """
         self._database.execute(_SAVE, to_row(session), durable=durable)
 
     def note(self, session: Session) -> None:
-        """Insert or replace what has happened; a full disk gets it later.
+        """Insert or replace a record with an observed change; a full disk gets it later.
 
-        It costs no flush: a power loss may undo it.
+        No flush is made: a power loss may undo it.
         """
         self._database.later(("session", session.id), _SAVE, to_row(session))
 
     def remove(self, session_id: str) -> None:
-        """Forget the record, its input marks and its journal.
+        """Delete the record, its input marks and its journal.
 
-        @raise NotKept: the disk does not take it yet; until it does a restart brings it back.
+        @raise NotKept: the disk refuses the write; a restart brings the record back until the disk
+            takes the change.
         """
         try:
             self._database.execute(_REMOVE, (session_id,))
@@ -58,11 +59,11 @@ class SessionRepository:
             raise
 
     def drop(self, session_id: str) -> None:
-        """As L{remove}, for one that nobody asked to have removed; a full disk hears it later."""
+        """Delete the record without a caller's request. On a full disk the change is deferred."""
         self._database.later(("session", session_id), _REMOVE, (session_id,))
 
     def place(self, positions: Mapping[str, int]) -> None:
-        """Set the positions of these sessions, all or none."""
+        """Set the positions of these sessions in one transaction."""
         with self._database.transaction():
             self._database.execute_many(
                 "UPDATE sessions SET position = ? WHERE id = ?",

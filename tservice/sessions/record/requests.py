@@ -1,4 +1,4 @@
-"""What callers ask of sessions, as plain records."""
+"""Requests to the session service, as plain records."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from tservice.core.places.place import PlaceId
 from tservice.sessions.record.model import CustomModel
 
 INPUT_LENGTH = 65_536
-"""Characters of one input (protocol-input)."""
+"""Maximum characters of one input (protocol-input)."""
 CLIENT_ID_LENGTH = 128
 SEQ_LIMIT = 2**53 - 1
-"""The largest integer that every JSON reader keeps exact."""
+"""Largest integer that every JSON reader keeps exact."""
 
 
 @frozen(kw_only=True)
 class ModelWish:
-    """A model of a custom endpoint, and which questions were answered with yes
-    (protocol-models)."""
+    """Requested model of a custom endpoint, and the questions that were answered with yes
+    (protocol-models).
+    """
 
     endpoint_id: str
     model_id: str
@@ -32,14 +33,14 @@ class ModelWish:
 
 @frozen(kw_only=True)
 class CreateRequest:
-    """A session to be made (protocol-create).
+    """Request for a new session (protocol-create).
 
-    @ivar params: launch parameters; C{model} and C{effort} of the body are among them.
+    @ivar params: launch parameters, including C{model} and C{effort} of the body.
     @ivar parent_session_id: must be a session of the same owner.
     @ivar worktree: the session works in a new worktree of its case.
-    @ivar model_wish: what was asked for of a custom endpoint.
-    @ivar custom_model: what came of it; see L{ISessions.choose_model}.
-    @ivar attach: the tmux session of somebody else's to attach to.
+    @ivar model_wish: the requested model of a custom endpoint.
+    @ivar custom_model: the resolved model; see L{ISessions.choose_model}.
+    @ivar attach: an existing tmux session, not made by the service, to attach to.
     """
 
     mode: str | None = None
@@ -63,16 +64,16 @@ class CreateRequest:
 
 @frozen(kw_only=True)
 class InputRequest:
-    """Something to be typed (protocol-input).
+    """Request to type an input (protocol-input).
 
-    @ivar use_mux: C{True}: as a prompt; C{False}: as raw bytes; C{None}: by what it looks like.
-    @ivar client_id: with C{seq}: type it only if the number is above the last one seen from there.
+    @ivar use_mux: C{True}: as a prompt; C{False}: as raw bytes; C{None}: decided by the text.
+    @ivar client_id: with C{seq}: type it only if the number is above the client's last one.
     @ivar typed: a prompt is typed key by key instead of pasted.
-    @ivar longest: characters that C{text} may have; the service's own prompts may be longer.
-    @ivar may_wait: it may be kept and typed later where the session's host is away.
-    @ivar submitting: called just before the key that submits: what the agent does from then on
+    @ivar longest: maximum characters of C{text}; the service's own prompts may be longer.
+    @ivar may_wait: the input may be buffered and typed later if the session's host is out of reach.
+    @ivar submitting: called just before the key that submits. Activity of the agent after the call
         belongs to this input.
-    @ivar sender: whose right to type is looked at again just before it is typed; C{None}: the
+    @ivar sender: the identity whose permission is checked again just before typing; C{None}: the
         service itself.
     """
 
@@ -88,7 +89,7 @@ class InputRequest:
 
 
 def check_input(request: InputRequest) -> None:
-    """Refuse what may not be typed.
+    """Check the limits of an input.
 
     @raise ServiceError: 413 for more than C{longest} characters; 400 for a C{seq} without a
         C{clientId}, or one out of range.

@@ -1,4 +1,4 @@
-"""Whose window decides a session's size (protocol-size)."""
+"""Rules that decide whose window sets a session's size (protocol-size)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Viewport(StrEnum):
 
 @frozen(kw_only=True)
 class Wish:
-    """The size that somebody wants.
+    """Request for a size.
 
     @ivar viewer: the client id of a terminal socket, C{None} for a request over HTTP.
-    @ivar viewport: what kind of screen it is, C{None} when it does not say.
-    @ivar force: also against a desktop's claim.
+    @ivar viewport: the kind of screen, C{None} if unknown.
+    @ivar force: override a desktop's claim.
     """
 
     cols: int
@@ -35,18 +35,18 @@ class Wish:
 
     @property
     def small(self) -> bool:
-        """A phone or a tablet, which a desktop's claim holds off."""
+        """True for a phone or a tablet, which a desktop's claim blocks."""
         return self.viewport in (Viewport.MOBILE, Viewport.TABLET)
 
 
 @frozen(kw_only=True)
 class Claims:
-    """Who wants which size; of each viewer the last wish, so there are as many as sockets.
+    """Size requests of the viewers: the last request of each, one entry a socket.
 
-    @ivar wishes: of the viewers that are connected, the latest last.
-    @ivar holder: the viewer whose size holds, C{None} when it is nobody's who is connected.
-    @ivar desktop: the viewer of the last desktop claim, C{None} when it came over HTTP.
-    @ivar desktop_at: Unix milliseconds of that claim, C{None} when nobody claims.
+    @ivar wishes: requests of the connected viewers, the latest last.
+    @ivar holder: the viewer whose size is in effect, C{None} if no connected viewer set it.
+    @ivar desktop: the viewer of the last desktop claim, C{None} if it came over HTTP.
+    @ivar desktop_at: Unix milliseconds of that claim, C{None} without a claim.
     """
 
     wishes: tuple[Wish, ...] = ()
@@ -56,16 +56,18 @@ class Claims:
 
 
 def may_resize(claims: Claims, wish: Wish, now: int) -> bool:
-    """Whether a wish is granted.  One that does not say what it is counts as no phone."""
+    """Return whether a size request is granted.  An unknown kind of screen does not count as a
+    phone.
+    """
     if wish.force or not wish.small or claims.desktop_at is None:
         return True
     return now - claims.desktop_at >= DESKTOP_CLAIM_MS
 
 
 def after_wish(claims: Claims, wish: Wish, now: int) -> Claims:
-    """The claims once a wish was heard, granted or not.
+    """Return the claims after a size request, granted or not.
 
-    A desktop claims (again); a forced phone ends the claim, or its next resize would be ignored.
+    A desktop renews its claim. A forced phone ends the claim, or its next resize would be ignored.
     """
     granted = may_resize(claims, wish, now)
     if wish.viewer is not None:
@@ -79,10 +81,10 @@ def after_wish(claims: Claims, wish: Wish, now: int) -> Claims:
 
 
 def after_leaving(claims: Claims, viewer: str) -> tuple[Claims, Wish | None]:
-    """The claims without C{viewer}, and the wish that holds from now on.
+    """Return the claims without C{viewer}, and the size request that is in effect from now on.
 
-    Its desktop claim ends with it.  When the size was its own, the latest desktop that is left
-    has it, else whoever wished last; C{None}: nothing changes.
+    The viewer's desktop claim ends. If the viewer set the size, the latest remaining desktop takes
+    over, or else the latest remaining request. C{None}: nothing changes.
     """
     left = _others(claims, viewer)
     heir = next(reversed([*(w for w in left if not w.small)] or [*left]), None)

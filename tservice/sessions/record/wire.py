@@ -1,4 +1,4 @@
-"""A session as clients see it (protocol-session): its record, but for what is hidden there."""
+"""Wire form of a session (protocol-session): its record without the hidden fields."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from tservice.sessions.record.model import ModelSource, Session
 
 @cache
 def answer_of(record: type[attrs.AttrsInstance], base: type[Payload] = Payload) -> type[Payload]:
-    """The answer that shows C{record}, named after it: C{base} and every field that is not hidden.
+    """Return the answer model of C{record}: C{base} and every field that is not hidden.
 
-    A field that may be C{None} is left out then, unless the record says that C{null} is a value.
+    The model is named after the record. A field that is C{None} is left out, unless the record says
+    that C{null} is a value.
     """
     hints = get_type_hints(record)
     fields = {
@@ -32,12 +33,12 @@ def answer_of(record: type[attrs.AttrsInstance], base: type[Payload] = Payload) 
 
 
 def shown(record: attrs.AttrsInstance) -> Payload:
-    """A part of a session for an answer."""
+    """Return the answer for a part of a session."""
     return answer_of(type(record)).model_validate(record, from_attributes=True)
 
 
 def session_answer(session: Session) -> SessionAnswer:
-    """The record for an answer or an event; values of C{env_overrides} are never in it."""
+    """Return the record for an answer or an event, without the values of C{env_overrides}."""
     return SessionAnswer.model_validate(session, from_attributes=True)
 
 
@@ -51,7 +52,7 @@ def _field(hint: Any, metadata: Any) -> tuple[Any, Any]:
 
 
 def _shown(hint: Any) -> Any:
-    """A record, or a tuple of them, as answers have it."""
+    """Return the answer type of a record, or of a tuple of records."""
     if get_origin(hint) is tuple and attrs.has(get_args(hint)[0]):
         return tuple[answer_of(get_args(hint)[0]), ...]  # type: ignore[misc]
     return answer_of(hint) if attrs.has(hint) else hint
@@ -73,7 +74,7 @@ class _Derived(SessionTold):
 
 
 if TYPE_CHECKING:
-    # Its other fields are those of the record, which a type checker cannot follow.
+    # A type checker cannot see the other fields, which come from the record.
     SessionAnswer = _Derived
 else:
     SessionAnswer = answer_of(Session, _Derived)

@@ -1,1 +1,1 @@
-"""The operations of the sessions."""
+"""HTTP operations of the sessions."""

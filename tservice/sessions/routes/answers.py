@@ -1,4 +1,4 @@
-"""Shapes of the answers about sessions, for the OpenAPI document (protocol-sessions)."""
+"""Response models of the session operations, for the OpenAPI document (protocol-sessions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who reads what the sessions print and signal, put together with all their routes."""
+"""Assembly of the waits, the terminal sockets and all session routes."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def build_waits(
     blocked: Callable[[str], bool],
     typed: Typed,
 ) -> Feature[Waiting]:
-    """The waits and the terminals' sockets; a stop ends both.
+    """Build the waits and the terminal sockets; a stop ends both.
 
-    @param blocked: whether a session's agent waits for an answer.
-    @param typed: told of what is typed over a socket.
+    @param blocked: returns whether a session's agent waits for an answer.
+    @param typed: called with the input typed over a socket.
     """
     config = ground.config
     slots = WaitSlots(
@@ -72,7 +72,10 @@ _OF_THE_WAY = (
 
 
 def follow_panes(terminals: TerminalSockets) -> Callable[[Event], None]:
-    """Tells the terminals' sockets of a session's new pane, of its end, and of its host's way."""
+    """Return an event listener that informs terminal sockets.
+
+    It reports a session's new pane, its end, and the loss and return of its host.
+    """
 
     def heard(event: Event) -> None:
         if event.session_id is None:

@@ -1,4 +1,4 @@
-"""One terminal client's conversation (protocol-websocket)."""
+"""Protocol of one terminal client's WebSocket (protocol-websocket)."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from tservice.terminal.reports import is_report
 CLOSE_MALFORMED = 1003
 
 RESIZE_SECONDS = 0.05
-"""Between two changes of size that one socket asks for: a window that is drawn wider sends many."""
+"""Seconds between two size changes of one socket; dragging a window's edge sends many."""
 
 
 class SharedFrames:
-    """Frames output once for all sockets that stand at the same place.
+    """Frames output once for all sockets that are at the same position.
 
-    The output log hands out one bytes object there, so the last one is all that is remembered.
+    The output log returns one bytes object for that position, so only the last frame is kept.
     """
 
     def __init__(self) -> None:
         self._last = SocketMessage(b"")
 
     def message(self, data: bytes) -> SocketMessage:
-        """The message of C{data}, which may have been made for another socket already."""
+        """Return the message of C{data}, which may have been made for another socket already."""
         if self._last.payload is not data:
             self._last = SocketMessage(data)
         return self._last
@@ -61,8 +61,8 @@ class TerminalSocket:
 
     @param frames: shared by all sockets.
     @param cid: the client id: inputs are deduplicated under it, and its old socket is replaced.
-    @param since: offset to resume at, in the life of the stream named C{epoch}.
-    @param typed: told how many characters that somebody typed were accepted.
+    @param since: offset to resume at, in the stream with the epoch C{epoch}.
+    @param typed: called with the number of typed characters that were accepted.
     """
 
     _log = Logger()
@@ -94,10 +94,12 @@ class TerminalSocket:
         self._viewing = False
         self.cid = cid
 
-    # -- told by the WebSocket
+    # -- callbacks of the WebSocket
 
     def opened(self, socket: ISocket) -> None:
-        """The upgrade is done; session rules close with a code, so that a page sees it."""
+        """Connect the socket. Session rules close it with a code after the upgrade, so that a
+        page sees it.
+        """
         self._socket = socket
         code = self._refusal()
         if code is not None:
@@ -107,7 +109,7 @@ class TerminalSocket:
         self._sockets.connect(self._id, self, self._epoch, self._since)
 
     def text(self, data: str) -> None:
-        """A text frame arrived."""
+        """Handle a text frame."""
         try:
             message = parse(data)
         except Malformed as error:
@@ -126,58 +128,58 @@ class TerminalSocket:
                     viewer.got(offset)
 
     def binary(self, data: bytes) -> None:
-        """Clients send text only."""
+        """Close the socket: clients send text only."""
         self.close(CLOSE_MALFORMED, "binary frames go to the client only")
 
     def paused(self) -> None:
-        """The transport takes no more for now."""
+        """Stop sending until the transport resumes."""
         self._full = True
 
     def resumed(self) -> None:
-        """The transport takes more again."""
+        """Continue sending."""
         self._full = False
         viewer = self._sockets.viewer(self._id, self)
         if viewer is not None:
             viewer.pump()
 
     def closed(self, code: int) -> None:
-        """The socket is gone."""
+        """Disconnect after the socket was closed."""
         self._socket = None
         self._part()
 
-    # -- what the stream needs of a socket
+    # -- interface for the stream
 
     def send_text(self, text: str) -> None:
-        """Queue a text frame; nothing once the socket is gone."""
+        """Queue a text frame; do nothing once the socket is closed."""
         if self._socket is not None:
             self._socket.send_text(text)
 
     def send_binary(self, data: bytes) -> None:
-        """Queue a binary frame; nothing once the socket is gone."""
+        """Queue a binary frame; do nothing once the socket is closed."""
         if self._socket is not None:
             self._socket.send(self._frames.message(data))
 
     def writable(self) -> bool:
-        """Whether the transport takes more."""
+        """Return whether the transport takes more."""
         return self._socket is not None and self._socket.writable and not self._full
 
     def close(self, code: int, reason: str) -> None:
-        """Close, and hear nothing more."""
+        """Close the socket and ignore later callbacks."""
         socket, self._socket = self._socket, None
-        # Its successor is the same viewer: the size would leave and come back.
+        # The replacing socket is the same viewer, so its size request is kept.
         self._viewing = self._viewing and code != CLOSE_REPLACED
         self._part()
         if socket is not None:
             socket.close(code, reason)
 
-    # -- inside
+    # -- internals
 
     def _part(self) -> None:
         self._sizes.stop()
         self._sockets.disconnect(self._id, self)
         if self._viewing:
             self._viewing = False
-            spawn(self._sessions.leave(self._id, self.cid), self._log, "giving back a size")
+            spawn(self._sessions.leave(self._id, self.cid), self._log, "removing a viewer's size")
 
     def _refusal(self) -> int | None:
         try:
@@ -248,5 +250,5 @@ class TerminalSocket:
             self._log.info("no resize of {id}: {why}", id=self._id, why=error.message)
             return
         if (cols, rows) != (message.cols, message.rows):
-            # The client must draw at the size that holds; it heard of no change.
+            # The client must draw at the size in effect; no change event was sent.
             self.send_text(frame("size", c=cols, r=rows))

@@ -1,5 +1,6 @@
-"""The way in over HTTP: input, alone or with a wait for the turn that it begins (protocol-input,
-protocol-waits)."""
+"""Input over HTTP, alone or with a wait for the turn that it begins (protocol-input,
+protocol-waits).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from tservice.sessions.waits.service import Waiting, WaitRequest
 from tservice.sessions.waits.signals import TIMEOUT_DEFAULT
 
 BODY_LIMIT = LONGEST_CHARACTER * INPUT_LENGTH + LEAST_BODY_LIMIT
-"""Bytes: the longest input, each of its characters escaped, and the other fields."""
+"""Maximum bytes: the longest input with each character escaped, and the other fields."""
 
 _Signals = Annotated[str, StringConstraints(max_length=256)]
 
@@ -50,7 +51,7 @@ class InputBody(Body):
     wait_timeout: Annotated[int, Field(gt=0)] | None = None
 
     def request(self, sender: Identity) -> InputRequest:
-        """What C{sender} wants typed."""
+        """Return the input request of C{sender}."""
         return InputRequest(
             text=self.input,
             use_mux=self.use_mux,
@@ -61,7 +62,7 @@ class InputBody(Body):
         )
 
     def wanted(self) -> WaitRequest | None:
-        """The wait that is asked for; C{None} without one.
+        """Return the requested wait; C{None} without one.
 
         @raise ServiceError: 400 naming an unknown signal.
         """
@@ -112,7 +113,7 @@ class InputRoutes:
         return Reply(content=InputWaitAnswer.model_validate(found), headers=NO_STORE)
 
     def operations(self) -> list[Operation]:
-        """Its place in the table."""
+        """Return the operations of this class."""
         return [
             Operation(
                 method="POST",

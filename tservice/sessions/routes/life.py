@@ -1,4 +1,4 @@
-"""Making, starting and ending sessions (protocol-create, protocol-quickstart)."""
+"""Operations that create, start and end sessions (protocol-create, protocol-quickstart)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TmuxName = Annotated[
         min_length=1, max_length=128, pattern=r"^[^$:.\x00-\x1f\x7f][^:.\x00-\x1f\x7f]*$"
     ),
 ]
-"""No name of tmux' has a colon or a dot; with a dollar sign in front it would be a number."""
+"""Name of a tmux session, without colons and dots. A leading dollar sign would make it a number."""
 SessionName = Annotated[str, StringConstraints(max_length=NAME_LENGTH)]
 CaseName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=128)]
 RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -49,7 +49,7 @@ Params = Annotated[dict[str, str | bool | int], Field(max_length=32)]
 EnvOverrides = Annotated[dict[str, str], Field(max_length=64)]
 
 MAKE_BODY_LIMIT = 256 * 1024
-"""Bytes: the environment is most of it, of which the system takes 128 KiB in one variable."""
+"""Maximum bytes: mostly the environment, of which the system takes 128 KiB in one variable."""
 
 _MAKE_ERRORS = (
     ErrorCode.INVALID_INPUT,
@@ -61,9 +61,9 @@ _MAKE_ERRORS = (
 
 
 CONVERSATION = r"^(?:[0-9a-fA-F-]{1,100}|ses_[0-9A-Za-z]{1,96})$"
-"""Ids of conversations (protocol-create): opencode's begin with C{ses_}."""
+"""Pattern of conversation ids (protocol-create): opencode's begin with C{ses_}."""
 _PLACED = ("case_name", "working_dir", "worktree", "resume_session_id", "custom_model")
-"""What says where a session is to be, or what is to run in it."""
+"""Fields that select the location or the program of a session."""
 
 
 class RemoteSessionBody(Body):
@@ -83,7 +83,7 @@ class CustomModelBody(Body):
     confirmed_swap: bool | None = None
 
     def wish(self) -> ModelWish:
-        """C{confirmed} answers both questions."""
+        """Return the model request; C{confirmed} answers both questions."""
         return ModelWish(
             endpoint_id=self.endpoint_id,
             model_id=self.model_id,
@@ -100,7 +100,7 @@ class NewWorktreeBody(Body):
 
 
 class LaunchBody(Body):
-    """What both ways of making a session share."""
+    """Fields shared by both ways of creating a session."""
 
     case_name: CaseName | None = None
     mode: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
@@ -113,7 +113,7 @@ class LaunchBody(Body):
     custom_model: CustomModelBody | None = None
 
     def launch_params(self) -> dict[str, object]:
-        """C{model} and C{effort} are launch parameters like any other."""
+        """Return the launch parameters, including C{model} and C{effort}."""
         named = {"model": self.model, "effort": self.effort}
         given: dict[str, object] = dict(self.params or {})
         return given | {name: value for name, value in named.items() if value is not None}
@@ -148,7 +148,9 @@ class StartBody(Body):
 
 
 class DeleteQuery(Query):
-    """C{killMux=false} lets go of the process instead of ending it."""
+    """Query parameters of a deletion: C{killMux=false} detaches from the process instead of
+    ending it.
+    """
 
     kill_mux: bool = True
 
@@ -160,7 +162,7 @@ class LifeRoutes:
         self._sessions = sessions
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of this class."""
         return [*self._reads(), *self._makes(), *self._ends()]
 
     def _reads(self) -> list[Operation]:
@@ -269,15 +271,15 @@ class LifeRoutes:
         ]
 
     async def list(self, call: Call) -> object:
-        """Every session that the caller may see."""
+        """Return every session that the caller may see."""
         return [session_answer(it) for it in self._sessions.list(call.identity)]
 
     async def read(self, call: Call) -> object:
-        """One session."""
+        """Return one session."""
         return session_answer(self._sessions.get(call.id))
 
     async def create(self, call: Call) -> object:
-        """Make a session."""
+        """Create a session."""
         body: CreateBody = call.body
         warnings: list[str] = []
         request = CreateRequest(
@@ -300,7 +302,7 @@ class LifeRoutes:
         return OneSession(session=session_answer(session), warnings=warnings or None)
 
     async def quick_start(self, call: Call) -> object:
-        """Make a case and a session, and start it."""
+        """Create a case and a session, and start it."""
         body: QuickStartBody = call.body
         warnings: list[str] = []
         shared = _shared(body, warnings)
@@ -327,7 +329,7 @@ class LifeRoutes:
         )
 
     async def start(self, call: Call) -> object:
-        """Start the process."""
+        """Start the process of a session."""
         session = await self._sessions.start(
             call.id,
             clear_breaker=bool(call.body.clear_breaker),
@@ -353,7 +355,10 @@ def _left(found: Sequence[Leftover]) -> list[LeftAnswer] | None:
 
 
 def _shared(body: LaunchBody, warnings: list[str]) -> dict[str, Any]:
-    """@param warnings: what a new worktree lacks is added to it."""
+    """Return the fields shared by both ways of creating a session.
+
+    @param warnings: receives the warnings about a new worktree.
+    """
     return {
         "mode": body.mode,
         "case_name": body.case_name,
@@ -366,14 +371,17 @@ def _shared(body: LaunchBody, warnings: list[str]) -> dict[str, Any]:
 
 
 def _attached(body: CreateBody) -> PlaceId | None:
-    """@raise ServiceError: 400: something else says where it is to be."""
+    """Return the location of the tmux session to attach to; C{None} without one.
+
+    @raise ServiceError: 400: another field selects the location or program too.
+    """
     wanted = body.attach_remote_session
     if wanted is None:
         return None
     for name in _PLACED:
         if getattr(body, name) is not None:
             field = CreateBody.model_fields[name].alias or name
-            raise invalid(field, "does not go with attachRemoteSession")
+            raise invalid(field, "cannot be combined with attachRemoteSession")
     return PlaceId(kind=PlaceKind.REMOTE, name=wanted.host_id, part=wanted.remote_session_name)
 
 

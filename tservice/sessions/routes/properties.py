@@ -1,4 +1,6 @@
-"""Name, colour, pin, order, priority and automatic operations of a session (protocol-sessions)."""
+"""Operations on name, colour, pin, order, priority and automatic operations of a session
+(protocol-sessions).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ from tservice.sessions.routes.life import SessionId, SessionName
 from tservice.sessions.service import SessionService
 
 ORDER_BODY_LIMIT = 128 * 1024
-"""Bytes: a thousand ids, which are plain ASCII."""
+"""Maximum bytes: a thousand ids in plain ASCII."""
 
 Threshold = Annotated[int, Field(ge=1, le=10_000_000)]
 
@@ -95,13 +97,13 @@ class OrderBody(Body):
 
 
 class PropertyRoutes:
-    """C{PUT} routes of single fields."""
+    """C{PUT} operations of single fields."""
 
     def __init__(self, sessions: SessionService) -> None:
         self._sessions = sessions
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of this class."""
         return [
             _put("name", self.rename, "Rename the session", NameBody, NameAnswer),
             _put("color", self.colour, "Give it a colour", ColourBody, ColourAnswer),
@@ -155,13 +157,13 @@ class PropertyRoutes:
         return ColourAnswer(color=session.colour)
 
     async def pin(self, call: Call) -> object:
-        """Pin or unpin."""
+        """Pin or unpin the session."""
         properties = self._sessions.properties
         session = properties.pin(self._sessions.live(call.id), call.body.pinned)
         return PinAnswer(pinned=session.pinned)
 
     async def nice(self, call: Call) -> object:
-        """Set the priority, at once where a process runs."""
+        """Set the priority, immediately if a process runs."""
         nice = Nice(enabled=call.body.enabled, value=call.body.value)
         session = self._sessions.properties.nice(self._sessions.live(call.id), nice)
         return shown(session.nice)

@@ -1,4 +1,4 @@
-"""The terminal WebSocket in the operations table (protocol-websocket)."""
+"""Operation of the terminal WebSocket (protocol-websocket)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Typed = Callable[[Identity, str, str, int], None]
 
 
 class SocketQuery(Query):
-    """Who connects, and where the client stands in the output.
+    """Client id and position of a client in the output.
 
-    Without a C{cid} the socket gets one of its own and replaces no other.
+    Without a C{cid} the socket gets a new one and replaces no other.
     """
 
     cid: Annotated[str, Field(min_length=1, max_length=CLIENT_ID_LENGTH)] | None = None
@@ -42,9 +42,7 @@ class SocketRoutes:
         new_cid: Callable[[], str],
         typed: Typed = lambda caller, address, session_id, length: None,
     ) -> None:
-        """
-        @param typed: told of input: whose, from which address, for which session, how long.
-        """
+        """@param typed: called for each input with caller, address, session id and length."""
         self._typed = typed
         self._sessions = sessions
         self._sockets = sockets
@@ -68,12 +66,12 @@ class SocketRoutes:
         )
 
     def operations(self) -> list[Operation]:
-        """Its place in the table."""
+        """Return the operations of this class."""
         return [
             Operation(
                 method="GET",
                 path="/ws/sessions/{id}/terminal",
-                # Whose session it is is judged after the upgrade, so that a page sees the code.
+                # The owner is checked after the upgrade, so that a page sees the close code.
                 access=Access.USER,
                 scope=Scope.SESSIONS_INPUT,
                 handler=self._terminal,

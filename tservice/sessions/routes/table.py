@@ -1,4 +1,4 @@
-"""Every operation of the sessions, but the terminal's WebSocket."""
+"""Operations table of the sessions, without the terminal's WebSocket."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tservice.sessions.waits.service import Waiting
 
 
 def session_operations(sessions: SessionService, waiting: Waiting) -> list[Operation]:
-    """The operations of protocol-sessions, protocol-terminal and protocol-waits."""
+    """Return the operations of protocol-sessions, protocol-terminal and protocol-waits."""
     return [
         *LifeRoutes(sessions).operations(),
         *PropertyRoutes(sessions).operations(),

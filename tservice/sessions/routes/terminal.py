@@ -1,5 +1,6 @@
-"""Typing into sessions and reading their terminals (protocol-keys, protocol-input,
-protocol-terminal)."""
+"""Operations that type into sessions and read their terminals (protocol-keys, protocol-input,
+protocol-terminal).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from tservice.sessions.routes.life import Cols, Rows
 from tservice.sessions.service import SessionService
 
 MATCHES = 200
-"""Most matches of one search."""
+"""Maximum matches of one search."""
 
 _TYPING_ERRORS = (
     ErrorCode.INVALID_INPUT,
@@ -54,7 +55,9 @@ class ResizeBody(Body):
 
 
 class TerminalQuery(Query):
-    """What to read; C{lines} that is no positive integer means the history limit."""
+    """Query parameters of a terminal read. C{lines} that is no positive integer means the
+    history limit.
+    """
 
     full: bool = False
     tail: Annotated[int, Field(ge=1, le=BUFFER_BOUND)] | None = None
@@ -62,7 +65,7 @@ class TerminalQuery(Query):
 
 
 class SearchQuery(Query):
-    """A literal; C{limit} is clamped to 1 to 200."""
+    """Query parameters of a search for a literal; C{limit} is clamped to 1 to 200."""
 
     q: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     limit: int = MATCHES
@@ -70,13 +73,13 @@ class SearchQuery(Query):
 
 
 class TerminalRoutes:
-    """Input, keys, size, reads."""
+    """Operations on input, keys, size and reads."""
 
     def __init__(self, sessions: SessionService) -> None:
         self._sessions = sessions
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of this class."""
         return [*self._writes(), *self._reads()]
 
     def _writes(self) -> list[Operation]:
@@ -145,7 +148,7 @@ class TerminalRoutes:
         return Nothing()
 
     async def resize(self, call: Call) -> object:
-        """Ask for a size."""
+        """Request a size."""
         body = call.body
         wish = Wish(
             cols=body.cols, rows=body.rows, viewport=body.viewport_type, force=bool(body.force)

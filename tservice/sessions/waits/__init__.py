@@ -1,1 +1,1 @@
-"""Long polls: for a signal, for a text, for a fleet."""
+"""Long polls: waits for a signal, a text, or a group of sessions."""

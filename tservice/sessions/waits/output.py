@@ -22,15 +22,15 @@ from tservice.terminal.plain import plain
 
 CHUNK = 64 * 1024
 SETTLED = 0.15
-"""Seconds of silence after which the grid is read too: a TUI writes blanks as cursor moves."""
+"""Seconds of silence after which the screen is read too: a TUI writes blanks as cursor moves."""
 
 
 @frozen(kw_only=True)
 class OutputOutcome:
-    """How a wait for output ended.
+    """Outcome of a wait for output.
 
-    @ivar match: where the text was; C{None} when it did not come.
-    @ivar ended: the process ended, or the session went away, before the text came.
+    @ivar match: the match; C{None} if the text was not printed.
+    @ivar ended: the process ended, or the session was deleted, before the text was printed.
     """
 
     match: Match | None
@@ -41,7 +41,7 @@ class OutputOutcome:
 
 @implementer(IPaneListener)
 class OutputWait:
-    """One parked wait; its own reader of the pane's log."""
+    """Parked wait for output, with a separate reader of the pane's log."""
 
     _log = Logger()
 
@@ -63,10 +63,10 @@ class OutputWait:
         self._released = False
 
     def begin(self, timeout_ms: int, *, searched: bool) -> None:
-        """Wait for at most C{timeout_ms}; remember what the screen shows already.
+        """Wait for at most C{timeout_ms}; remember the current text of the screen.
 
-        @param searched: the screen did not hold the text a moment ago, and all that it shows
-            counts, also what came since.
+        @param searched: a search just found no match on the screen. Everything on the screen counts
+            then, including text printed since.
         """
         self._timeout = self._clock.callLater(timeout_ms / 1000, self._finish, None)
         if searched:
@@ -76,10 +76,10 @@ class OutputWait:
         spawn(self._remember_screen(), self._log, "reading the screen")
 
     def end(self) -> None:
-        """The session went away."""
+        """End the wait, because the session was deleted or detached."""
         self._finish(None, ended=True)
 
-    # -- told by the pane
+    # -- callbacks of the pane
 
     def pane_exited(self, ending: PaneExit) -> None:
         spawn(self._last_look(), self._log, "reading the last screen")
@@ -88,12 +88,12 @@ class OutputWait:
         self._finish(None, ended=True)
 
     def pane_resized(self, cols: int, rows: int) -> None:
-        """The program repaints by itself."""
+        """Do nothing: the program repaints itself."""
 
     def pane_titled(self, title: str) -> None:
-        """A title is no output."""
+        """Do nothing: a title is no output."""
 
-    # -- inside
+    # -- internals
 
     def _read(self) -> None:
         log = self._pane.log
@@ -128,7 +128,7 @@ class OutputWait:
         self._finish(None, ended=True)
 
     async def _match_screen(self) -> None:
-        """A row or a line that was not on the screen at the start, and holds the text, matches."""
+        """Match rows and lines with the text that were not on the screen at the start."""
         texts = await texts_of_screen(self._pane, self._needle)
         if texts is None or self._before is None:
             return
@@ -156,7 +156,7 @@ class OutputWait:
 
 
 class OutputWaits:
-    """Every parked wait for output; they share their slots with the waits for signals."""
+    """Registry of parked waits for output; they share their slots with the waits for signals."""
 
     def __init__(self, clock: IReactorTime, slots: WaitSlots) -> None:
         self._clock = clock
@@ -168,8 +168,7 @@ class OutputWaits:
     ) -> OutputWait:
         """Hold a call until C{needle} is printed, C{timeout_ms} passed, or it is cancelled.
 
-        @param searched: L{search_buffer} has just found nothing.
-
+        @param searched: L{search_buffer} has just found no match.
         @raise ServiceError: a cap is reached; nothing is parked.
         """
         give_back = self._slots.take([pane.session_id], owner)
@@ -187,20 +186,20 @@ class OutputWaits:
         return wait
 
     def waiting_for(self, session_id: str) -> bool:
-        """Whether somebody needs every byte of that session."""
+        """Return whether a wait needs every byte of that session."""
         return session_id in self._parked
 
     def session_gone(self, session_id: str) -> None:
-        """The session is no more, or its process was let go."""
+        """End the waits on a session that was deleted or detached."""
         for wait in tuple(self._parked.get(session_id, ())):
             wait.end()
 
 
 async def search_buffer(pane: IPane, needle: Needle) -> Match | None:
-    """The first match in the last 256 KB that the pane printed, or on its screen.
+    """Return the first match in the last 256 KB that the pane printed, or on its screen.
 
-    The screen has what the log has not: text whose blanks are cursor moves, and what was printed
-    while nobody took the bytes.
+    Only the screen has text whose blanks are cursor moves, and output printed while flood mode read
+    no bytes.
     """
     log = pane.log
     start = max(log.start, log.end - TAIL)
@@ -212,10 +211,11 @@ async def search_buffer(pane: IPane, needle: Needle) -> Match | None:
 
 
 async def texts_of_screen(pane: IPane, needle: Needle) -> list[str] | None:
-    """Return what holds the text on the screen; C{None} when the terminal does not answer: unknown.
+    """Return the rows and lines of the screen that contain the text; C{None} if the terminal
+    does not answer.
 
-    That is a row, or a line of several rows none of which holds it: the rest of a line may change
-    while the row with the text stays as it is.
+    A line of several rows is only returned if none of its rows contains the text: the rest of a
+    line may change while the row with the text stays the same.
     """
     try:
         capture = await pane.capture(0)
@@ -231,7 +231,7 @@ async def texts_of_screen(pane: IPane, needle: Needle) -> list[str] | None:
 
 
 def _rows_of(rows: Sequence[bytes], wrapped: Collection[int], first: int) -> Sequence[bytes]:
-    """The rows of the line that begins in row C{first}."""
+    """Return the rows of the line that begins in row C{first}."""
     last = first
     while last in wrapped and last + 1 < len(rows):
         last += 1

@@ -1,4 +1,4 @@
-"""The long-polling routes (protocol-waits)."""
+"""Long-polling operations (protocol-waits)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ BUSY = (ErrorCode.SESSION_BUSY, ErrorCode.RATE_LIMITED)
 
 
 def split_tokens(texts: list[str]) -> list[str]:
-    """The tokens of a list that may be repeated or separated by commas."""
+    """Return the tokens of a list that may be repeated or separated by commas."""
     return [token.strip() for text in texts for token in text.split(",")]
 
 
 def parse_until(texts: list[str], field: str = "until") -> tuple[Signal, ...] | None:
-    """The signals in C{texts}, each once, in the order in which they were asked for.
+    """Return the signals in C{texts}, each once, in the requested order.
 
     @raise ServiceError: 400 naming an unknown token.
     """
@@ -48,7 +48,7 @@ NoRegex = Annotated[None, BeforeValidator(_no_regex)]
 
 
 class WaitQuery(Query):
-    """What to wait for."""
+    """Query parameters of a wait."""
 
     until: list[str] = Field(default_factory=list)
     timeout: Timeout = TIMEOUT_DEFAULT
@@ -56,19 +56,19 @@ class WaitQuery(Query):
     regex: NoRegex = None
 
     def request(self) -> WaitRequest:
-        """The wait that is asked for."""
+        """Return the requested wait."""
         return WaitRequest(until=parse_until(self.until), timeout_ms=self.timeout, fresh=self.fresh)
 
 
 class FleetQuery(WaitQuery):
-    """Which sessions, and whether one of them is enough."""
+    """Query parameters of a wait on several sessions, for any or all of them."""
 
     sessions: list[str] = Field(min_length=1)
     mode: Literal["any", "all"] = "any"
 
 
 class OutputQuery(Query):
-    """Which text to wait for, and whether what was printed already counts."""
+    """Query parameters of a wait for output, and whether earlier output counts."""
 
     match: Annotated[str, Field(min_length=1, max_length=NEEDLE_MAX)]
     nocase: QueryBool = False
@@ -126,7 +126,7 @@ class FleetAnswer(Answer):
 
 
 class WaitRoutes:
-    """C{wait}, C{wait-output} and the fleet wait."""
+    """Operations C{wait}, C{wait-output} and the fleet wait."""
 
     def __init__(self, waiting: Waiting) -> None:
         self._waiting = waiting
@@ -157,7 +157,7 @@ class WaitRoutes:
         return _fresh(FleetAnswer, found)
 
     def operations(self) -> list[Operation]:
-        """Their places in the table."""
+        """Return the operations of this class."""
         return [
             Operation(
                 method="GET",

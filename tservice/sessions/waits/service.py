@@ -1,4 +1,4 @@
-"""What a wait asks for, checked against its session, and what it is answered (protocol-waits)."""
+"""Wait service: checks a wait against its session and makes the answer (protocol-waits)."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from tservice.sessions.waits.signals import (
 from tservice.terminal.matcher import Needle
 
 FLEET_MAX = 100
-"""Sessions of one fleet wait."""
+"""Maximum sessions of one fleet wait."""
 
 _EVENTS = {f"session:{signal}": signal for signal in Signal}
 
 
 @frozen(kw_only=True)
 class WaitRequest:
-    """A wait as asked for.
+    """Request for a wait.
 
-    @ivar until: C{None} for the default set, which a mode without hooks narrows.
+    @ivar until: C{None} for the default set, which is smaller for a mode without hooks.
     @ivar timeout_ms: positive; clamped here.
     """
 
@@ -49,10 +49,10 @@ class WaitRequest:
 
 
 class Waiting:
-    """Waits of both kinds on sessions that the caller may see.
+    """Waits for signals and for output on sessions that the caller may see.
 
-    @param blocked: whether an approval of that session is pending.
-    @param gives_signals: whether sessions of a mode give C{stop} and C{blocked}.
+    @param blocked: returns whether an approval of that session is pending.
+    @param gives_signals: returns whether sessions of a mode give C{stop} and C{blocked}.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Waiting:
         self.stop = hub.subscribe(self._heard)
 
     async def wait(self, session_id: str, request: WaitRequest, caller: Identity) -> dict[str, Any]:
-        """Hold until a signal (protocol-waits)."""
+        """Hold the call until a signal (protocol-waits)."""
         session = self._sessions.get(session_id, caller)
         until = self._until(session.mode, request.until)
         held = self._held(session, request)
@@ -94,7 +94,7 @@ class Waiting:
     async def fleet(
         self, ids: Sequence[str], request: WaitRequest, caller: Identity, *, need_all: bool
     ) -> dict[str, Any]:
-        """Hold until any, or every, one of several sessions signals (protocol-fleet)."""
+        """Hold the call until any or all of several sessions signal (protocol-fleet)."""
         until = request.until or DEFAULT_UNTIL
         sessions = [self._sessions.get(session_id, caller) for session_id in dict.fromkeys(ids)]
         if request.until is not None:
@@ -130,10 +130,11 @@ class Waiting:
         caller: Identity,
         deliver: Callable[[Callable[[], None]], Awaitable[Delivery]],
     ) -> dict[str, Any]:
-        """Type, then hold until a signal; the wait is registered before anything is typed.
+        """Type an input, then hold the call until a signal. The wait is registered before the
+        typing.
 
-        @param deliver: types; calls its argument just before the key that submits, from where on
-            every signal is one of the new turn.
+        @param deliver: types; calls its argument just before the key that submits. Every signal
+            after that call belongs to the new turn.
         """
         session = self._sessions.get(session_id, caller)
         until = self._until(session.mode, request.until, "wait")
@@ -172,7 +173,7 @@ class Waiting:
         timeout_ms: int,
         from_buffer: bool,
     ) -> dict[str, Any]:
-        """Hold until C{needle} is printed."""
+        """Hold the call until C{needle} is printed."""
         self._sessions.get(session_id, caller)
         pane = self._sessions.pane_of(session_id)
         if pane is None:
@@ -191,22 +192,24 @@ class Waiting:
         return self._output_answer(session_id, timeout_ms, outcome)
 
     async def _settled(self, wait: ParkedWait) -> WaitOutcome:
-        """The outcome, one turn of the reactor later: what the signal changes is done by then."""
+        """Return the outcome one reactor turn later, when the effects of the signal are
+        complete.
+        """
         outcome = await wait.done
         await sleep(self._clock, 0)
         return outcome
 
     def parked(self) -> int:
-        """Waits of both kinds that are held now."""
+        """Return the number of parked waits for signals and output."""
         return self._waits.parked()
 
     def _until(
         self, mode: str, asked: tuple[Signal, ...] | None, field: str = "until"
     ) -> tuple[Signal, ...]:
-        """What a wait on a session of C{mode} waits for.
+        """Return the signals that a wait on a session of C{mode} waits for.
 
-        @param field: where the caller asked.
-        @raise ServiceError: 400: C{stop} or C{blocked} was asked for of a mode that gives neither.
+        @param field: the request field that named the signals.
+        @raise ServiceError: 400: C{stop} or C{blocked} was requested of a mode that gives neither.
         """
         if self._gives_signals(mode):
             return asked or DEFAULT_UNTIL
@@ -218,7 +221,9 @@ class Waiting:
         return asked
 
     def _held(self, session: Session, request: WaitRequest) -> list[Signal]:
-        """The signals that hold already; with C{fresh} only the one that never changes back."""
+        """Return the signals that hold already; with C{fresh} only the one that never changes
+        back.
+        """
         if session.pid is None:
             return [Signal.EXIT]
         if request.fresh:
@@ -227,10 +232,11 @@ class Waiting:
         return [Signal.BLOCKED, *held] if self._blocked(session.id) else held
 
     def _state_now(self, session_id: str, until: tuple[Signal, ...]) -> WaitOutcome:
-        """A duplicate is answered from the current state (protocol-exactly-once).
+        """Return the outcome of a duplicate input from the current state
+        (protocol-exactly-once).
 
-        A turn that is over has given its C{stop}, perhaps while this service was not there; one of
-        which nothing is known yet has given no signal.
+        A turn that is over has given its C{stop}, perhaps while this service was not running. An
+        unknown turn has given no signal.
         """
         session = self._sessions.get(session_id)
         held = self._held(session, WaitRequest(timeout_ms=0))
@@ -274,7 +280,7 @@ class Waiting:
         }
 
     def _alongside(self, session_id: str) -> dict[str, Any]:
-        """The session's status, so that nothing is hidden; a deleted one is stopped."""
+        """Return the session's status for the answer; a deleted session is stopped."""
         try:
             session = self._sessions.get(session_id)
         except ServiceError:
@@ -288,7 +294,7 @@ class Waiting:
             self._waits.session_deleted(event.session_id)
             self._outputs.session_gone(event.session_id)
         elif isinstance(event.payload, SessionTold) and event.payload.detached:
-            # No process ended, so no event says so, and yet none is left.
+            # A detached session has no process, but no exit event reports that.
             self._waits.signal(event.session_id, Signal.EXIT)
             self._outputs.session_gone(event.session_id)
         elif event.name in _EVENTS:
@@ -311,5 +317,5 @@ def _wait(
 
 
 def opened(delivery: Delivery) -> dict[str, str]:
-    """What an answer tells of a picker that a prompt opened (protocol-prompts)."""
+    """Return the answer field for a picker that a prompt opened (protocol-prompts)."""
     return {} if delivery.opened is None else {"opened": delivery.opened}

@@ -36,12 +36,12 @@ class Signal(StrEnum):
 
 DEFAULT_UNTIL = (Signal.STOP, Signal.IDLE, Signal.EXIT)
 TURN_SIGNALS = frozenset({Signal.STOP, Signal.BLOCKED})
-"""Only modes that tell of their turns surely enough give these (protocol-signals)."""
+"""Signals given only by modes that report their turns reliably (protocol-signals)."""
 
 
 @frozen(kw_only=True)
 class WaitCaps:
-    """How many waits of both kinds may be parked (protocol-waits)."""
+    """Maximum numbers of parked waits, for signals and output together (protocol-waits)."""
 
     per_session: int = 16
     total: int = 128
@@ -50,10 +50,10 @@ class WaitCaps:
 
 @frozen(kw_only=True)
 class WaitOutcome:
-    """How a wait ended.
+    """Outcome of a wait.
 
-    @ivar signals: each session's signal; C{None} where none came.
-    @ivar ended: the session went away while the wait was parked.
+    @ivar signals: each session's signal; C{None} if it gave none.
+    @ivar ended: the session was deleted while the wait was parked.
     """
 
     signals: Mapping[str, Signal | None]
@@ -64,24 +64,24 @@ class WaitOutcome:
 
     @property
     def signal(self) -> Signal | None:
-        """The signal that fired, of a wait on one session the only one."""
+        """The signal that fired, for a wait on one session."""
         return next((signal for signal in self.signals.values() if signal), None)
 
 
 def clamp_timeout(timeout: int) -> int:
-    """C{timeout} in milliseconds, brought into L{TIMEOUT_RANGE}."""
+    """Return C{timeout} in milliseconds, brought into L{TIMEOUT_RANGE}."""
     low, high = TIMEOUT_RANGE
     return max(low, min(high, timeout))
 
 
 def first_of(held: Iterable[Signal], until: frozenset[Signal]) -> Signal | None:
-    """Of the signals that hold, the one that wins; C{None} when none is waited for."""
+    """Return the held signal with the highest precedence; C{None} if none is waited for."""
     wanted = until.intersection(held)
     return next((signal for signal in Signal if signal in wanted), None)
 
 
 class WaitSlots:
-    """Counts parked waits against their caps; every slot is given back exactly once."""
+    """Counts parked waits against their caps; every slot is returned exactly once."""
 
     def __init__(self, caps: WaitCaps) -> None:
         self._caps = caps
@@ -90,7 +90,7 @@ class WaitSlots:
         self.taken = 0
 
     def take(self, sessions: Iterable[str], owner: str) -> Callable[[], None]:
-        """Take one slot on each session; the returned function gives it back, once.
+        """Reserve one slot on each session. The returned function releases it, once.
 
         @raise ServiceError: SESSION_BUSY for a full session, RATE_LIMITED for the other caps.
         """
@@ -126,11 +126,11 @@ class WaitSlots:
 
 @frozen(eq=False)
 class ParkedWait:
-    """One held call.
+    """Held call that waits for signals.
 
     @ivar done: fires with the L{WaitOutcome}; cancelling it frees the slot.
-    @ivar disarmed: non-empty while only C{exit} counts: a wait that comes with an input must not
-        be answered by the end of the turn before it.
+    @ivar disarmed: non-empty while only C{exit} counts: a wait that comes with an input must not be
+        answered by the end of the turn before it.
     """
 
     until: frozenset[Signal]
@@ -142,26 +142,26 @@ class ParkedWait:
     disarmed: list[bool] = field(factory=list)
 
     def arm(self) -> None:
-        """From here on every signal counts."""
+        """Count every signal from here on."""
         self.disarmed.clear()
 
     def abandon(self) -> None:
-        """Nobody waits any more: the slot is free at once."""
+        """Cancel the wait and free its slot immediately."""
         self.done.addErrback(_trap_cancelled)
         self.done.cancel()
 
     def takes(self, signal: Signal) -> bool:
-        """Whether C{signal} is waited for now."""
+        """Return whether C{signal} is waited for now."""
         return signal in self.until and (signal is Signal.EXIT or not self.disarmed)
 
     def settled(self) -> bool:
-        """Whether enough sessions have given their signal."""
+        """Return whether enough sessions have given their signal."""
         fired = [signal is not None for signal in self.signals.values()]
         return all(fired) if self.need_all else any(fired)
 
 
 class Waits:
-    """Every parked wait for a signal."""
+    """Registry of parked waits for signals."""
 
     def __init__(self, clock: IReactorTime, slots: WaitSlots) -> None:
         self._clock = clock
@@ -201,7 +201,7 @@ class Waits:
         return wait
 
     def signal(self, session: str, signal: Signal) -> None:
-        """C{session} gave C{signal}: answer whoever waits for it."""
+        """Answer the waits for C{signal} of C{session}."""
         for wait in tuple(self._parked.get(session, ())):
             if wait.takes(signal) and wait.signals[session] is None:
                 wait.signals[session] = signal
@@ -209,14 +209,14 @@ class Waits:
                     self._finish(wait)
 
     def session_deleted(self, session: str) -> None:
-        """The session is no more: nothing that waits for it can be answered otherwise."""
+        """End all waits on a deleted session."""
         for wait in tuple(self._parked.get(session, ())):
             if Signal.EXIT in wait.until and wait.signals[session] is None:
                 wait.signals[session] = Signal.EXIT
             self._finish(wait, ended=True, timed_out=not wait.settled())
 
     def parked(self) -> int:
-        """How many slots are taken, waits for output included."""
+        """Return the number of taken slots, including waits for output."""
         return self._slots.taken
 
     def _finish(self, wait: ParkedWait, *, timed_out: bool = False, ended: bool = False) -> None:

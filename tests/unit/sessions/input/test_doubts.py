@@ -322,7 +322,7 @@ class HomeTests(SubmissionCase):
         self.agent.draw()
         answer = self.send("next\r", 2)
         self.spend(LONG)
-        self.assertIn("somebody's draft", self.refused(answer))
+        self.assertIn("holds a draft", self.refused(answer))
         self.assertEqual([], self.agent.prompts)
         self.assertTrue(self.agent.text.endswith("and one of mine"))
 

@@ -78,7 +78,7 @@ class KeptInputTests(FarCase):
         self.assertEqual(b"two ", self.typed)
         lost = self.last("session:inputLost")
         self.assertEqual((self.session.id, 2), (lost["id"], lost["chunks"]))
-        self.assertIn("right to type", str(lost["reason"]))
+        self.assertIn("permission to type", str(lost["reason"]))
         self.back()
         self.assertEqual((b"two ", 1), (self.typed, self.names.count("session:inputLost")))
 

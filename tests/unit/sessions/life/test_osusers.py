@@ -75,7 +75,7 @@ class StartTests(OsUserCase):
         text = self.assert_refused(
             ErrorCode.OPERATION_FAILED, self.sessions.start(other.id, granted=True)
         )
-        self.assertIn("the hooks' secret cannot be put in place", text)
+        self.assertIn("could not write the hooks' secret", text)
 
     def test_another_os_user_since(self) -> None:
         """What runs, runs on; nothing is started as another one."""
