@@ -1,1 +1,1 @@
-"""What a person may want to say next: goals, past prompts, suggestions (protocol-intent)."""
+"""Suggestions for the next prompt, from goals, past prompts and session state (protocol-intent)."""

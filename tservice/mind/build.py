@@ -1,4 +1,4 @@
-"""Suggestions and intents, put together."""
+"""Assembly of suggestions and intents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build_mind(
     approvals: Approvals,
     git: GitReaders,
 ) -> Feature[Mind]:
-    """What to say next; a stop ends every CLI that is asked."""
+    """Build the suggestion feature; a stop ends every CLI run."""
     store = IntentStore(ground.database)
     intents = Intents(
         clock=ground.reactor,
@@ -84,7 +84,7 @@ def build_mind(
 
 
 def conversation_of(transcripts: Transcripts) -> Conversation:
-    """What was said, from the agents' own records."""
+    """Return a reader of the agents' own transcripts."""
 
     def conversation(session_id: str) -> Awaitable[Mapping[str, Any]]:
         return transcripts.last_response(session_id, whole=True)
@@ -93,7 +93,7 @@ def conversation_of(transcripts: Transcripts) -> Conversation:
 
 
 def git_of(git: GitReaders, workspaces: SessionWorkspaces) -> GitState:
-    """How repositories stand; quickly, or not at all."""
+    """Return a reader of repository states with a short time-out."""
 
     def state(session_id: str) -> Awaitable[Mapping[str, Any]]:
         return git.status(workspaces.of(session_id), GitOptions(max_repos=4, timeout=5.0))
@@ -102,7 +102,7 @@ def git_of(git: GitReaders, workspaces: SessionWorkspaces) -> GitState:
 
 
 def pending_of(approvals: Approvals) -> Pending:
-    """What agents ask; one that is only done asks nothing."""
+    """Return a reader of agents' open questions, without items of agents that are only idle."""
 
     def pending(session_id: str) -> Mapping[str, Any] | None:
         item = approvals.pending_of(session_id)

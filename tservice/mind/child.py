@@ -1,4 +1,4 @@
-"""One run of a CLI that answers once: bounded in time and output, and gone with its group."""
+"""Process of a CLI that answers once, bounded in time and output, in a separate process group."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from tservice.core.process.owngroup import in_own_group
 from tservice.core.timers import Timers
 
 TIME_LIMIT = 85.0
-"""Seconds that it may run: who asked is answered within 90."""
+"""Maximum run time in seconds; the caller is answered within 90."""
 
 OUTPUT_LIMIT = 256 * 1024
-"""Bytes of standard output that are taken; a CLI that prints more is ended."""
+"""Maximum bytes of standard output; a CLI that prints more is killed."""
 
 ERRORS = 2_000
 """Bytes of standard error that are kept, the last ones."""
 
 PIPES = 1.0
-"""Seconds that something which left the group may keep the pipes open."""
+"""Seconds for which a process that left the group may keep the pipes open."""
 
 _LIMIT, _PIPES = "limit", "pipes"
 
@@ -41,10 +41,10 @@ KillGroup = Callable[[int, int], None]
 
 @frozen(kw_only=True)
 class ChildEnd:
-    """How it ended.
+    """Exit of a run.
 
     @ivar status: C{None} after a signal.
-    @ivar reason: why it was ended; empty when it ended by itself.
+    @ivar reason: the reason for killing it; empty if it ended by itself.
     """
 
     status: int | None
@@ -55,11 +55,11 @@ class ChildEnd:
 
 @frozen(kw_only=True)
 class Asked:
-    """What is run for an answer.
+    """Command line of a run.
 
     @ivar argv: the first word is an absolute path.
-    @ivar stands: the folder it runs in, where it makes a group of its own by itself; C{None}: that
-        of the prompt.
+    @ivar stands: working directory of a command that makes its process group itself; C{None}: the
+        folder of the prompt.
     """
 
     argv: tuple[str, ...]
@@ -68,7 +68,7 @@ class Asked:
 
 
 class Child(ProcessProtocol):
-    """There is nothing that it could lose: it is ended by SIGKILL.
+    """Process of one run. It has no data to lose, so it is ended by SIGKILL.
 
     @ivar ended: fires once the process is gone and its pipes are closed.
     """
@@ -86,9 +86,9 @@ class Child(ProcessProtocol):
         self.ended: Deferred[ChildEnd] = Deferred()
 
     def start(self, processes: IReactorProcess, asked: Asked, prompt: Path) -> None:
-        """Run it with the file C{prompt} as its standard input, which it may read only.
+        """Start it with the file C{prompt} as read-only standard input.
 
-        @raise OSError: the file cannot be opened, or no process could be made.
+        @raise OSError: the file cannot be opened, or no process could be started.
         """
         command = in_own_group(asked.argv) if asked.stands is None else [*asked.argv]
         given = os.open(prompt, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -105,7 +105,7 @@ class Child(ProcessProtocol):
             os.close(given)
 
     def end(self, reason: str) -> None:
-        """Kill it and all that it has started; harmless when it is over."""
+        """Kill the process and its whole group; do nothing after its exit."""
         self._reason = self._reason or reason
         self._kill()
 
@@ -125,7 +125,7 @@ class Child(ProcessProtocol):
     def processExited(self, reason: Failure) -> None:
         value = reason.value
         self._status = value.exitCode if isinstance(value, ProcessTerminated) else 0
-        # What it has started must not go on without it.
+        # Its children must not outlive it.
         self._kill()
         self._timers.set(_PIPES, PIPES, self.transport.loseConnection)
 
@@ -145,7 +145,7 @@ class Child(ProcessProtocol):
         try:
             self._kill_group(self._group, signal.SIGKILL)
         except ProcessLookupError:
-            # It has not made its group yet, or there is nobody left in it.
+            # It has not made its group yet, or the group is empty.
             if self.transport.pid is not None:
                 with suppress(ProcessExitedAlready):
                     self.transport.signalProcess("KILL")

@@ -1,4 +1,4 @@
-"""How each CLI answers once, from its standard input, with no tool at hand.
+"""Command lines with which each CLI answers once from its standard input, without tools.
 
 Pure.
 """
@@ -42,13 +42,13 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "opencode": ("run", "--pure", "Do as the text on standard input says."),
     "pi": ("--print", "--no-tools", "--no-session", "Do as the text on standard input says."),
 }
-"""The words behind the program, by mode."""
+"""Arguments after the program, by mode."""
 
 
 def command(binary: str, mode: str, model: str) -> tuple[str, ...]:
-    """What runs.
+    """Return the command line of a CLI.
 
-    @param model: which one C{primary} asks (setting C{readMyMindModel}); empty: its own choice.
+    @param model: model of C{primary} (setting C{readMyMindModel}); empty: the CLI's default.
     """
     chosen = ("--model", model) if model and mode == PRIMARY else ()
     return (binary, *COMMANDS[mode], *chosen)

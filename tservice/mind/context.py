@@ -1,4 +1,4 @@
-"""What the CLI is given to read before it suggests anything (protocol-suggestions).  Pure."""
+"""Text that the CLI reads before it suggests anything (protocol-suggestions).  Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attrs import frozen
 from tservice.mind.model import SUGGESTIONS, Intent
 
 LONGEST = 30_000
-"""Characters of all of it."""
+"""Maximum characters of the whole text."""
 
 DIALOG, GIT, PROMPTS, STEER, REJECTED = 4_000, 2_000, 6_000, 2_000, 3_000
 """Characters of these parts; the agent's last answer gets what is left."""
@@ -38,9 +38,9 @@ characters what makes it likely. "kind" is "continue" (go on), "verify" (check w
 
 @frozen(kw_only=True)
 class Observed:
-    """What is known of a session.
+    """Observed state of a session.
 
-    @ivar dialog: what its agent asks now.
+    @ivar dialog: the question that its agent asks now.
     @ivar said: the agent's last answer.
     @ivar git: the state of its repositories, as git status answers it.
     """
@@ -58,11 +58,11 @@ def instructions(
     steer: str = "",
     rejected: Sequence[str] = (),
 ) -> str:
-    """All that the CLI reads; never more than L{LONGEST} characters.
+    """Return the text for the CLI; never more than L{LONGEST} characters.
 
-    @param mark: a word that nobody could know before: no text that was observed can end its fence.
-    @param steer: what the person wants another guess to heed.
-    @param rejected: suggestions that were not wanted.
+    @param mark: an unpredictable word, so that no observed text can end its fence.
+    @param steer: the person's hint for another guess.
+    @param rejected: rejected suggestions.
     """
     past = () if intent is None else intent.prompts
     own = [
@@ -70,7 +70,7 @@ def instructions(
         _titled("The person's goals here", "" if intent is None else intent.goals),
         _titled("The person says about this guess", steer[:STEER]),
     ]
-    # What was suggested before was made from what was observed: it is no word of the person's.
+    # Earlier suggestions derive from observed text, so they are untrusted like it.
     seen = [
         _fenced(mark, "suggestions that were not wanted", _listed(rejected, REJECTED)),
         _fenced(mark, "what the agent asks now", _tail(observed.dialog, DIALOG)),
@@ -83,12 +83,12 @@ def instructions(
 
 
 def git_text(status: Mapping[str, Any]) -> str:
-    """The answer of git status in a few lines."""
+    """Return the answer of git status in a few lines."""
     return "\n".join(_repository(each) for each in status.get("repos") or ())
 
 
 def dialog_text(item: Mapping[str, Any]) -> str:
-    """An item of the inbox as text."""
+    """Return an item of the inbox as text."""
     options = [f"{each['n']}. {each['label']}" for each in item.get("options") or ()]
     words = (item.get("message"), item.get("toolSummary"), item.get("context"), *options)
     return "\n".join(word for word in words if word)
@@ -110,7 +110,7 @@ def _titled(title: str, text: str) -> str:
 def _fenced(mark: str, title: str, text: str) -> str:
     if not text:
         return ""
-    # Whoever wrote the text cannot know the mark; should it hold it all the same, it is lost.
+    # The writer of the text cannot know the mark; should the text contain it, it is removed.
     inside = text.replace(mark, "")
     return f"\n{mark} begin, untrusted: {title}\n{inside}\n{mark} end\n"
 
@@ -120,7 +120,7 @@ def _tail(text: str, longest: int) -> str:
 
 
 def _newest(texts: Sequence[str]) -> str:
-    """The newest ones that there is room for, in their order."""
+    """Return the newest prompts that fit, in their order."""
     kept: list[str] = []
     left = PROMPTS
     for text in reversed(texts):

@@ -1,4 +1,4 @@
-"""The intents: read, set, and told of what is said to agents (protocol-intent)."""
+"""Intents: read, replaced, and extended with prompts to agents (protocol-intent)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
 
 _TURNS = frozenset({EventName.HOOK_STOP, EventName.SESSION_IDLE})
-"""What tells that a prompt may have been said."""
+"""Events after which a new prompt may have been submitted."""
 
 
 class Intents:
-    """One for each owner and workspace."""
+    """Intents of all owners and workspaces."""
 
     _log = Logger()
 
@@ -57,26 +57,26 @@ class Intents:
         self._unobserve: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Begin to collect prompts, of the modes for which that is switched on."""
+        """Begin to collect prompts of the modes that have it enabled."""
         self._since = self._store.collected_modes()
         self._switch(self._settings.get())
         self._unobserve = self._settings.observe(lambda before, after: self._switch(after))
         self._unsubscribe = self._hub.subscribe(self._heard)
 
     def stop(self) -> None:
-        """Collect nothing more; what is being read is dropped."""
+        """Stop collecting; running reads are cancelled."""
         self._unsubscribe()
         self._unobserve()
         for reading in tuple(self._reading.values()):
             reading.cancel()
 
     def forget(self, known: Known) -> None:
-        """Keep nothing for owners who are not known, now and later."""
+        """Delete the intents of unknown owners, now and later."""
         self._known = known
         self._store.forget_strangers(known)
 
     async def read(self, session_id: str) -> Intent | None:
-        """The intent of a session's owner in its workspace.
+        """Return the intent of a session's owner in its workspace.
 
         @raise ServiceError: 404; 422: the workspace does not answer.
         """
@@ -85,10 +85,10 @@ class Intents:
     async def set_goals(
         self, session_id: str, goals: str, again: Callable[[], object] = lambda: None
     ) -> Intent:
-        """Replace the intent: C{goals} are all of it, what was collected goes.
+        """Replace the intent with C{goals} only; collected prompts are deleted.
 
-        @param again: judges the caller once more, before it is kept.
-        @raise ServiceError: as L{read}, and 422: it cannot be kept.
+        @param again: authorizes the caller again before it is saved.
+        @raise ServiceError: as L{read}, and 422: it cannot be saved.
         """
         intent = evolve(await self._fresh(session_id), goals=goals)
         again()
@@ -96,7 +96,7 @@ class Intents:
         return intent
 
     async def delete(self, session_id: str, again: Callable[[], object] = lambda: None) -> bool:
-        """Forget it; whether there was one.
+        """Delete the intent and return whether there was one.
 
         @param again: as for L{set_goals}.
         @raise ServiceError: as L{set_goals}.
@@ -105,10 +105,10 @@ class Intents:
         again()
         return self._store.delete(key, now_ms(self._clock))
 
-    # -- inside
+    # -- internals
 
     async def _workspace(self, session_id: str) -> tuple[str, str]:
-        """The key of an intent, and the real path of its workspace."""
+        """Return the key of an intent, and the real path of its workspace."""
         session = self._sessions.get(session_id)
         await self._places.ask(session.place)
         look = partial(os.path.realpath, session.working_dir)
@@ -122,7 +122,7 @@ class Intents:
         return Intent(key=key, owner=owner, working_dir=folder, updated_at=now_ms(self._clock))
 
     def _switch(self, settings: Settings) -> None:
-        """Begin and end to collect, so that nothing from before is ever looked at."""
+        """Start and end the collection by mode, so that prompts from before are never collected."""
         wanted = set(settings.read_my_mind_modes) if settings.read_my_mind_enabled else set()
         for mode in wanted - self._since.keys():
             self._since[mode] = now_ms(self._clock)
@@ -148,9 +148,11 @@ class Intents:
         self._reading.pop(session_id, None)
 
     def _is_kept(self, session: Session, fresh: Intent) -> bool:
-        """Whether its owner is the one whose prompts were read.
+        """Return whether the session still exists and belongs to the owner whose prompts were
+        read.
 
-        A session may outlive its account, and one that is gone may have been a namesake's.
+        A session may outlive its account, and a deleted session may have belonged to an earlier
+        account of the same name.
         """
         there = any(each.id == session.id for each in self._sessions.list())
         return there and (fresh.owner is None or self._known(fresh.owner))
@@ -162,7 +164,7 @@ class Intents:
         except ServiceError as error:
             self._log.debug("{id}: no prompts: {error}", id=session.id, error=error)
             return
-        # It may have been switched off and on again while the transcript was read.
+        # The mode may have been disabled and enabled again while the transcript was read.
         begun = self._since.get(session.mode)
         if begun is None or not self._is_kept(session, fresh):
             return

@@ -1,4 +1,4 @@
-"""What the suggestions are made from, as other features tell it."""
+"""Interfaces of the sources of suggestions."""
 
 from __future__ import annotations
 
@@ -7,31 +7,33 @@ from typing import Any, Protocol
 
 
 class Conversation(Protocol):
-    """What was said in a session."""
+    """Reader of a session's conversation."""
 
     def __call__(self, session_id: str) -> Awaitable[Mapping[str, Any]]:
-        """C{{text, messages: [{role, text, timestamp}]}}; raises L{ServiceError} where no
-        transcript is known."""
+        """Return C{{text, messages: [{role, text, timestamp}]}}; raises L{ServiceError} without
+        a known transcript.
+        """
 
 
 class Prompts(Protocol):
-    """The prompts that a session's agent was given."""
+    """Reader of the prompts that a session's agent got."""
 
     def __call__(self, session_id: str, since: int) -> Awaitable[Sequence[tuple[int, str]]]:
         """Return those from C{since} on, oldest first, each with the time of its Enter.
 
-        Times are Unix milliseconds.  Raises L{ServiceError} where no transcript is known."""
+        Times are Unix milliseconds.  Raises L{ServiceError} without a known transcript.
+        """
 
 
 class GitState(Protocol):
-    """How a session's repositories stand."""
+    """Reader of the state of a session's repositories."""
 
     def __call__(self, session_id: str) -> Awaitable[Mapping[str, Any]]:
-        """The answer of git status (protocol-git-status)."""
+        """Return the answer of git status (protocol-git-status)."""
 
 
 class Pending(Protocol):
-    """What a session's agent asks now."""
+    """Finder of the open question of a session's agent."""
 
     def __call__(self, session_id: str) -> Mapping[str, Any] | None:
-        """An item of the inbox (protocol-approvals)."""
+        """Return the item of the inbox (protocol-approvals), if there is one."""

@@ -1,4 +1,4 @@
-"""What somebody wants in a workspace (protocol-intent), and suggestions (protocol-suggestions).
+"""Intents of owners in workspaces (protocol-intent), and suggestions (protocol-suggestions).
 
 Pure.
 """
@@ -16,20 +16,20 @@ from attrs import evolve, frozen
 from tservice.core.text import defused
 
 GOALS = 8192
-"""Characters of the goals."""
+"""Maximum characters of the goals."""
 PROMPTS = 50
-"""Past prompts that are kept."""
+"""Maximum number of stored past prompts."""
 PROMPT_TEXT = 500
-"""Characters of each of them."""
+"""Maximum characters of each of them."""
 
 KEY_CHARS = 32
 """Characters of an intent's key; longer than the id of any mode."""
 
 SUGGESTIONS = 3
 SUGGESTED_TEXT = 1000
-"""Characters of a suggested prompt."""
+"""Maximum characters of a suggested prompt."""
 WHY_TEXT = 300
-"""Characters of its reason."""
+"""Maximum characters of its reason."""
 
 _NOT_PROMPTS = ("/", "!")
 
@@ -53,7 +53,7 @@ class PastPrompt:
 
 @frozen(kw_only=True)
 class Intent:
-    """What one owner wants in one workspace.
+    """Goals and past prompts of one owner in one workspace.
 
     @ivar prompts: oldest first, at most L{PROMPTS}.
     """
@@ -68,7 +68,7 @@ class Intent:
 
 @frozen(kw_only=True)
 class Suggestion:
-    """Something to say next; one line."""
+    """Suggested next prompt, on one line."""
 
     prompt: str
     why: str
@@ -76,11 +76,11 @@ class Suggestion:
 
 
 class UnusableSuggestions(Exception):
-    """What was printed holds no suggestions; the text says why, in a few words."""
+    """Raised if a CLI's output contains no valid suggestions; the text gives a short reason."""
 
 
 def key_of(owner: str | None, folder: str) -> str:
-    """Names the intent of an owner in a workspace.
+    """Return the key of an owner's intent in a workspace.
 
     @param folder: its real path.
     """
@@ -88,12 +88,12 @@ def key_of(owner: str | None, folder: str) -> str:
 
 
 def is_prompt(text: str) -> bool:
-    """Whether it tells what somebody wants: commands of the agent's own do not."""
+    """Return whether the text expresses an intent; commands of the agent do not."""
     return bool(text.strip()) and not text.lstrip().startswith(_NOT_PROMPTS)
 
 
 def with_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
-    """C{intent} with what it does not know yet, the newest L{PROMPTS} of all."""
+    """Return C{intent} with the new prompts, limited to the newest L{PROMPTS}."""
     known = {(each.session_id, each.ts) for each in intent.prompts}
     fresh = [
         evolve(each, text=defused(each.text.strip())[:PROMPT_TEXT])
@@ -107,11 +107,11 @@ def with_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
 
 
 def suggestions_in(printed: str) -> tuple[Suggestion, ...]:
-    """The 1 to L{SUGGESTIONS} suggestions that a CLI has printed.
+    """Return the 1 to L{SUGGESTIONS} suggestions in a CLI's output.
 
-    Bare, in a fence, or as the text of its own JSON envelope.
+    They may be bare, in a code fence, or the text of the CLI's own JSON envelope.
 
-    @raise Unusable: anything else.
+    @raise UnusableSuggestions: anything else.
     """
     found = _object(printed)
     for _ in range(2):
@@ -140,9 +140,9 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 def _text_of_envelope(found: Mapping[str, Any]) -> str | None:
-    """What a CLI's own JSON says that the agent said; C{None}: it is no envelope."""
+    """Return the agent's text in a CLI's JSON envelope; C{None} if it is no envelope."""
     if found.get("is_error") is True:
-        raise UnusableSuggestions("it reported an error of its own")
+        raise UnusableSuggestions("the CLI reported an error")
     if "suggestions" in found:
         return None
     said = found.get("result", found.get("response"))
@@ -151,12 +151,12 @@ def _text_of_envelope(found: Mapping[str, Any]) -> str | None:
 
 def _suggestion(found: object) -> Suggestion:
     if not isinstance(found, dict) or found.keys() != {"prompt", "why", "kind"}:
-        raise UnusableSuggestions("a suggestion has not exactly prompt, why and kind")
+        raise UnusableSuggestions("a suggestion must have exactly prompt, why and kind")
     prompt, why, kind = (found[name] for name in ("prompt", "why", "kind"))
     if not isinstance(prompt, str) or not isinstance(why, str):
-        raise UnusableSuggestions("a suggestion's prompt or why is no text")
+        raise UnusableSuggestions("a suggestion's prompt or why is not a text")
     if kind not in tuple(SuggestionKind):
-        raise UnusableSuggestions("a suggestion is of no known kind")
+        raise UnusableSuggestions("a suggestion has an unknown kind")
     line = _line(prompt, SUGGESTED_TEXT)
     if not line:
         raise UnusableSuggestions("a suggestion is empty")
@@ -164,5 +164,5 @@ def _suggestion(found: object) -> Suggestion:
 
 
 def _line(text: str, longest: int) -> str:
-    """One line of what can be shown and typed."""
+    """Return the text as one line that can be shown and typed."""
     return defused(" ".join(text.split()))[:longest].strip()

@@ -1,5 +1,6 @@
-"""Suggestions: the session's own CLI is asked once, and what it prints is read strictly
-(protocol-suggestions)."""
+"""Suggestions: the session's own CLI runs once, and its output is parsed strictly
+(protocol-suggestions).
+"""
 
 from __future__ import annotations
 
@@ -33,14 +34,14 @@ from tservice.sessions.interfaces import Again, ISessions, Session, lasting
 from tservice.settings.interfaces import ISettings
 
 AT_ONCE = 4
-"""CLIs that are asked at a time."""
+"""Maximum CLI runs at a time."""
 OF_ONE = 2
-"""Of them for one account, where there are several accounts."""
+"""Maximum runs of one account, if there are several accounts."""
 
 
 @frozen(kw_only=True)
 class Sources:
-    """What suggestions are made from."""
+    """Sources of the text for the CLI."""
 
     intents: Intents
     conversation: Conversation
@@ -49,12 +50,12 @@ class Sources:
 
 
 class Mind:
-    """Asks, for one session once at a time; never says anything to the session.
+    """Makes suggestions, one run a session at a time; never types anything into the session.
 
-    @param folder: where prompt files are, closed to everybody else; made when it is needed.
-    @param starting: where something of a session is to be started; a L{ServiceError} where nothing
-        may be, now.
-    @param random: so many unguessable bytes.
+    @param folder: private folder of the prompt files; created when it is needed.
+    @param starting: returns the location where a process of a session may be started; raises
+        L{ServiceError} if none may be started now.
+    @param random: returns a number of unguessable bytes.
     """
 
     _log = Logger()
@@ -86,12 +87,12 @@ class Mind:
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Begin to hear of sessions that end; what a killed service has left is removed."""
+        """Subscribe to session events; remove files that a killed service left."""
         shutil.rmtree(self._folder, ignore_errors=True)
         self._unsubscribe = self._hub.subscribe(self._heard)
 
     def stop(self) -> Deferred[list[ChildEnd]]:
-        """End every CLI that is asked; fires once they are gone."""
+        """End every running CLI; fires once they are gone."""
         self._unsubscribe()
         children = tuple(self._children)
         ends = [_end_of(child) for child in children]
@@ -100,7 +101,7 @@ class Mind:
         return gatherResults(ends)
 
     def require_enabled(self) -> None:
-        """Asked before everything else of a request.
+        """Check the setting before any other check of a request.
 
         @raise ServiceError: 403 while the setting is off.
         """
@@ -116,17 +117,17 @@ class Mind:
         rejected: Sequence[str] = (),
         again: Again = lasting,
     ) -> dict[str, Any]:
-        """Suggestions for what to say next.
+        """Return suggestions for the next prompt.
 
-        The CLI is started anew for them, so what a start of the session would be refused for, they
-        are refused for.
+        The CLI is started for them, so the same rules apply as to a start of the session.
 
-        @param granted: whoever asks may bypass permissions.
-        @param again: asked when all else is ready: who asks may have lost the right.
+        @param granted: the caller may bypass permissions.
+        @param again: called when everything else is ready, because the caller may have lost the
+            right.
         @return: C{suggestions}, and C{began}, C{ended} in Unix milliseconds.
         @raise ServiceError: 400: not in this mode; 403: the CLI, or a variable of the session,
-            needs the grant; 404; 409: it is asked already; 422: nothing may be started in its
-            place now, or nothing that can be used came of it; 429: too many are asked.
+            needs the grant; 404; 409: a run is in progress; 422: no start is allowed at its
+            location now, or the output was unusable; 429: too many runs.
         """
         session = self._sessions.get(session_id)
         self._check(session)
@@ -144,23 +145,24 @@ class Mind:
             del self._asking[session_id]
         return {"suggestions": found, "began": began, "ended": now_ms(self._clock)}
 
-    # -- inside
+    # -- internals
 
     def _check(self, session: Session) -> None:
         if session.mode not in self._settings.get().read_my_mind_modes:
             raise invalid("id", f"no suggestions for sessions of mode {session.mode}")
         if session.mode not in COMMANDS:
-            raise invalid("id", f"the CLI of mode {session.mode} does not answer once")
+            raise invalid("id", f"the CLI of mode {session.mode} cannot make suggestions")
         if session.id in self._asking:
             raise conflict("suggestions for this session are being made already")
         if len(self._asking) >= AT_ONCE:
             raise ServiceError(
-                ErrorCode.RATE_LIMITED, f"{AT_ONCE} sessions are asked about already"
+                ErrorCode.RATE_LIMITED, f"{AT_ONCE} suggestion requests are running already"
             )
         own = sum(owner == session.owner for owner in self._asking.values())
         if session.owner is not None and own >= OF_ONE:
             raise ServiceError(
-                ErrorCode.RATE_LIMITED, f"{OF_ONE} sessions of this account are asked about already"
+                ErrorCode.RATE_LIMITED,
+                f"{OF_ONE} suggestion requests of this account are running already",
             )
 
     async def _text(self, session: Session, steer: str, rejected: Sequence[str]) -> str:
@@ -185,7 +187,7 @@ class Mind:
             return ""
 
     async def _place(self, session: Session) -> Place:
-        """Where its CLI may be started now."""
+        """Return the location where its CLI may be started now."""
         await self._places.ask(session.place)
         if not self._places.recall(session.place).near:
             raise failed("suggestions are for sessions that run on this machine itself")
@@ -213,9 +215,10 @@ class Mind:
         return self._read(session.id, ending)
 
     async def _stand(self, session: Session, place: Place, asked: Asked) -> Asked:
-        """As another user it runs in a folder of theirs, and root sees nothing of its environment.
+        """Prepare the run as another OS user: in a folder of that user, with a hidden
+        environment.
 
-        @raise ServiceError: 422: nothing can be run there.
+        @raise ServiceError: 422: no process can be started there.
         """
         if not place.apart:
             return asked
@@ -242,7 +245,7 @@ class Mind:
         try:
             return await ended
         except CancelledError:
-            child.end("nobody waits for it")
+            child.end("the request was cancelled")
             raise
 
     def _forget(self, ending: ChildEnd, child: Child) -> ChildEnd:
@@ -250,7 +253,7 @@ class Mind:
         return ending
 
     def _read(self, session_id: str, ending: ChildEnd) -> tuple[Suggestion, ...]:
-        # It may have been deleted meanwhile, which is then what there is to say.
+        # If the session was deleted in the meantime, this raises the matching 404.
         self._sessions.get(session_id)
         if ending.reason:
             raise failed(f"no suggestions: {ending.reason}")
@@ -273,7 +276,9 @@ class Mind:
 
 
 def _end_of(child: Child) -> Deferred[ChildEnd]:
-    """Fires with the child's end; to cancel it ends only the waiting."""
+    """Return a Deferred that fires with the child's exit; cancelling it does not affect the
+    child.
+    """
     waiter: Deferred[ChildEnd] = Deferred()
 
     def tell(ending: ChildEnd) -> ChildEnd:

@@ -1,4 +1,4 @@
-"""C{/api/sessions/:id/readmymind} and C{/intent}."""
+"""Operations C{/api/sessions/:id/readmymind} and C{/intent}."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class IntentBody(Body):
 
 
 class MindRoutes:
-    """Suggestions and intents; the rules live in L{Mind} and L{Intents}."""
+    """Operations of suggestions and intents; the rules are in L{Mind} and L{Intents}."""
 
     def __init__(self, mind: Mind, intents: Intents) -> None:
         self._mind, self._intents = mind, intents
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of this class."""
         return [self._suggests(), *self._of_intents()]
 
     def _suggests(self) -> Operation:
@@ -115,7 +115,7 @@ class MindRoutes:
         ]
 
     async def suggest(self, call: Call) -> SuggestionsAnswer:
-        """Ask the session's CLI."""
+        """Ask the session's CLI for suggestions."""
         body: SuggestBody = call.body
         found = await self._mind.suggest(
             call.id,
@@ -130,14 +130,14 @@ class MindRoutes:
         )
 
     async def read(self, call: Call) -> OneIntentAnswer:
-        """The intent."""
+        """Return the intent."""
         return intent_answer(await self._intents.read(call.id))
 
     async def write(self, call: Call) -> OneIntentAnswer:
-        """Replace it."""
+        """Replace the intent."""
         intent = await self._intents.set_goals(call.id, call.body.goals, call.again)
         return intent_answer(intent)
 
     async def delete(self, call: Call) -> ForgottenAnswer:
-        """Forget it."""
+        """Delete the intent."""
         return ForgottenAnswer(deleted=await self._intents.delete(call.id, call.again))

@@ -1,4 +1,4 @@
-"""Suggestions and intents as clients see them (protocol-suggestions, protocol-intent)."""
+"""Wire form of suggestions and intents (protocol-suggestions, protocol-intent)."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class ForgottenAnswer(Payload):
 
 
 def suggestion_answer(one: Suggestion) -> SuggestionAnswer:
-    """A suggestion on the wire."""
+    """Return the response for a suggestion."""
     return SuggestionAnswer.model_validate(one, from_attributes=True)
 
 
 def intent_answer(found: Intent | None) -> OneIntentAnswer:
-    """An intent on the wire."""
+    """Return the response for an intent."""
     if found is None:
         return OneIntentAnswer(intent=None)
     prompts = [

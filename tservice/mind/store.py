@@ -1,4 +1,4 @@
-"""Where intents are kept."""
+"""Database tables of intents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tservice.mind.model import KEY_CHARS, Intent, PastPrompt
 from tservice.store.database import Database
 
 KEPT = 1000
-"""Intents that are kept; beyond, the one that was changed least lately goes."""
+"""Maximum number of stored intents; beyond it the least recently changed one is deleted."""
 
 _SAVE = """
     INSERT INTO intents (key, owner, working_dir, goals, prompts, updated_at)
@@ -46,18 +46,20 @@ class IntentStore:
         self._database = database
 
     def load(self, key: str) -> Intent | None:
-        """The intent of that key."""
+        """Return the intent of a key."""
         row = self._database.query_one("SELECT * FROM intents WHERE key = ?", (key,))
         return None if row is None else _intent(row)
 
     def note(self, intent: Intent) -> None:
-        """Insert or replace, for what has happened: a full disk gets it later."""
+        """Insert or replace an intent with collected prompts; on a full disk the change is
+        deferred.
+        """
         self._database.later(("intent", intent.key), _SAVE, _row(intent))
 
     def replace(self, intent: Intent) -> None:
-        """Save an intent that nothing is collected for but what is said from now on.
+        """Save a replaced intent, for which only later prompts are collected.
 
-        @raise NotKept: the disk is full.
+        @raise NotKept: the disk refuses the write.
         """
         with self._database.transaction():
             self._database.execute(_SAVE, _row(intent))
@@ -68,7 +70,7 @@ class IntentStore:
         """Delete an intent, and return whether there was one.
 
         @param at: Unix milliseconds; prompts from before are not collected again.
-        @raise NotKept: the disk is full.
+        @raise NotKept: the disk refuses the write.
         """
         with self._database.transaction():
             found = self._database.execute("DELETE FROM intents WHERE key = ?", (key,)) > 0
@@ -86,11 +88,15 @@ class IntentStore:
         return {row["subject"]: row["at"] for row in self._database.query(sql, (KEY_CHARS,))}
 
     def begin_mode(self, mode: str, at: int) -> None:
-        """Note that prompts of a mode are collected from C{at} on; a full disk gets it later."""
+        """Record that prompts of a mode are collected from C{at} on; on a full disk the change
+        is deferred.
+        """
         self._database.later(("collected", mode), _BEGIN, (mode, at))
 
     def end_mode(self, mode: str) -> None:
-        """Note that prompts of a mode are no longer collected; a full disk gets it later."""
+        """Record that prompts of a mode are no longer collected; on a full disk the change is
+        deferred.
+        """
         self._database.later(("collected", mode), _END, (mode,))
 
     def _forget_before(self, key: str, at: int) -> None:
@@ -98,9 +104,11 @@ class IntentStore:
         self._database.execute(_TRIM_SINCE, (KEY_CHARS, KEPT))
 
     def forget_strangers(self, known: Callable[[str], bool]) -> None:
-        """Forget what belongs to nobody any more: the next one of that name must not have it.
+        """Delete the intents of owners without an account, so that a later account of the same
+        name does not get them.
 
-        A full disk does so later, and before it takes an account: a start must not need room.
+        On a full disk this is deferred, but happens before an account is created. A start needs no
+        room.
         """
         rows = self._database.query("SELECT DISTINCT owner FROM intents WHERE owner IS NOT NULL")
         for row in rows:

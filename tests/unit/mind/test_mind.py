@@ -63,7 +63,7 @@ class SuggestTests(MindCase):
         )
         shell = self.shell()
         self.assertIn(
-            "once",
+            "cannot make suggestions",
             self.assert_refused(ErrorCode.INVALID_INPUT, self.mind.suggest(shell.id, granted=True)),
         )
         self.ask(codex).addErrback(lambda _: None)

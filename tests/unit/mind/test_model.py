@@ -75,11 +75,11 @@ class SuggestionsTests(SynchronousTestCase):
             (json.dumps({"suggestions": {"0": ONE}}), "1 to 3"),
             (json.dumps({"suggestions": ["x"]}), "exactly"),
             (json.dumps({"suggestions": [{**ONE, "run": "rm"}]}), "exactly"),
-            (json.dumps({"suggestions": [{**ONE, "prompt": 1}]}), "no text"),
+            (json.dumps({"suggestions": [{**ONE, "prompt": 1}]}), "not a text"),
             (json.dumps({"suggestions": [{**ONE, "prompt": " \n"}]}), "empty"),
-            (json.dumps({"suggestions": [{**ONE, "kind": "obey"}]}), "known kind"),
-            (json.dumps({"suggestions": [{**ONE, "kind": []}]}), "known kind"),
-            (json.dumps({"is_error": True, "result": GOOD}), "error of its own"),
+            (json.dumps({"suggestions": [{**ONE, "kind": "obey"}]}), "unknown kind"),
+            (json.dumps({"suggestions": [{**ONE, "kind": []}]}), "unknown kind"),
+            (json.dumps({"is_error": True, "result": GOOD}), "the CLI reported an error"),
             (json.dumps({"result": "no"}), "JSON"),
         ):
             self.assertIn(why, self.refusal(printed), printed[:80])
