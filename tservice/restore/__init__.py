@@ -1,1 +1,1 @@
-"""Sessions brought back after the machine went down (protocol-restore)."""
+"""Restoration of sessions after a reboot of the machine (protocol-restore)."""

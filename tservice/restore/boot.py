@@ -1,4 +1,4 @@
-"""Which boot of the machine this is."""
+"""Identification of the machine's current boot."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from twisted.logger import Logger
 from tservice.core.files import FileError, read_text
 
 LONGEST = 200
-"""Bytes that a name of a boot may have."""
+"""Maximum bytes of a boot id."""
 
 _log = Logger()
 
 
 def read_boot_id(path: Path) -> str | None:
-    """What the machine calls this boot; C{None} where it has no names for them."""
+    """Return the machine's id of this boot; C{None} if it has no boot ids."""
     try:
         return read_text(path, limit=LONGEST).strip() or None
     except FileNotFoundError:
         return None
     except (OSError, FileError) as error:
-        _log.warn("the boot of this machine is not known: {error}", error=error)
+        _log.warn("could not read the machine's boot id: {error}", error=error)
         return None

@@ -1,4 +1,4 @@
-"""Restore after a reboot, put together."""
+"""Assembly of the restoration after a reboot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tservice.sessions.interfaces import IConversations, ISessions
 
 
 def build_recollection(ground: Ground, *, clis: ICliRegistry) -> Recollection:
-    """What the sessions ask before they take up what runs."""
+    """Build the recollection that the sessions query before they adopt running processes."""
     return Recollection(
         clock=ground.reactor,
         store=RestoreStore(ground.database),
@@ -41,9 +41,9 @@ def build_restore(
     identity: Callable[[str | None], Identity | None],
     folder: Callable[[str, Identity], Awaitable[object]],
 ) -> Feature[RestoreService]:
-    """The offer, and what sessions show kept on disk until it is needed.
+    """Build the restore offer and the saver of scrollbacks.
 
-    @param conversations: which one an agent goes on with.
+    @param conversations: finds the conversation that an agent continues.
     @param identity: see L{RestoreService}.
     @param folder: see L{Rebuilder}.
     """
@@ -88,5 +88,5 @@ def build_restore(
 
 
 def scrollbacks(ground: Ground) -> ScrollbackFolder:
-    """Where what sessions show is kept."""
+    """Return the folder of saved scrollbacks."""
     return ScrollbackFolder(ground.config.data_dir / "scrollback")

@@ -1,4 +1,4 @@
-"""The machine's boots, and what becomes of each session that is brought back (protocol-restore).
+"""Boots of the machine, and outcomes of restored sessions (protocol-restore).
 
 Pure.
 """
@@ -12,7 +12,7 @@ from attrs import frozen
 from tservice.core.payloads import ExitTold
 
 OFFERED_MS = 24 * 60 * 60 * 1000
-"""How long an offer stands."""
+"""Lifetime of an offer in milliseconds."""
 
 
 class RestoreOutcome(StrEnum):
@@ -24,15 +24,15 @@ class RestoreOutcome(StrEnum):
     WORKSPACE_MISSING = "workspace-missing"
     WORKSPACE_FORBIDDEN = "workspace-forbidden"
     AGENT_FAILED = "agent-failed"
-    """It did not start, or ended with an error within 3 s."""
+    """The agent did not start, or ended with an error within 3 s."""
 
 
 @frozen(kw_only=True)
 class LastHost:
-    """The machine as the service saw it last.
+    """The machine as the service last recorded it.
 
-    @ivar boot_id: C{None}: it has no names for its boots.
-    @ivar stopped_at: Unix milliseconds when the service was stopped in good order.
+    @ivar boot_id: C{None}: it has no boot ids.
+    @ivar stopped_at: Unix milliseconds when the service was stopped cleanly.
     """
 
     boot_id: str | None
@@ -41,9 +41,9 @@ class LastHost:
 
 @frozen(kw_only=True)
 class Rebuilt:
-    """One session's outcome.
+    """Outcome of one session.
 
-    @ivar scrollback: what it had shown before stands above what it shows now.
+    @ivar scrollback: its saved scrollback is shown above its current output.
     """
 
     session_id: str
@@ -52,13 +52,13 @@ class Rebuilt:
 
 
 def rebooted(before: LastHost | None, boot_id: str | None) -> bool:
-    """Whether the machine may have gone down since C{before}.
+    """Return whether the machine may have rebooted since C{before}.
 
-    Without names for boots nobody knows; who is alive tells then.
+    Without boot ids this is unknown, and the running processes decide.
     """
     return before is not None and (boot_id is None or before.boot_id != boot_id)
 
 
 def is_lost(ending: ExitTold) -> bool:
-    """Whether C{ending} tells of a process that did not end well by itself."""
+    """Return whether C{ending} reports a process that failed or was killed."""
     return ending.status != 0

@@ -1,4 +1,5 @@
-"""Which sessions are offered, to whom, and which of them may run again (protocol-restore).
+"""Selection of the sessions to offer, their owners, and the right to restart them
+(protocol-restore).
 
 Pure.
 """
@@ -14,18 +15,19 @@ from tservice.restore.model import OFFERED_MS
 from tservice.sessions.interfaces import Location, Phase, Session
 
 SHUTDOWN_MS = 120_000
-"""Milliseconds before its own stop in which a process that was lost counts as ended by the
-machine's shutdown: systemd gives units 90 s."""
+"""Milliseconds before the service's own stop in which a lost process counts as ended by the
+machine's shutdown: systemd gives units 90 s.
+"""
 
 _RAN = frozenset({Phase.STARTING, Phase.RUNNING, Phase.UNKNOWN, Phase.DETACHED})
 
 
 @frozen(kw_only=True)
 class Offered:
-    """One session that can be brought back.
+    """Session that can be restored.
 
-    @ivar resumes: its agent goes on with a conversation; else it begins anew.
-    @ivar scrollback: what it had shown was kept.
+    @ivar resumes: its agent continues a conversation; otherwise it begins a new one.
+    @ivar scrollback: its scrollback was saved.
     """
 
     session: Session
@@ -35,10 +37,10 @@ class Offered:
 
 @frozen(kw_only=True)
 class Offer:
-    """What can be brought back for one caller.
+    """Restorable sessions of one caller.
 
-    @ivar expires_at: Unix milliseconds when the first of it goes; C{None}: there is none.
-    @ivar restoring: it is being brought back now.
+    @ivar expires_at: Unix milliseconds of the first expiry; C{None}: the offer is empty.
+    @ivar restoring: a restore is in progress.
     """
 
     sessions: tuple[Offered, ...] = field(default=())
@@ -49,9 +51,9 @@ class Offer:
 def taken(
     records: Iterable[Session], losses: Mapping[str, int], stopped_at: int | None
 ) -> list[Session]:
-    """The sessions that ran when the machine went down.
+    """Return the sessions that ran when the machine went down.
 
-    @param losses: when processes were lost while the service ran, by session.
+    @param losses: times of lost processes while the service ran, by session.
     """
 
     def at_shutdown(record: Session) -> bool:
@@ -67,19 +69,21 @@ def taken(
 
 
 def expiry(found: Iterable[Session], boot_id: str | None, now: int) -> int:
-    """Until when an offer stands, Unix milliseconds; perhaps no longer than C{now}."""
+    """Return when an offer expires, Unix milliseconds; possibly before C{now}."""
     if boot_id is not None:
         return now + OFFERED_MS
     return max((record.last_activity_at for record in found), default=0) + OFFERED_MS
 
 
 def belongs_to(record: Session, caller: Identity) -> bool:
-    """Whether C{record} is offered to C{caller}: to its owner, no admin's other ones."""
+    """Return whether C{record} is offered to C{caller}: only to its owner, even if the caller is
+    an admin.
+    """
     return caller.may_reach(record.owner, record.id) and record.owner in (None, caller.username)
 
 
 def open_elsewhere(record: Session, others: Iterable[Session]) -> bool:
-    """Whether the conversation that C{record} would go on with runs in a live session."""
+    """Return whether the conversation that C{record} would continue runs in a live session."""
     if not record.conversation_ids:
         return False
     last = record.conversation_ids[-1]
@@ -90,7 +94,7 @@ def open_elsewhere(record: Session, others: Iterable[Session]) -> bool:
 
 
 def has_room(sessions: Iterable[Session], owner: str | None, total: int, per_user: int) -> bool:
-    """Whether one more process of C{owner} is within the caps, which count processes."""
+    """Return whether one more process of C{owner} is within the caps, which count processes."""
     running = [session for session in sessions if session.pid is not None]
     if len(running) >= total:
         return False

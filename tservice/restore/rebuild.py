@@ -1,4 +1,4 @@
-"""Bringing one session back (protocol-restore)."""
+"""Restart of one session (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _OVER = frozenset({EventName.SESSION_EXIT, EventName.SESSION_DELETED})
 
 @frozen(kw_only=True)
 class ProcessCaps:
-    """How many processes there may be (C{SERVICE_MAX_SESSIONS}, C{_PER_USER})."""
+    """Maximum number of processes (C{SERVICE_MAX_SESSIONS}, C{_PER_USER})."""
 
     total: int
     per_user: int
 
 
 class Rebuilder:
-    """Starts what a reboot has ended.
+    """Restarts sessions that a reboot ended.
 
-    @param folder: a working directory as its owner may use it; raises L{ServiceError}.
+    @param folder: checks that a working directory may be used by its owner; raises L{ServiceError}.
     """
 
     _log = Logger()
@@ -58,15 +58,15 @@ class Rebuilder:
         self._reach, self._folder, self._caps = reach, folder, caps
 
     def is_live(self, session: Session) -> bool:
-        """Whether it runs, or its conversation goes on in another session."""
+        """Return whether the session runs, or its conversation continues in another session."""
         return session.pid is not None or open_elsewhere(session, self._sessions.list())
 
     async def rebuild(self, session_id: str, owner: Identity, again: Again) -> RestoreOutcome:
-        """Start one session again, in its place and with its conversation.
+        """Restart one session at its location and with its conversation.
 
-        @param owner: whose rights its folder and its parameters are held against.
-        @param again: judges whoever wants it once more, when its place is ready.
-        @raise ServiceError: 404: it is gone.
+        @param owner: the account whose rights apply to its folder and parameters.
+        @param again: authorizes the caller again when its location is ready.
+        @raise ServiceError: 404: it was deleted.
         """
         session = self._sessions.get(session_id)
         if self.is_live(session):
@@ -82,7 +82,7 @@ class Rebuilder:
             await self._reach.paths(owner.place, [session.working_dir], owner.username)
             await self._folder(session.working_dir, owner)
         except ServiceError as error:
-            self._log.info("{id} is not restored: {error}", id=session.id, error=error)
+            self._log.info("{id} was not restored: {error}", id=session.id, error=error)
             forbidden = error.code is ErrorCode.FORBIDDEN
             return (
                 RestoreOutcome.WORKSPACE_FORBIDDEN
@@ -92,7 +92,7 @@ class Rebuilder:
         return None
 
     async def _start(self, session: Session, owner: Identity, again: Again) -> RestoreOutcome:
-        # A limit from before may be long over; only a new one arms this again.
+        # An earlier usage limit may have expired; only a new one arms the resume again.
         disarmed = evolve(session.auto_resume, resume_at=None)
         self._sessions.update(session.id, auto_resume=disarmed, limit_paused=False)
         try:
@@ -100,7 +100,7 @@ class Rebuilder:
                 session.id, granted=owner.can_bypass_permissions, again=again
             )
         except ServiceError as error:
-            self._log.info("{id} is not restored: {error}", id=session.id, error=error)
+            self._log.info("{id} was not restored: {error}", id=session.id, error=error)
             busy = error.code is ErrorCode.SESSION_BUSY
             return RestoreOutcome.ALREADY_LIVE if busy else RestoreOutcome.AGENT_FAILED
         if self._is_agent(session) and await self._failed(session.id):
@@ -113,7 +113,7 @@ class Rebuilder:
         return entry is not None and entry.kind is CliKind.AGENT
 
     async def _failed(self, session_id: str) -> bool:
-        """Whether it ends with an error before it has L{SETTLED}."""
+        """Return whether the session ends with an error within L{SETTLED}."""
         await self._ended_or_settled(session_id)
         session = self._sessions.get(session_id)
         ending = session.pane_exit
@@ -137,10 +137,10 @@ class Rebuilder:
             cancel(timer)
 
     async def _clean_up(self, session_id: str) -> None:
-        """Nothing is left of a start that failed but the session, which can be offered again."""
+        """Remove the dead pane of a failed start; the session can be offered again."""
         pane = self._sessions.pane_of(session_id)
         try:
             if pane is not None and pane.ending is not None:
                 await pane.kill()
         except MuxError as error:
-            self._log.info("{id}: its pane is left: {error}", id=session_id, error=error)
+            self._log.info("{id}: could not remove its pane: {error}", id=session_id, error=error)

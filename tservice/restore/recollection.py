@@ -1,4 +1,4 @@
-"""What a reboot took, and what its sessions showed (protocol-restore)."""
+"""Sessions that a reboot ended, and their saved scrollbacks (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from tservice.sessions.interfaces import IRecollection, KeptScreen, Session
 
 @implementer(IRecollection)
 class Recollection:
-    """The entries of the offer: what can be brought back, and until when.
+    """Entries of the offer: the restorable sessions and the expiry of each.
 
-    An entry is spent when its session runs, whoever has started it, or dismissed; until then every
-    start of the service offers it again.
+    An entry is removed when its session runs, by any start, or when it is dismissed. Until then
+    every start of the service offers it again.
 
     @param boot_id_file: see C{Config.boot_id_file}.
-    @param zone: in which a session is told when its scrollback was saved.
+    @param zone: time zone for the save time shown in a session.
     """
 
     _log = Logger()
@@ -67,8 +67,8 @@ class Recollection:
         try:
             self._store.seen(boot_id, found, now)
         except NotKept as error:
-            # The boot stays unknown, so that the next start looks at it as well.
-            self._log.error("what can be restored is not kept: {error}", error=error)
+            # The boot stays unrecorded, so the next start handles it again.
+            self._log.error("could not save the restore offer: {error}", error=error)
 
     async def preface(self, session: Session) -> bytes:
         self._shown.discard(session.id)
@@ -93,55 +93,59 @@ class Recollection:
                 partial(self._folder.read, session_id)
             )
         except (FileError, ServiceError) as error:
-            self._log.warn("{id}: its scrollback is not shown: {error}", id=session_id, error=error)
+            self._log.warn(
+                "{id}: could not read its scrollback: {error}", id=session_id, error=error
+            )
             return None
         return kept
 
     def is_offered(self, session_id: str) -> bool:
-        """Whether it waits to be brought back."""
+        """Return whether the session is offered for restoration."""
         return self._entries.get(session_id, 0) > now_ms(self._clock)
 
     def was_shown(self, session_id: str) -> bool:
-        """Whether its scrollback stands above what it was started with last."""
+        """Return whether its scrollback is above the output of its last start."""
         return session_id in self._shown
 
     def expires_at(self, session_id: str) -> int:
-        """Until when it is offered, Unix milliseconds."""
+        """Return when its offer expires, Unix milliseconds."""
         return self._entries[session_id]
 
     def spend(self, session_id: str) -> None:
-        """It runs."""
+        """Remove the offer of a session that runs."""
         if self._entries.pop(session_id, None) is not None:
             self._store.spend(session_id)
 
     def forget(self, session_id: str) -> None:
-        """There is no such session any more."""
+        """Forget a deleted session."""
         self._entries.pop(session_id, None)
         self._shown.discard(session_id)
 
     def dismiss(self, session_ids: Sequence[str]) -> None:
-        """Nobody wants them back.
+        """Remove offers that a caller dismissed.
 
-        @raise NotKept: the disk does not take it; they are still offered.
+        @raise NotKept: the disk refuses the write; they are still offered.
         """
         self._store.dismiss(session_ids)
         for session_id in session_ids:
             self._entries.pop(session_id, None)
 
     def lost(self, session_id: str) -> None:
-        """Its process ended, and not well: perhaps the machine is going down."""
+        """Record an abnormal exit of the session's process, perhaps because the machine is going
+        down.
+        """
         self._store.lost(session_id, now_ms(self._clock))
 
     def found(self, session_id: str) -> None:
-        """It has a process again."""
+        """Record that the session has a process again."""
         self._store.found(session_id)
 
     def stopped(self) -> None:
-        """The service is being stopped in good order."""
+        """Record a clean stop of the service."""
         self._store.stopped(now_ms(self._clock))
 
     async def kept_of(self, session_ids: Iterable[str]) -> frozenset[str]:
-        """Those of which a scrollback is kept."""
+        """Return the ids of those sessions that have a saved scrollback."""
         asked = tuple(session_ids)
 
         def look() -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""C{/api/reboot-restore}."""
+"""Operations C{/api/reboot-restore}."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tservice.restore.shown import DismissalAnswer, OfferAnswer, ReportAnswer, o
 PATH = "/api/reboot-restore"
 
 MOST = 1000
-"""Sessions that a request may name."""
+"""Maximum sessions that a request may name."""
 
 SessionId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
@@ -28,13 +28,13 @@ class RestoreBody(Body):
 
 
 class RestoreRoutes:
-    """The offer; the rules live in L{RestoreService}."""
+    """Operations of the offer; the rules are in L{RestoreService}."""
 
     def __init__(self, restore: RestoreService) -> None:
         self._restore = restore
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of this class."""
         return [
             Operation(
                 method="GET",
@@ -76,13 +76,13 @@ class RestoreRoutes:
         ]
 
     async def read(self, call: Call) -> OfferAnswer:
-        """What is offered."""
+        """Return the offer."""
         return offer_answer(await self._restore.offer(call.identity))
 
     async def restore(self, call: Call) -> ReportAnswer:
-        """Bring them back."""
+        """Restore sessions."""
         return await self._restore.restore(call.identity, call.body.session_ids, call.again)
 
     async def dismiss(self, call: Call) -> DismissalAnswer:
-        """Forget them."""
+        """Dismiss the offer."""
         return DismissalAnswer(dismissed=self._restore.dismiss(call.identity))

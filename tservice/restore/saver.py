@@ -1,4 +1,4 @@
-"""Writes down what sessions show, while it changes (protocol-restore)."""
+"""Saving of scrollbacks while sessions print (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
 
 EVERY = 60.0
-"""Seconds between two saves of a session at least."""
+"""Minimum seconds between two saves of a session."""
 
 _Position = tuple[str, int]
-"""How far a terminal's output had come: the epoch of its log, and the offset."""
+"""Position in a terminal's output: the epoch of its log, and the offset."""
 
 
 class ScrollbackSaver:
-    """Saves the sessions that have printed since, those of a place one after the other.
+    """Saves the sessions that have printed since the last save, in sequence at each location.
 
-    @param threads: where files are written.
-    @param offered: whether what is kept of a session waits to be shown again: that stays.
+    @param threads: worker pool for files.
+    @param offered: returns whether a session is offered for restoration; its scrollback is then
+        kept.
     """
 
     _log = Logger()
@@ -57,7 +58,7 @@ class ScrollbackSaver:
         self._ends: list[Callable[[], None]] = []
 
     async def start(self) -> None:
-        """Begin, with what is kept of sessions that are gone forgotten."""
+        """Delete the scrollbacks of deleted sessions and begin saving."""
         self._ends = [
             self._hub.subscribe(self._heard),
             self._settings.observe(self._changed),
@@ -66,7 +67,7 @@ class ScrollbackSaver:
         self._ended = self._loop.start(EVERY, now=False)
 
     async def stop(self) -> None:
-        """Save once more; to be called while the panes are still held."""
+        """Save once more; call it while the panes are still held."""
         for end in self._ends:
             end()
         if self._ended is not None:
@@ -76,7 +77,7 @@ class ScrollbackSaver:
         await gatherResults([spawn(each, self._log, "saving") for each in saves])
 
     async def save(self, session_id: str) -> None:
-        """Write down what a session shows; what cannot be had now is left for the next time."""
+        """Save a session's scrollback. A failure is logged, and the next round retries."""
         try:
             pane = self._sessions.pane_of(session_id)
             if pane is None:
@@ -84,7 +85,7 @@ class ScrollbackSaver:
             capture = await pane.capture(LINES)
             await self._threads.run(lambda: self._folder.write(session_id, rows_of(capture)))
         except (MuxError, OSError, FileError, ServiceError) as error:
-            self._log.info("{id}: not written down: {error}", id=session_id, error=error)
+            self._log.info("{id}: scrollback not saved: {error}", id=session_id, error=error)
             return
         if self._is_there(session_id):
             self._saved[session_id] = (capture.epoch, capture.offset)
@@ -92,7 +93,7 @@ class ScrollbackSaver:
             await self._threads.run(partial(self._folder.remove, session_id))
 
     async def _tick(self) -> None:
-        # A place that does not answer keeps none but its own sessions waiting.
+        # A location that does not answer delays only its own sessions.
         places: defaultdict[PlaceId, list[str]] = defaultdict(list)
         for session in self._due():
             places[session.place].append(session.id)
@@ -100,7 +101,7 @@ class ScrollbackSaver:
         await gatherResults([spawn(each, self._log, "a round of saving") for each in rounds])
 
     async def _save_each(self, ids: Sequence[str]) -> None:
-        # An error that got out of here would end the LoopingCall for good.
+        # An error raised here would end the LoopingCall permanently.
         for session_id in ids:
             await spawn(self.save(session_id), self._log, "saving a scrollback")
 
@@ -137,9 +138,9 @@ class ScrollbackSaver:
             try:
                 await self._threads.run(work)
             except OSError as error:
-                self._log.warn("scrollbacks are not forgotten: {why}", why=str(error))
+                self._log.warn("could not delete scrollbacks: {why}", why=str(error))
 
-        return spawn(run(), self._log, "forgetting scrollbacks")
+        return spawn(run(), self._log, "deleting scrollbacks")
 
 
 def _position(pane: IPane) -> _Position:

@@ -1,4 +1,4 @@
-"""What a session shows, kept on disk, and how it is shown again (protocol-restore)."""
+"""Scrollback of a session: saved to disk, and shown again (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tservice.terminal.plain import plain
 from tservice.terminal.sgr import RESET, self_contained
 
 LINES = 5_000
-"""Lines that are kept of a session; so many rows are read."""
+"""Maximum saved lines of a session, and maximum rows read."""
 
 BYTES = 2 * 1024 * 1024
-"""And bytes, before they are compressed; the oldest lines go first."""
+"""Maximum saved bytes before compression; the oldest lines are dropped first."""
 
 LEVEL = 3
-"""Of the compression: terminal text gets little smaller by more of it."""
+"""Compression level; higher levels save little on terminal text."""
 
 _SUFFIX = ".gz"
 _SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -36,9 +36,9 @@ _WIDEST = 100
 
 
 def rows_of(capture: Capture) -> bytes:
-    """The last L{LINES} lines of a terminal, each in its own colours, at most L{BYTES}.
+    """Return the last L{LINES} lines of a terminal, each with its colours, at most L{BYTES}.
 
-    What a full-screen program shows stands below the main screen behind it.
+    The screen of a full-screen program follows the main screen that it covers.
     """
     if capture.alternate_screen:
         shown, wrapped = screen_of(capture)
@@ -50,23 +50,23 @@ def rows_of(capture: Capture) -> bytes:
 
 
 def preface(rows: bytes, saved: datetime, size: tuple[int, int], *, clear: bool) -> bytes:
-    """C{rows} and below them a line that tells of the restart.
+    """Return C{rows} followed by a line that announces the restart.
 
-    @param saved: when they were on the screen, in the zone in which it is to be told.
+    @param saved: when they were on the screen, in the time zone for display.
     @param size: columns and rows of the terminal.
-    @param clear: leave an empty screen, with all of it in the history: what a program of before
-        asked must not look like a question of the next one.
+    @param clear: leave an empty screen, with all rows in the history. An old question of a program
+        must not look like a question of the next one.
     """
     cols, height = size
     told = _told(saved, cols).encode()
     text = b"".join((rows, _NEW_ROW, RESET, _DIM, told, RESET))
-    # So many new rows push the whole screen out.
+    # This number of new rows scrolls the whole screen out.
     return text + (_NEW_ROW * height + _HOME if clear else _NEW_ROW)
 
 
 @frozen
 class KeptScrollback:
-    """What was kept of a session.
+    """Saved scrollback of a session.
 
     @ivar saved: Unix seconds.
     """
@@ -76,24 +76,24 @@ class KeptScrollback:
 
 
 class ScrollbackFolder:
-    """One compressed file for each session, mode 0600 in a folder of mode 0700.
+    """Folder of mode 0700 with one compressed file of mode 0600 for each session.
 
-    Every method works on the disk: call it in a thread.
+    Every method accesses the disk: call it in a thread.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def write(self, session_id: str, rows: bytes) -> None:
-        """Replace what is kept of a session.
+        """Replace the scrollback of a session.
 
-        @raise OSError, FileError: it cannot be written; what was there still is.
+        @raise OSError, FileError: it cannot be written; the previous file is unchanged.
         """
         self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(self._file(session_id), gzip.compress(rows, LEVEL, mtime=0))
 
     def read(self, session_id: str) -> KeptScrollback | None:
-        """What is kept of a session; C{None}: nothing.
+        """Return the scrollback of a session; C{None} without one.
 
         @raise FileError: it cannot be read.
         """
@@ -101,7 +101,7 @@ class ScrollbackFolder:
         try:
             with path.open("rb") as file:
                 packed, saved = file.read(BYTES + 65_536), path.stat().st_mtime
-            # Bounded, for a file that was tampered with may claim any size.
+            # Bounded, because a manipulated file may claim any size.
             rows = zlib.decompressobj(wbits=31).decompress(packed, BYTES)
         except FileNotFoundError:
             return None
@@ -110,15 +110,15 @@ class ScrollbackFolder:
         return KeptScrollback(rows, saved)
 
     def has(self, session_id: str) -> bool:
-        """Whether anything is kept of it."""
+        """Return whether the session has a saved scrollback."""
         return self._file(session_id).is_file()
 
     def remove(self, session_id: str) -> None:
-        """Forget a session; fine when nothing is kept."""
+        """Delete the scrollback of a session, if there is one."""
         self._file(session_id).unlink(missing_ok=True)
 
     def keep_only(self, session_ids: Iterable[str]) -> None:
-        """Forget every other session."""
+        """Delete the scrollbacks of all other sessions."""
         if not self._path.is_dir():
             return
         wanted = {self._file(each).name for each in session_ids}
@@ -133,7 +133,7 @@ class ScrollbackFolder:
 
 
 def _trimmed(rows: Iterable[bytes]) -> list[bytes]:
-    """Without the empty rows at the end of a screen."""
+    """Return the rows without the empty rows at the end of a screen."""
     found = list(rows)
     while found and not plain(found[-1]):
         found.pop()

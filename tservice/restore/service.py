@@ -1,4 +1,4 @@
-"""The offer after a reboot, and taking it (protocol-restore)."""
+"""Restore offer after a reboot, and its execution (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from tservice.sessions.interfaces import Again, IConversations, ISessions, Sessi
 from tservice.settings.interfaces import ISettings
 
 AUTOMATIC_AFTER = 2.0
-"""Seconds after the start, in which the doors open, before anything is restored by itself."""
+"""Seconds after the start, while listeners open, before an automatic restore begins."""
 
 SPENT = frozenset({RestoreOutcome.RESTORED, RestoreOutcome.ALREADY_LIVE})
-"""Outcomes after which a session is offered no more."""
+"""Outcomes after which a session is no longer offered."""
 
 Owner = str | None
 
 
 @define(eq=False)
 class _Run:
-    """A restore under way.
+    """A restore in progress.
 
-    @ivar ids: what is still to be brought back, in order.
-    @ivar current: what is being started.
-    @ivar stopped: nothing more is.
+    @ivar ids: the sessions still to restore, in order.
+    @ivar current: the session that is being started.
+    @ivar stopped: no more sessions are started.
     """
 
     ids: list[str]
@@ -52,10 +52,10 @@ class _Run:
 
 
 class RestoreService:
-    """Brings back what its owner asks for, one session at a time for each owner.
+    """Restores sessions on request, one at a time for each owner.
 
-    @param identity: the account of an owner as it is now; C{None} when it is gone or disabled.
-    @param multiuser: whether sessions belong to somebody.
+    @param identity: returns the current account of an owner; C{None} if it is gone or disabled.
+    @param multiuser: sessions have owners.
     """
 
     _log = Logger()
@@ -83,10 +83,10 @@ class RestoreService:
         self._timer: IDelayedCall | None = None
         self._unsubscribe: Callable[[], None] = lambda: None
 
-    # -- its own life
+    # -- start and stop
 
     async def start(self) -> None:
-        """Offer what does not run after all; once the sessions are taken up."""
+        """Offer the sessions that do not run; call it after running processes were adopted."""
         for session in self._sessions.list():
             if session.pid is not None:
                 self._recollection.spend(session.id)
@@ -99,7 +99,7 @@ class RestoreService:
         await self._saver.start()
 
     async def stop(self) -> None:
-        """Start nothing more; to be called while the panes are still held."""
+        """Start no more sessions; call it while the panes are still held."""
         cancel(self._timer)
         runs = [*self._runs.values()]
         for run in runs:
@@ -109,10 +109,10 @@ class RestoreService:
         self._unsubscribe()
         self._recollection.stopped()
 
-    # -- what callers may do
+    # -- operations of callers
 
     async def offer(self, caller: Identity) -> Offer:
-        """What can be brought back for C{caller}."""
+        """Return the sessions that C{caller} can restore."""
         mine = self._open(self._of(caller))
         kept = await self._recollection.kept_of(session.id for session in mine)
         resuming = {each.id for each in mine if await self._conversations.last(each) is not None}
@@ -128,9 +128,9 @@ class RestoreService:
     async def restore(
         self, caller: Identity, session_ids: Collection[str] | None, again: Again
     ) -> ReportAnswer:
-        """Bring sessions back; who hangs up ends nothing.
+        """Restore sessions; a disconnected caller does not end the restore.
 
-        @param session_ids: which of those that are offered; C{None}: all.
+        @param session_ids: a selection of the offered sessions; C{None}: all.
         @raise ServiceError: 409 while the same owner restores.
         """
         if self._key(caller) in self._runs:
@@ -138,11 +138,11 @@ class RestoreService:
         return await self._begin(caller, session_ids, again)
 
     def dismiss(self, caller: Identity) -> int:
-        """Forget what is offered to C{caller}; how much it was.
+        """Remove what is offered to C{caller} and return the number of sessions.
 
-        Of a restore under way nothing more is started.
+        A restore in progress starts no more sessions.
 
-        @raise ServiceError: 422: the disk does not take it.
+        @raise ServiceError: 422: the disk is full.
         """
         mine = [session.id for session in self._of(caller)]
         offered = [each for each in mine if self._recollection.is_offered(each)]
@@ -189,8 +189,8 @@ class RestoreService:
         try:
             outcome = await self._rebuilder.rebuild(session_id, caller, again)
         except ServiceError as error:
-            # It was deleted, or its record could not be written.
-            self._log.info("{id} is not restored: {error}", id=session_id, error=error)
+            # The session was deleted, or its record could not be written.
+            self._log.info("{id} was not restored: {error}", id=session_id, error=error)
             outcome = RestoreOutcome.AGENT_FAILED
         if outcome in SPENT:
             self._recollection.spend(session_id)
@@ -207,16 +207,16 @@ class RestoreService:
     def _may_still(self, owner: Owner, who: Identity) -> None:
         now = self._identity(owner)
         if now is None or not now.covers(who):
-            raise conflict("the account is gone, is disabled, or may do less than before")
+            raise conflict("the account was deleted or disabled, or its permissions were reduced")
 
     def _refused(self, why: Failure, owner: Owner) -> None:
         if why.check(ServiceError) is None:
-            self._log.failure("what {owner} had running is not restored", why, owner=owner)
+            self._log.failure("the sessions of {owner} were not restored", why, owner=owner)
             return
-        text = "the rest of what {owner} had running is not restored: {error}"
+        text = "the remaining sessions of {owner} were not restored: {error}"
         self._log.warn(text, owner=owner, error=str(why.value))
 
-    # -- what is offered
+    # -- the offer
 
     def _key(self, caller: Identity) -> Owner:
         return caller.username if self._multiuser else None
@@ -241,7 +241,9 @@ class RestoreService:
                 self._recollection.forget(session_id)
 
     def _started(self, session_id: str) -> None:
-        """By whomever; one that is being restored has to show first that it stays."""
+        """Handle the start of a session. A session in a restore must first prove that it keeps
+        running.
+        """
         self._recollection.found(session_id)
         restoring = any(run.current == session_id for run in self._runs.values())
         if not restoring and self._recollection.is_offered(session_id):

@@ -1,4 +1,4 @@
-"""The offer, and what became of it, as clients see them (protocol-restore)."""
+"""Wire form of the offer and of its outcomes (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class DismissalAnswer(Payload):
 
 
 def offer_answer(offer: Offer) -> OfferAnswer:
-    """The offer on the wire."""
+    """Return the response for an offer."""
     return OfferAnswer(
         sessions=[_offered(one) for one in offer.sessions],
         expires_at=offer.expires_at,
@@ -64,7 +64,7 @@ def offer_answer(offer: Offer) -> OfferAnswer:
 
 
 def report(done: Iterable[Rebuilt]) -> ReportAnswer:
-    """The answer to a restore, and what C{restore:finished} tells."""
+    """Return the response to a restore, which is also the payload of C{restore:finished}."""
     entries = [
         RebuiltAnswer(
             session_id=one.session_id, outcome=one.outcome, scrollback_restored=one.scrollback

@@ -1,4 +1,4 @@
-"""Where the boot, the offers and the losses are kept."""
+"""Database tables of the boot, the offers and the losses."""
 
 from __future__ import annotations
 
@@ -30,26 +30,28 @@ class RestoreStore:
         self._database = database
 
     def host(self) -> LastHost | None:
-        """The machine as it was seen last; C{None}: it never was."""
+        """Return the machine as last recorded; C{None} at the first start."""
         row = self._database.query_one("SELECT boot_id, stopped_at FROM restore_host")
         return (
             None if row is None else LastHost(boot_id=row["boot_id"], stopped_at=row["stopped_at"])
         )
 
     def losses(self) -> dict[str, int]:
-        """When processes were lost while the service ran, Unix milliseconds by session."""
+        """Return the times of lost processes while the service ran, Unix milliseconds by
+        session.
+        """
         rows = self._database.query("SELECT session_id, at FROM restore_losses")
         return {row["session_id"]: row["at"] for row in rows}
 
     def offers(self) -> dict[str, int]:
-        """What is offered, and until when."""
+        """Return the offered sessions with their expiry."""
         rows = self._database.query("SELECT session_id, expires_at FROM restore_offers")
         return {row["session_id"]: row["expires_at"] for row in rows}
 
     def seen(self, boot_id: str | None, offers: Mapping[str, int], now: int) -> None:
-        """This boot is known from now on, and what it took is offered: both or neither.
+        """Record this boot and the offers for the sessions that it ended, both or neither.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk refuses the write.
         """
         with self._database.transaction():
             self._database.execute("DELETE FROM restore_offers WHERE expires_at <= ?", (now,))
@@ -58,28 +60,28 @@ class RestoreStore:
             self._database.execute(_SEEN, (boot_id,))
 
     def stopped(self, at: int) -> None:
-        """The service is being stopped in good order."""
+        """Record a clean stop of the service."""
         self._database.later(("restore_host",), "UPDATE restore_host SET stopped_at = ?", (at,))
 
     def lost(self, session_id: str, at: int) -> None:
-        """A session's process ended, and not well."""
+        """Record an abnormal exit of a session's process."""
         self._database.later(("restore_losses", session_id), _LOST, (session_id, at))
 
     def found(self, session_id: str) -> None:
-        """It has a process again."""
+        """Record that the session has a process again."""
         self._database.later(("restore_losses", session_id), _FOUND, (session_id,))
 
     def spend(self, session_id: str) -> None:
-        """It is back, or not wanted any more.
+        """Remove the offer of a session that runs or is no longer wanted.
 
-        A power loss may undo it, and takes the process as well.
+        A power loss may undo it, and ends the process as well.
         """
         self._database.later(("restore_offers", session_id), _SPEND, (session_id,))
 
     def dismiss(self, session_ids: Iterable[str]) -> None:
-        """Nobody wants these back.
+        """Remove the offers that a caller dismissed.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk refuses the write.
         """
         with self._database.transaction():
             self._database.execute_many(_SPEND, [(each,) for each in session_ids])
