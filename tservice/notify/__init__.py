@@ -1,1 +1,1 @@
-"""Messages to a webhook when something needs a person (protocol-webhooks)."""
+"""Webhook messages about events that need a person (protocol-webhooks)."""

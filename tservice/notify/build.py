@@ -1,4 +1,4 @@
-"""Messages to elsewhere, put together."""
+"""Assembly of the webhook feature."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ def build_webhooks(
     host_name: str | None = None,
     post: Post | None = None,
 ) -> Feature[WebhookService]:
-    """Webhooks, which hear and send from their start on.
+    """Build the webhook, which listens to events and sends messages after its start.
 
-    @param host_name: for messages, where the settings give no C{displayName}; this machine's.
+    @param host_name: host name in messages if the settings have no C{displayName}; by default the
+        machine's name.
     @param post: sends requests; a guarded L{Outbound} by default.
     """
     host = host_name or socket.gethostname()

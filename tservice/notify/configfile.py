@@ -1,4 +1,4 @@
-"""C{<data>/webhook.json}: the configuration, whose URL is a secret."""
+"""Configuration file C{<data>/webhook.json}, whose URL is a secret."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class ConfigFile:
         self._path = folder / FILE_NAME
 
     def tidy(self) -> None:
-        """Remove what a killed process left half written; at the start."""
+        """Remove the partly written files of a killed process; called at the start."""
         remove_leftovers(self._path)
 
     def read(self) -> Webhook:
-        """The configuration; the default one when there is no file.
+        """Return the configuration; the default one without a file.
 
         @raise FileError: the file cannot be used: open to others, broken, or with a bad value.
         @raise OSError: it cannot be read.
@@ -51,12 +51,12 @@ class ConfigFile:
         return Webhook(enabled=enabled, kind=kind, scope=scope, url=url)
 
     def write(self, webhook: Webhook) -> None:
-        """Replace the file; it is on the disk when this returns.
+        """Replace the file; it is on disk when this returns.
 
-        @raise ServiceError: 409: there is something else than a file of ours; 422: disk trouble.
+        @raise ServiceError: 409: the existing file is not valid; 422: disk trouble.
         """
         try:
-            # A file that was there and could not be used is somebody's to mend, not ours to lose.
+            # An existing invalid file must be repaired by the operator, not overwritten.
             self.read()
             write_private(self._path, json.dumps(attrs.asdict(webhook), indent=2) + "\n")
         except FileError as error:

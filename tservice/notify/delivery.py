@@ -1,4 +1,4 @@
-"""Working off the outbox: attempts, retries, and their timer."""
+"""Delivery of the outbox: attempts, retries, and their timer."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tservice.notify.outbox import Outbox, OutboxRow
 from tservice.notify.sender import IN_FLIGHT, Sender
 
 RETRY_SECONDS = (1, 5, 25)
-"""Pauses before each further attempt (protocol-webhooks)."""
+"""Seconds before each further attempt (protocol-webhooks)."""
 
 
 class WebhookDelivery:
-    """Sends what is in the outbox, at least once.
+    """Sends the messages in the outbox, at least once.
 
-    A row is removed after the receiver's answer, so that an end of the process between the two
-    makes the receiver hear of it again; never is one lost.
+    A row is removed after the receiver's answer. If the process ends between the two, the receiver
+    gets the message again; no message is lost.
     """
 
     _log = Logger()
@@ -35,7 +35,7 @@ class WebhookDelivery:
         webhook: Callable[[], Webhook],
         told: Callable[[], None],
     ) -> None:
-        """@param told: called after each attempt, once its result is kept."""
+        """@param told: called after each attempt, once its result is saved."""
         self._clock = clock
         self._outbox = outbox
         self._sender = sender
@@ -47,13 +47,13 @@ class WebhookDelivery:
         self._open = False
 
     def start(self) -> None:
-        """Begin with what an earlier process left."""
+        """Begin with the messages that an earlier process left."""
         self._open = True
         self._outbox.hasten(now_ms(self._clock) + RETRY_SECONDS[-1] * 1000)
         self.wake()
 
     def stop(self) -> Deferred[list[None]]:
-        """Give up what is under way; it is sent again by the next start."""
+        """Cancel running requests; the next start sends them again."""
         self._open = False
         self._cancel_timer()
         running = tuple(self._running.values())
@@ -62,14 +62,14 @@ class WebhookDelivery:
         return gatherResults(running)
 
     def wake(self) -> None:
-        """Look what is due: something was added, or the configuration has changed."""
+        """Start the due deliveries, after a new message or a changed configuration."""
         self._cancel_timer()
         while self._open and self._webhook().active and len(self._running) < IN_FLIGHT:
             row = self._outbox.next(self._running)
             if row is None:
                 return
             wait = row.due_at - now_ms(self._clock)
-            # None waits longer by itself: then the clock was set back.
+            # A longer wait means that the clock was set back.
             if 0 < wait <= RETRY_SECONDS[-1] * 1000:
                 self._timer = self._clock.callLater(wait / 1000, self._due)
                 return
@@ -90,7 +90,7 @@ class WebhookDelivery:
             if settled:
                 self.wake()
             elif self._open and self._timer is None:
-                # The database is full or failing; the row is as it was, and due at once.
+                # The database is full or failing. The row is unchanged, and due immediately.
                 self._timer = self._clock.callLater(RETRY_SECONDS[-1], self._due)
 
         task.addCallback(over)

@@ -1,4 +1,4 @@
-"""Which events are worth a message, and its words.  Pure."""
+"""Selection of the events that cause a message, and the text of the message.  Pure."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tservice.notify.model import Urgency
 
 TITLE_LIMIT = 200
 BODY_LIMIT = 1000
-"""Characters; a longer body ends in how many are missing."""
+"""Maximum characters; a longer body ends with the number of missing characters."""
 
 
 @frozen(kw_only=True)
 class Happening:
-    """Something to tell.
+    """Event that causes a message.
 
-    @ivar about: the session, or the run of a job, that must not be told of twice in a moment.
+    @ivar about: the session or job run, for suppressing duplicates in quick succession.
     @ivar says: follows the session's name in the title.
-    @ivar repeats: the agent tells again of what its own hook told before.
+    @ivar repeats: the agent repeats an event that its own hook reported before.
     """
 
     event: str
@@ -37,7 +37,7 @@ class Happening:
     repeats: bool = False
 
     def title(self, name: str | None) -> str:
-        """One line; C{name} is the session's."""
+        """Return the title on one line; C{name} is the session's."""
         return one_line(f"{name or 'A session'} {self.says}", TITLE_LIMIT)
 
 
@@ -65,23 +65,23 @@ _SESSION_EVENTS: Mapping[EventName, tuple[Urgency, str, str]] = {
     EventName.SESSION_ERROR: (
         Urgency.CRITICAL,
         "is in error",
-        "It is not started again by itself.",
+        "It is not restarted automatically.",
     ),
     EventName.SESSION_BREAKER_TRIPPED: (
         Urgency.CRITICAL,
         "keeps failing",
-        "Its process failed again and again, so it is not started any more.",
+        "Its process failed repeatedly, so it is no longer restarted.",
     ),
     EventName.SESSION_LIMIT_PAUSE_SCHEDULED: (
         Urgency.WARNING,
         "is paused by a usage limit",
-        "It goes on when the limit is reset.",
+        "It continues when the limit is reset.",
     ),
 }
 
 
 def happening(event: Event) -> Happening | None:
-    """What C{event} is worth telling; C{None}: nothing (protocol-webhooks)."""
+    """Return the message data of C{event}; C{None} if it causes no message (protocol-webhooks)."""
     if isinstance(event.payload, RunTold):
         return _failed_run(event.payload)
     known = _SESSION_EVENTS.get(event.name)
@@ -102,7 +102,7 @@ def happening(event: Event) -> Happening | None:
 
 
 def one_line(text: str, limit: int) -> str:
-    """C{text} without line ends, control characters and half surrogate pairs, cut to C{limit}."""
+    """Return C{text} without line ends, control characters and lone surrogates, cut to C{limit}."""
     shown = "".join(" " if unicodedata.category(char) in ("Cc", "Cs") else char for char in text)
     folded = " ".join(shown.split())
     return shorten(folded, limit)
@@ -113,7 +113,9 @@ def _body(text: str) -> str:
 
 
 def _details(data: Mapping[str, Any]) -> str:
-    """The agent's own words, or its tool's name; never a command or a path, which may be secret."""
+    """Return the agent's message, or its tool's name. Commands and paths are left out, because
+    they may be secret.
+    """
     message, tool = data.get("message"), data.get("tool_name")
     if isinstance(message, str) and message.strip():
         return _body(message)
@@ -127,7 +129,7 @@ def _failed_run(run: RunTold) -> Happening | None:
         event="runFailed",
         urgency=Urgency.WARNING,
         about=run.id,
-        says="was to run a scheduled job, which failed",
+        says="could not complete a scheduled job",
         body=_body(run.error_message or "The run gave no reason."),
         session_id=run.session_id,
         session_name=run.session_name,

@@ -1,4 +1,4 @@
-"""What is sent, where to, and what became of it."""
+"""Webhook messages, configuration and results."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class MessageScope(StrEnum):
     """Which messages are sent."""
 
     ATTENTION = "attention"
-    """All but L{Urgency.INFO}."""
+    """Messages of every urgency except L{Urgency.INFO}."""
     ALL = "all"
 
 
 class Urgency(StrEnum):
-    """How soon a person should look."""
+    """Urgency of a message."""
 
     CRITICAL = "critical"
     WARNING = "warning"
@@ -34,9 +34,9 @@ class Urgency(StrEnum):
 
 @frozen(kw_only=True)
 class Webhook:
-    """The configuration.
+    """Configuration of the webhook.
 
-    @ivar url: a secret: whoever has it can post as this service.
+    @ivar url: a secret: anyone who has it can post as this service.
     """
 
     enabled: bool = False
@@ -46,17 +46,17 @@ class Webhook:
 
     @property
     def active(self) -> bool:
-        """Messages are sent."""
+        """True if messages are sent."""
         return self.enabled and bool(self.url)
 
     def wants(self, urgency: Urgency) -> bool:
-        """Messages of C{urgency} are sent."""
+        """Return whether messages of C{urgency} are sent."""
         return self.active and (self.scope is MessageScope.ALL or urgency is not Urgency.INFO)
 
 
 @frozen(kw_only=True)
 class WebhookMessage:
-    """One thing to tell, one line each of title and body.
+    """A message with one line each of title and body.
 
     @ivar event: C{permission_prompt}, C{elicitation_dialog}, C{idle_prompt}, C{stop}, C{error},
         C{breakerTripped}, C{limitPauseScheduled}, C{runFailed} or C{test}.
@@ -75,10 +75,10 @@ class WebhookMessage:
 
 @frozen(kw_only=True)
 class Result:
-    """What became of an attempt.
+    """Result of an attempt.
 
-    @ivar status: the receiver's HTTP status, when there was one.
-    @ivar error: one of the texts of protocol-webhooks; never holds the URL.
+    @ivar status: the receiver's HTTP status, if it answered.
+    @ivar error: one of the texts of protocol-webhooks; never contains the URL.
     @ivar at: Unix milliseconds.
     """
 

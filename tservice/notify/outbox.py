@@ -1,4 +1,4 @@
-"""Messages that wait for delivery, and what became of the last attempt, in the database."""
+"""Messages that wait for delivery, and the result of the last attempt, in the database."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tservice.store.database import Database
 
 _ADD = "INSERT INTO webhook_outbox (message, attempts, due_at) VALUES (?, 0, ?)"
 OUTBOX_LIMIT = 500
-"""Messages waiting; when another comes, the oldest is given up."""
+"""Maximum waiting messages; a new one displaces the oldest."""
 
 
 @frozen(kw_only=True)
 class OutboxRow:
     """A row of the outbox.
 
-    @ivar attempts: how often it was tried in vain.
+    @ivar attempts: number of failed attempts.
     @ivar due_at: Unix milliseconds of the next attempt.
     """
 
@@ -32,28 +32,30 @@ class OutboxRow:
 
 
 class Outbox:
-    """What was added is on the disk when the method returns, and stays until it is removed."""
+    """Queue of messages on disk. An added message is on disk when the method returns, until its
+    removal.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._owed = 0
 
     def add(self, message: WebhookMessage, due_at: int) -> int:
-        """Put one in; a full disk gets it later, and then it is due.
+        """Add a message; on a full disk this is deferred until there is room.
 
-        @return: how many old ones were given up for it.
+        @return: the number of old messages that it displaced.
         """
         row = (json.dumps(attrs.asdict(message)), due_at)
         try:
             return self._add(row)
         except NotKept:
-            # In the place of the one that waited longest for the disk, once there are too many.
+            # If too many are deferred, the new message replaces the oldest deferred one.
             self._owed = self._owed % OUTBOX_LIMIT + 1
             self._database.later(("webhook", self._owed), _ADD, row)
             return 0
 
     def when_room(self, call: Callable[[], object]) -> None:
-        """Have C{call} called when what a full disk did not take is in the outbox."""
+        """Call C{call} when the deferred messages are in the outbox."""
         self._database.debts.when_recovered(call)
 
     def _add(self, row: tuple[str, int]) -> int:
@@ -66,7 +68,7 @@ class Outbox:
             )
 
     def next(self, busy: Collection[int]) -> OutboxRow | None:
-        """The one that is due first, due already or not.
+        """Return the message that is due first, in the past or future.
 
         @param busy: ids that are being sent, a handful at most.
         """
@@ -85,16 +87,16 @@ class Outbox:
         )
 
     def postpone(self, row_id: int, attempts: int, due_at: int) -> None:
-        """It failed; try again later."""
+        """Schedule another attempt after a failure."""
         self._database.execute(
             "UPDATE webhook_outbox SET attempts = ?, due_at = ? WHERE id = ?",
             (attempts, due_at, row_id),
         )
 
     def hasten(self, latest: int) -> None:
-        """Nothing is due later than C{latest}: the clock may have been set back meanwhile.
+        """Move all due times to C{latest} at most, because the clock may have been set back.
 
-        A full disk gets it later: a start must not need room.
+        On a full disk this is deferred: a start must not need room.
         """
         self._database.later(
             ("webhook due",),
@@ -103,25 +105,25 @@ class Outbox:
         )
 
     def remove(self, row_id: int) -> None:
-        """It was accepted, or is given up."""
+        """Remove a message that was accepted or given up."""
         self._database.execute("DELETE FROM webhook_outbox WHERE id = ?", (row_id,))
 
     def clear(self) -> None:
-        """Give up all of them."""
+        """Give up all messages."""
         self._database.execute("DELETE FROM webhook_outbox")
 
     def count(self) -> int:
-        """How many wait."""
+        """Return the number of waiting messages."""
         row = self._database.query_one("SELECT count(*) AS number FROM webhook_outbox")
         return 0 if row is None else int(row["number"])
 
     def last_result(self) -> Result | None:
-        """What became of the last attempt."""
+        """Return the result of the last attempt."""
         row = self._database.query_one("SELECT result FROM webhook_result")
         return None if row is None else Result(**json.loads(row["result"]))
 
     def keep_result(self, result: Result) -> None:
-        """Remember it in place of the one before; costs no flush."""
+        """Replace the stored result; costs no flush."""
         self._database.later(
             ("webhook result",),
             "INSERT INTO webhook_result (id, result) VALUES (1, ?)"

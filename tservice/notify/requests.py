@@ -1,4 +1,4 @@
-"""The request for each kind of receiver, byte for byte (protocol-webhooks).  Pure."""
+"""HTTP request for each kind of receiver, byte for byte (protocol-webhooks).  Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tservice.core.net.outbound import OutboundRequest
 from tservice.notify.model import ReceiverKind, Urgency, Webhook, WebhookMessage
 
 CHAT_B_LIMIT = 1900
-"""Characters of a C{chat_b} message."""
+"""Maximum characters of a C{chat_b} message."""
 _WORD_BYTES = 45
 """Bytes in one encoded word, so that it stays within the 75 characters of RFC 2047."""
 
@@ -25,7 +25,7 @@ _TAGS = {
 
 
 def request_for(webhook: Webhook, message: WebhookMessage) -> OutboundRequest:
-    """What is sent to tell C{message}; of the answer nothing but the status is wanted."""
+    """Return the request that delivers C{message}; only the status of the answer is used."""
     headers, body = _FORMS[webhook.kind](message)
     return OutboundRequest(
         url=webhook.url,
@@ -36,14 +36,16 @@ def request_for(webhook: Webhook, message: WebhookMessage) -> OutboundRequest:
 
 
 def encoded_words(text: str) -> str:
-    """C{text} for a header: as it is where that is plain ASCII, else by RFC 2047, on one line."""
+    """Return C{text} for a header: unchanged if it is plain ASCII, otherwise by RFC 2047, on one
+    line.
+    """
     if text.isascii() and text.isprintable() and "=?" not in text:
         return text
     return " ".join(f"=?utf-8?B?{b64encode(part).decode()}?=" for part in _parts(text))
 
 
 def _parts(text: str) -> Iterator[bytes]:
-    """UTF-8 in pieces that split no character."""
+    """Yield UTF-8 in chunks that split no character."""
     part = b""
     for char in text:
         encoded = char.encode()

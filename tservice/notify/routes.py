@@ -1,4 +1,4 @@
-"""C{/api/webhook}."""
+"""Operations C{/api/webhook}."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class WebhookPatch(Body):
 
 
 class WebhookRoutes:
-    """Reads, changes and tries the webhook; the rules live in L{WebhookService}."""
+    """Operations that read, change and test the webhook; the rules are in L{WebhookService}."""
 
     def __init__(self, webhooks: WebhookService) -> None:
         self._webhooks = webhooks
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of this class."""
         return [
             Operation(
                 method="GET",
@@ -71,7 +71,7 @@ class WebhookRoutes:
         ]
 
     async def read(self, call: Call) -> WebhookAnswer:
-        """The configuration."""
+        """Return the configuration."""
         return self._webhooks.shown()
 
     async def change(self, call: Call) -> WebhookAnswer:

@@ -1,4 +1,4 @@
-"""One attempt to deliver, and how many there may be at once."""
+"""Delivery attempts, and their maximum number at a time."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from tservice.notify.model import Result, Webhook, WebhookMessage
 from tservice.notify.requests import request_for
 
 IN_FLIGHT = 5
-"""Requests at once (protocol-webhooks)."""
+"""Maximum requests at a time (protocol-webhooks)."""
 REDIRECTS = "The URL redirects"
 
 
 class Post(Protocol):
-    """Sends a request; an L{tservice.core.net.outbound.Outbound}."""
+    """Sender of HTTP requests, such as L{tservice.core.net.outbound.Outbound}."""
 
     async def send(self, request: OutboundRequest) -> OutboundReply:
-        """@raise OutboundError: there was no answer."""
+        """Send a request.
+
+        @raise OutboundError: there was no answer.
+        """
 
 
 class Sender:
-    """Makes attempts; more than L{IN_FLIGHT} wait for their turn."""
+    """Makes attempts; beyond L{IN_FLIGHT} they wait for a slot."""
 
     def __init__(self, clock: IReactorTime, post: Post) -> None:
         self._clock = clock
@@ -33,7 +36,7 @@ class Sender:
         self._slots = DeferredSemaphore(IN_FLIGHT)
 
     def attempt(self, webhook: Webhook, message: WebhookMessage) -> Deferred[Result]:
-        """Try once; cancelling gives up the place in the queue, or the connection."""
+        """Try once; cancelling gives up the slot or closes the connection."""
         request = request_for(webhook, message)
         return self._slots.run(lambda: Deferred.fromCoroutine(self._attempt(request)))
 
@@ -46,7 +49,7 @@ class Sender:
 
 
 def result_of(reply: OutboundReply, at: int) -> Result:
-    """2xx is success; the texts are those of protocol-webhooks."""
+    """Return the result of an answer: 2xx is success; the texts are those of protocol-webhooks."""
     if 200 <= reply.status < 300:
         return Result(ok=True, status=reply.status, at=at)
     error = REDIRECTS if reply.redirects else f"HTTP {reply.status}"

@@ -1,4 +1,4 @@
-"""The webhook: its configuration, what is told, and the test message."""
+"""Webhook service: configuration, messages, and the test message."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from tservice.notify.sender import Sender
 from tservice.notify.shown import WebhookAnswer, shown
 
 TESTS_LIMIT = 10
-"""Test messages under way or waiting for a turn; more are refused with 429."""
+"""Maximum test messages in progress or waiting; more are refused with 429."""
 
 
 @frozen(kw_only=True)
 class MessageNames:
-    """Names that messages use.
+    """Names used in messages.
 
-    @ivar host: what people call this machine.
-    @ivar session_name: of a session by its id; C{None} when it is gone.
+    @ivar host: returns the name of this machine.
+    @ivar session_name: returns the name of a session by its id; C{None} if it was deleted.
     """
 
     host: Callable[[], str]
@@ -43,7 +43,7 @@ class MessageNames:
 
 
 class WebhookService:
-    """Tells of events that need a person; off until it is configured."""
+    """Sends messages about events that need a person; off until it is configured."""
 
     _log = Logger()
 
@@ -73,10 +73,11 @@ class WebhookService:
         self._unsubscribe: Callable[[], None] = _nothing
 
     def start(self) -> None:
-        """Read the configuration, go on with what an earlier process left, and listen.
+        """Load the configuration, continue deliveries of an earlier process, and listen to
+        events.
 
-        A file that cannot be used is left alone: nothing is sent, the log says why, and changes
-        are refused with a 409 until it is mended.
+        An invalid file is left unchanged: no messages are sent, the log gives the reason, and
+        changes are refused with a 409 until it is repaired.
         """
         self._file.tidy()
         try:
@@ -87,30 +88,30 @@ class WebhookService:
         self._delivery.start()
 
     def stop(self) -> Deferred[list[None]]:
-        """Listen no more; fires once nothing is under way."""
+        """Stop listening; fires once no request is in progress."""
         self._unsubscribe()
         return self._delivery.stop()
 
     def get(self) -> Webhook:
-        """The configuration in use."""
+        """Return the configuration in use."""
         return self._webhook
 
     def last_result(self) -> Result | None:
-        """What became of the last attempt, over restarts."""
+        """Return the result of the last attempt, also from before a restart."""
         return self._outbox.last_result()
 
     def shown(self) -> WebhookAnswer:
-        """The configuration without its URL, and what became of the last attempt."""
+        """Return the configuration without its URL, and the result of the last attempt."""
         return shown(self._webhook, self.last_result())
 
     def waiting(self) -> int:
-        """Messages that wait for delivery."""
+        """Return the number of messages that wait for delivery."""
         return self._outbox.count()
 
     def change(self, patch: Mapping[str, Any]) -> Webhook:
-        """Change the fields in C{patch}; it is on the disk when this returns.
+        """Change the fields in C{patch}; the change is on disk when this returns.
 
-        Without a URL, and when switched off, messages that still wait are given up.
+        Waiting messages are given up if the webhook is disabled or has no URL.
 
         @raise ServiceError: 400 for a bad URL, or for enabling without one; 409 or 422 when the
             file cannot be written.  Nothing is changed then.
@@ -131,14 +132,14 @@ class WebhookService:
         return webhook
 
     async def test(self) -> Result:
-        """Send one message, also while disabled; it is not tried again.
+        """Send one message, even while disabled; it is not retried.
 
-        @raise ServiceError: 400: there is no URL; 429: too many tests under way.
+        @raise ServiceError: 400: there is no URL; 429: too many tests in progress.
         """
         if not self._webhook.url:
             raise invalid("url", "save a url first")
         if self._tests >= TESTS_LIMIT:
-            raise ServiceError(ErrorCode.RATE_LIMITED, "too many test messages under way")
+            raise ServiceError(ErrorCode.RATE_LIMITED, "too many test messages in progress")
         message = WebhookMessage(
             event="test",
             title="Test message",
@@ -203,4 +204,4 @@ def _check(url: str) -> None:
 
 
 def _nothing() -> None:
-    """There is nothing to end yet."""
+    """Do nothing: the initial value of callbacks."""

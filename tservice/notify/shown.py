@@ -1,4 +1,4 @@
-"""The webhook as people see it: everything but its URL."""
+"""Wire form of the webhook, without its URL."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WebhookAnswer(WebhookTold):
 
 
 def shown(webhook: Webhook, last: Result | None) -> WebhookAnswer:
-    """The shape of protocol-webhooks, for answers and for events."""
+    """Return the response of protocol-webhooks, for answers and for events."""
     return WebhookAnswer(
         enabled=webhook.enabled,
         kind=webhook.kind,
@@ -41,12 +41,14 @@ def shown(webhook: Webhook, last: Result | None) -> WebhookAnswer:
 
 
 def shown_result(result: Result) -> ResultAnswer:
-    """What became of an attempt."""
+    """Return the response for the result of an attempt."""
     return ResultAnswer.model_validate(result, from_attributes=True)
 
 
 def masked(url: str) -> str | None:
-    """C{scheme://host[:port]} of a URL; C{None} for what is none (a file edited by hand)."""
+    """Return C{scheme://host[:port]} of a URL; C{None} for an invalid one (a file edited by
+    hand).
+    """
     try:
         return parse_target(url).origin
     except EgressRefused:
