@@ -1,1 +1,1 @@
-"""Web Push: word to a browser whose page is closed that a session needs its person."""
+"""Web Push: messages to browsers with closed pages when a session needs its user."""

@@ -1,4 +1,4 @@
-"""Web Push, put together."""
+"""Assembly of Web Push."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tservice.sessions.service import SessionService
 def build_push(
     ground: Ground, *, sessions: SessionService, accounts: IAccounts | None, failures: Failures
 ) -> Feature[PushService]:
-    """Word to closed pages; the routes by which they ask for it.
+    """Build Web Push: the messages to closed pages, and the operations that subscribe to them.
 
-    @raise StartError: the file of the key is not one of ours, or open to others.
+    @raise StartError: the key file is not valid, or open to others.
     """
 
     def name_of(session_id: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The key pair by which push services know this service (RFC 8292), and sealed messages."""
+"""Key pair that identifies this service to push services (RFC 8292), and encrypted messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Sealed:
 
 
 class PushKey:
-    """The service's own key pair on P-256."""
+    """The service's key pair on P-256."""
 
     def __init__(self, private: ec.EllipticCurvePrivateKey) -> None:
         self._private = private
@@ -47,7 +47,7 @@ class PushKey:
     def seal(self, subscription: Subscription, note: Note, now: float) -> Sealed:
         """Encrypt C{note} for the browser and sign for its push service.
 
-        Touches nothing else, so it may run in a thread.
+        It has no side effects, so it may run in a thread.
 
         @param now: Unix seconds.
         """
@@ -75,11 +75,11 @@ class PushKey:
 
 
 def push_key(data_dir: Path, random: Random) -> PushKey:
-    """The key of this data folder, made at the first start.
+    """Return the key of this data folder, created at the first start.
 
-    It stays for good: a browser's subscription is bound to it.
+    It never changes, because browsers' subscriptions are bound to it.
 
-    @raise StartError: the file is not one of ours, open to others, or cannot be written.
+    @raise StartError: the file is not valid, open to others, or cannot be written.
     """
     text = kept_text(data_dir / FILE_NAME, lambda: _text(_scalar(random)))
     try:
@@ -104,7 +104,10 @@ def _scalar(random: Random) -> bytes:
 
 
 def _private(scalar: bytes) -> ec.EllipticCurvePrivateKey:
-    """@raise ValueError: no private key of P-256."""
+    """Return the private key.
+
+    @raise ValueError: no private key of P-256.
+    """
     return ec.derive_private_key(int.from_bytes(scalar, "big"), ec.SECP256R1())
 
 

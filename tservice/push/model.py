@@ -17,13 +17,14 @@ from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, EgressTarget, p
 from tservice.core.payloads import ApprovalTold
 
 MAX_PER_OWNER = 20
-"""Subscriptions of one user; one more takes the place of the oldest."""
+"""Maximum subscriptions of one user; a new one replaces the oldest."""
 POINT_BYTES = 65
 AUTH_BYTES = 16
 """Sizes of a browser's key and secret (RFC 8291, 3.1 and 3.2)."""
 LIFETIME_SECONDS = 12 * 3600
-"""How long a push service keeps a message for a browser that is away: as an approval
-(protocol-approvals)."""
+"""Seconds for which a push service keeps a message for an offline browser, as long as an
+approval (protocol-approvals).
+"""
 NAME_LENGTH = 128
 
 FALLBACK_SUBJECT = "mailto:tservice@localhost"
@@ -44,11 +45,11 @@ _KIND_OF_EVENT = {
 
 @frozen(kw_only=True)
 class Subscription:
-    """One browser of one user.
+    """Subscription of one user's browser.
 
-    @ivar endpoint: the push service's URL for it; who knows it can reach the browser.
+    @ivar endpoint: the push service's URL for it, a secret that allows to reach the browser.
     @ivar p256dh: the browser's public key, base64url; C{auth} its secret.
-    @ivar subject: whom a push service may turn to (RFC 8292, 2.1).
+    @ivar subject: contact for the push service (RFC 8292, 2.1).
     @ivar created_at: Unix milliseconds.
     """
 
@@ -62,7 +63,7 @@ class Subscription:
 
 @frozen(kw_only=True)
 class Note:
-    """What is told: no text of the session leaves the host.
+    """Content of a message, without any text of the session.
 
     @ivar kind: an event name of C{notificationPreferences} (protocol-settings).
     """
@@ -72,7 +73,7 @@ class Note:
     session_name: str
 
     def payload(self) -> bytes:
-        """The message that the page's service worker reads."""
+        """Return the message that the page's service worker reads."""
         data = {
             "kind": self.kind,
             "sessionId": self.session_id,
@@ -82,38 +83,40 @@ class Note:
 
     @property
     def topic(self) -> str:
-        """A newer message with it takes the place of one that still waits (RFC 8030, 5.4)."""
+        """The topic: a newer message with it replaces a waiting one (RFC 8030, 5.4)."""
         digest = hashlib.sha256(self.session_id.encode()).digest()
         return base64.urlsafe_b64encode(digest)[:32].decode()
 
 
 def kind_of(event: Event) -> str | None:
-    """What C{event} is in the words of C{notificationPreferences}; C{None}: nothing to tell."""
+    """Return the name of C{event} in C{notificationPreferences}; C{None} if it causes no
+    message.
+    """
     if event.name is EventName.APPROVAL_PENDING and isinstance(event.payload, ApprovalTold):
         return _KIND_OF_ITEM.get(event.payload.kind)
     return _KIND_OF_EVENT.get(event.name)
 
 
 def target_of(endpoint: str) -> EgressTarget:
-    """The push service that C{endpoint} names.
+    """Return the push service that C{endpoint} names.
 
-    @raise EgressRefused: no https, a literal address, or a name that is out of bounds.
+    @raise EgressRefused: no https, a literal address, or a name that is not allowed.
     """
     target = parse_target(endpoint, PUBLIC_ONLY)
     if target.scheme != "https":
         raise EgressRefused("must begin with https://")
     if target.address is not None or "." not in target.host:
-        raise EgressRefused("must hold the name of a public host")
+        raise EgressRefused("must contain the name of a public host")
     return target
 
 
 def subscription(
     endpoint: str, p256dh: str, auth: str, *, owner: str, origin: str | None, at: int
 ) -> Subscription:
-    """A subscription as a browser sent it.
+    """Return the subscription that a browser sent.
 
     @param origin: the request's Origin header.
-    @raise ServiceError: 400 naming the field; the text never holds the endpoint.
+    @raise ServiceError: 400 naming the field; the text never contains the endpoint.
     """
     try:
         target_of(endpoint)
@@ -133,27 +136,27 @@ def subscription(
 
 
 def subject_of(origin: str | None) -> str:
-    """The page's own address, where it is one that others can look at."""
+    """Return the page's own address if it is public, else a fallback."""
     found = _SECURE_ORIGIN.fullmatch((origin or "").lower())
     return found[1] if found else FALLBACK_SUBJECT
 
 
 def unpadded(text: str) -> bytes:
-    """Bytes of base64url, padded or not.
+    """Decode base64url, padded or not.
 
-    @raise ValueError: it is none.
+    @raise ValueError: it is malformed.
     """
     if not _BASE64URL.fullmatch(text):
-        raise ValueError("no base64url")
+        raise ValueError("malformed base64url")
     bare = text.rstrip("=")
     try:
         return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
     except binascii.Error:
-        raise ValueError("no base64url") from None
+        raise ValueError("malformed base64url") from None
 
 
 def _is_point(key: bytes) -> bool:
-    """Whether that is an uncompressed point of P-256: nothing can be sealed for another."""
+    """Return whether the key is an uncompressed point of P-256, which encryption needs."""
     try:
         ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), key)
     except ValueError:
@@ -172,6 +175,6 @@ def _bytes(name: str, text: str, size: int) -> bytes:
 
 
 def session_name(event: Event, known: str | None) -> str:
-    """The session's name as it is now, else as the event has it."""
+    """Return the session's current name, else the name in the event."""
     told = event.payload
     return known or (told.session_name if isinstance(told, ApprovalTold) else "")

@@ -1,4 +1,4 @@
-"""C{/api/push}: how a page asks for word while it is closed."""
+"""Operations C{/api/push}, by which a page subscribes to messages while it is closed."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class RemovedAnswer(Answer):
 
 
 class PushRoutes:
-    """Subscriptions of the caller's own browsers; the rules live in L{PushService}."""
+    """Subscriptions of the caller's own browsers; the rules are in L{PushService}."""
 
     def __init__(self, push: PushService) -> None:
         self._push = push
 
     def operations(self) -> list[Operation]:
-        """The routes.  A token is no browser and has no scope for them."""
+        """Return the operations of this class.  A token is no browser, so no scope grants them."""
         return [
             Operation(
                 method="GET",
@@ -92,11 +92,11 @@ class PushRoutes:
         ]
 
     async def key(self, call: Call) -> PushKeyAnswer:
-        """The key."""
+        """Return the public key."""
         return PushKeyAnswer(public_key=self._push.public_key)
 
     async def subscribe(self, call: Call) -> Nothing:
-        """Keep a subscription."""
+        """Save a subscription."""
         body: SubscriptionBody = call.body
         self._push.subscribe(
             body.endpoint,
@@ -108,6 +108,8 @@ class PushRoutes:
         return Nothing()
 
     async def forget(self, call: Call) -> RemovedAnswer:
-        """Forget a subscription; one that is unknown is no error, for it is what was wanted."""
+        """Delete a subscription. An unknown one is no error, because the result is the requested
+        one.
+        """
         removed = self._push.forget(call.body.endpoint, call.identity.username)
         return RemovedAnswer(removed=removed)

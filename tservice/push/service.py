@@ -1,4 +1,4 @@
-"""Tells browsers whose pages are closed that a session needs its person."""
+"""Delivery of messages to browsers with closed pages when a session needs its user."""
 
 from __future__ import annotations
 
@@ -31,16 +31,17 @@ from tservice.push.store import PushStore
 from tservice.settings.interfaces import ISettings
 
 QUEUE = 200
-"""Messages that wait; at the bound the oldest of whoever has most of them is given up, for what is
-new matters more, and nobody's flood is another's loss."""
+"""Maximum waiting messages. Beyond it the oldest message of the owner with the most is given up.
+New messages matter more, and a flood of one owner must not displace another's messages.
+"""
 IN_FLIGHT = 4
-"""Messages that are sealed or sent at a time."""
+"""Messages that are encrypted or sent at a time."""
 
 TELL_SECONDS = 60.0
-"""The log hears so often of the failures of one user's browsers."""
+"""Minimum seconds between two log entries about failures of one user's browsers."""
 
 _GONE = (404, 410)
-"""The push service knows the browser no more (RFC 8030, 7.3)."""
+"""Statuses of a subscription that has expired (RFC 8030, 7.3)."""
 
 Send = Callable[[OutboundRequest], Awaitable[OutboundReply]]
 NameOf = Callable[[str], str | None]
@@ -53,8 +54,10 @@ class _Job:
 
 
 class PushService(Service):
-    """Subscriptions, and what is sent to them.  A message that fails is not tried again: the
-    approval inbox is what lasts, a push only points to it."""
+    """Subscriptions, and the messages to them.
+
+    A failed message is not retried: the approval inbox is durable, and a push only points to it.
+    """
 
     _log = Logger()
 
@@ -72,10 +75,10 @@ class PushService(Service):
         active: Callable[[str], bool] | None,
         is_admin: Callable[[str], bool] = lambda owner: False,
     ) -> None:
-        """
-        @param send: under rules that let nothing but public addresses through.
-        @param name_of: a session's name; C{None} for one that is gone.
-        @param active: whether an account is there and enabled; C{None} in single-user mode.
+        """@param send: sends to public addresses only.
+        @param name_of: returns a session's name; C{None} for a deleted one.
+        @param active: returns whether an account exists and is enabled; C{None} in single-user
+            mode.
         """
         self._clock = clock
         self._hub = hub
@@ -94,7 +97,7 @@ class PushService(Service):
 
     @property
     def public_key(self) -> str:
-        """What a page subscribes with."""
+        """The public key that a page subscribes with."""
         return self._key.public
 
     def startService(self) -> None:
@@ -103,7 +106,7 @@ class PushService(Service):
         self._forget_strangers()
 
     def stopService(self) -> Deferred[Any]:
-        """What waits is given up, and so is what is on its way."""
+        """Give up waiting messages and running requests."""
         super().stopService()
         self._unsubscribe()
         self._waiting.clear()
@@ -115,7 +118,7 @@ class PushService(Service):
     def subscribe(
         self, endpoint: str, p256dh: str, auth: str, *, owner: str, origin: str | None
     ) -> None:
-        """Keep a browser of C{owner}.
+        """Save a browser of C{owner}.
 
         @raise ServiceError: 400 naming the field.
         """
@@ -123,11 +126,13 @@ class PushService(Service):
         self._store.save(subscription(endpoint, p256dh, auth, owner=owner, origin=origin, at=now))
 
     def forget(self, endpoint: str, owner: str) -> bool:
-        """Forget a browser of C{owner}; whether there was one."""
+        """Delete a browser of C{owner} and return whether there was one."""
         return self._store.delete(endpoint, owner)
 
     def _forget_strangers(self) -> None:
-        """A user who is gone or locked out hears nothing more; nor does a namesake's browser."""
+        """Delete the browsers of deleted or disabled users, so that later users of the same name
+        do not get them.
+        """
         if self._active is None:
             return
         for owner in self._store.owners():
@@ -148,9 +153,10 @@ class PushService(Service):
             self._put(_Job(subscription=one, note=note))
 
     def tell_lockout(self, username: str | None) -> None:
-        """Tell admins, and the user whose name was guessed at, that sign-ins are held up.
+        """Send a message about blocked sign-ins to admins, and to the user whose name was tried.
 
-        A browser has one such message waiting at a time, so that a flood displaces nothing.
+        A browser has one such message waiting at a time, so that a flood displaces no other
+        messages.
         """
         if not (self.running and self._settings.get().notification_preferences.enabled):
             return
@@ -170,17 +176,19 @@ class PushService(Service):
         return preferences.enabled and kind in preferences.events
 
     def _audience(self, owner: str | None) -> list[Subscription]:
-        """The owner's browsers; with one user, all of them are."""
+        """Return the owner's browsers; in single-user mode all of them."""
         if self._active is None:
             return self._store.every()
-        # A full disk still has those of accounts that are gone.
+        # On a full disk the browsers of deleted accounts may still be stored.
         return [] if owner is None or not self._active(owner) else self._store.every(owner)
 
     def _put(self, job: _Job) -> None:
         if len(self._waiting) >= QUEUE:
             self._make_room()
             if self._tells_of(None):
-                self._log.warn("push: {limit} messages wait, the oldest is given up", limit=QUEUE)
+                self._log.warn(
+                    "push: {limit} messages are waiting; the oldest was dropped", limit=QUEUE
+                )
         self._waiting.append(job)
         self._pump()
 
@@ -194,7 +202,10 @@ class PushService(Service):
             self._begin(self._next())
 
     def _next(self) -> _Job:
-        """The oldest of whoever has fewest under way: slow push services hold up their own."""
+        """Return the oldest message of the owner with the fewest in progress.
+
+        Slow push services then delay only their own users.
+        """
         under_way = Counter(self._running.values())
         job = min(self._waiting, key=lambda job: under_way[job.subscription.owner])
         self._waiting.remove(job)
@@ -216,7 +227,7 @@ class PushService(Service):
         try:
             sealed = await self._threads.run(seal)
         except ValueError:
-            # Its key is no point of the curve; an earlier release took such a one.
+            # Its key is no point of the curve; an earlier release accepted such keys.
             self._store.delete(job.subscription.endpoint)
             return
         request = OutboundRequest(
@@ -233,26 +244,28 @@ class PushService(Service):
             return
         if reply.status in _GONE:
             self._store.delete(job.subscription.endpoint)
-            self._log.info("push: a browser of {owner} is gone", owner=job.subscription.owner)
+            self._log.info(
+                "push: a subscription of {owner} has expired", owner=job.subscription.owner
+            )
         elif reply.status >= 300:
             self._told(job.subscription, f"HTTP {reply.status}")
 
     def _failed(self, one: Subscription, fault: OutboundFault) -> None:
         self._told(one, fault.value)
         if fault is OutboundFault.REFUSED:
-            # Its name leads to an address out of bounds, as no push service's does.
+            # Its name resolves to a forbidden address, so it is no push service.
             self._store.delete(one.endpoint)
 
     def _told(self, one: Subscription, why: str) -> None:
-        """The host alone: the rest of the endpoint is a secret."""
+        """Log a failure with the host only: the rest of the endpoint is a secret."""
         if self._tells_of(one.owner):
             host = target_of(one.endpoint).host
             self._log.warn("push to {host} failed: {why}", host=host, why=why)
 
     def _tells_of(self, owner: str | None) -> bool:
-        """Whether the log shall hear of it: a session can give as many messages as it likes.
+        """Return whether to log now: a session can cause any number of messages.
 
-        @param owner: whose browsers it is about; C{None}: everybody's.
+        @param owner: the owner of the browsers; C{None}: all owners.
         """
         now, before = self._clock.seconds(), self._told_at.get(owner)
         if before is not None and 0 <= now - before < TELL_SECONDS:

@@ -1,4 +1,4 @@
-"""Where subscriptions are kept."""
+"""Database table of subscriptions."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ class PushStore:
         self._database = database
 
     def save(self, subscription: Subscription) -> None:
-        """Keep it; a browser that another user signed in with is that user's from now on.
+        """Save a subscription. A browser in which another user signed in then belongs to that
+        user.
 
-        The oldest beyond L{MAX_PER_OWNER} of the owner go.
+        The owner's oldest subscriptions beyond L{MAX_PER_OWNER} are deleted.
         """
         with self._database.transaction():
             self._database.execute(_SAVE, asdict(subscription))
             self._database.execute(_TRIM, {"owner": subscription.owner, "most": MAX_PER_OWNER})
 
     def delete(self, endpoint: str, owner: str | None = None) -> bool:
-        """Forget it.
+        """Delete a subscription.
 
-        @param owner: only if it is this user's.
+        @param owner: only if it belongs to this user.
         @return: whether there was one.
         """
         sql = "DELETE FROM push_subscriptions WHERE endpoint = :endpoint"
@@ -51,19 +52,19 @@ class PushStore:
         return self._database.execute(sql, {"endpoint": endpoint, "owner": owner}) > 0
 
     def owners(self) -> list[str]:
-        """Everybody who has one."""
+        """Return every user with a subscription."""
         rows = self._database.query("SELECT DISTINCT owner FROM push_subscriptions ORDER BY owner")
         return [row["owner"] for row in rows]
 
     def delete_all_of(self, owner: str) -> None:
-        """Forget every browser of one user; a full disk does so later."""
+        """Delete every browser of one user; on a full disk the change is deferred."""
         try:
             self._database.execute(_DELETE_ALL, (owner,))
         except NotKept:
             self._database.later(("push subscriptions of", owner), _DELETE_ALL, (owner,))
 
     def every(self, owner: str | None = None) -> list[Subscription]:
-        """All, or those of one user; oldest first."""
+        """Return all subscriptions, or those of one user; oldest first."""
         where = "" if owner is None else "WHERE owner = :owner"
         rows = self._database.query(
             f"SELECT * FROM push_subscriptions {where} ORDER BY created_at, rowid",  # noqa: S608
