@@ -1,1 +1,1 @@
-"""Timed runs: an agent that is kept going until a moment (protocol-legacy)."""
+"""Timed runs: an agent that is kept working for a given time (protocol-legacy)."""

@@ -1,4 +1,4 @@
-"""Timed runs, put together."""
+"""Assembly of timed runs."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def build_timed_runs(
     accounts: IAccounts | None,
     identity: Callable[[str | None], Identity | None],
 ) -> Feature[TimedRuns]:
-    """Timed runs, which go on from their start.
+    """Build the timed runs, which continue when the feature starts.
 
-    @param accounts: whose runs they are; C{None}: there is one user, whose all of them are.
-    @param identity: the account of an owner as it is now; C{None} when it is gone or disabled.
+    @param accounts: the accounts that own runs; C{None}: a single user owns them all.
+    @param identity: returns the current account of an owner; C{None} if it is gone or disabled.
     """
     runs = TimedRuns(
         TimedParts(
@@ -52,7 +52,7 @@ def build_timed_runs(
         name="timed runs",
         service=runs,
         operations=TimedRunRoutes(runs).operations(),
-        measures=[Measure("timed_runs", "Timed runs that are kept.", runs.counts, ("status",))],
+        measures=[Measure("timed_runs", "Stored timed runs.", runs.counts, ("status",))],
         start=runs.start,
         close=runs.stop,
     )

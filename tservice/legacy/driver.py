@@ -1,6 +1,6 @@
-"""Types the lines of timed runs, each once its agent can take it.
+"""Typing of the lines of timed runs, each when its agent is ready.
 
-Lines are numbered inputs, so one is typed once, also when the service was killed in between
+Lines are numbered inputs, so each is typed once, even after a crash of the service
 (protocol-exactly-once).
 """
 
@@ -24,30 +24,32 @@ from tservice.legacy.model import PROMPT_LENGTH, TimedRun, next_line
 from tservice.sessions.interfaces import InputRequest, ISessions, Status
 
 BREATH = 5.0
-"""Seconds between the end of a turn and the next line, for an agent that fails at once."""
+"""Seconds between the end of a turn and the next line, in case an agent fails immediately."""
 AGAIN = 15.0
-"""Seconds until one that could not be typed is tried again."""
+"""Seconds until a line that could not be typed is retried."""
 UNSEEN = 60.0
-"""Seconds after a line at which an agent that rests is taken to be done with it."""
+"""Seconds after a line after which an idle agent counts as done with it."""
 RESTED = 1.0
-"""Seconds after a start of the service until an agent is looked at whose turn may be over."""
+"""Seconds after a start of the service until the first look at an agent whose turn may have
+ended.
+"""
 READY_SECONDS = 60.0
-"""How long an agent may take until it can be given a line."""
+"""Maximum seconds until an agent is ready for a line."""
 
 _OVER = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT)
-"""The session is gone, or has no process: nothing more can come of the run."""
+"""Errors of a session that is deleted or has no process; the run then fails."""
 
 
 class Change(Protocol):
-    """Keeps a run as it is now; C{text} is one line for its log."""
+    """Callback that saves a changed run; C{text} is one line for its log."""
 
     def __call__(self, run: TimedRun, text: str | None = None) -> TimedRun: ...
 
 
 class Driver:
-    """What is typed next, and when.
+    """Decides which line is typed next, and when.
 
-    @ivar under_way: how many lines are being typed.
+    @ivar under_way: number of lines that are being typed.
     """
 
     _log = Logger()
@@ -59,14 +61,14 @@ class Driver:
         agents: IAgents,
         identity: Callable[[str | None], Identity | None],
     ) -> None:
-        """@param identity: the account of an owner as it is now; C{None}: gone or disabled."""
+        """@param identity: returns the current account of an owner; C{None}: gone or disabled."""
         self._clock, self._sessions, self._agents = clock, sessions, agents
         self._identity = identity
         self._timers = Timers(clock)
         self._typing: dict[str, Deferred[None]] = {}
-        # By run, whether its agent was seen at work since the last line.
+        # By run: true if its agent worked since the last line.
         self._at_work: dict[str, bool] = {}
-        # Runs of which this service has typed no line yet: nothing hurries them.
+        # Runs that this service adopted and has typed no line for yet.
         self._taken_up: set[str] = set()
         # Runs whose next line could not be typed when it was due.
         self._overdue: set[str] = set()
@@ -77,15 +79,15 @@ class Driver:
         change: Change,
         fail: Callable[[TimedRun, str], None],
     ) -> None:
-        """Whose runs they are: how to find, change and fail one."""
+        """Set the callbacks that find, change and fail a run."""
         self._find, self._change, self._fail = find, change, fail
 
     def soon(self, run: TimedRun) -> None:
-        """Type its next line as soon as its agent can take one."""
+        """Type the run's next line as soon as its agent is ready."""
         self._timers.set(run.id, 0.0, self._next, run.id)
 
     def take_up(self, run: TimedRun) -> None:
-        """Go on with a run of the service before this one; its turn may be over by now."""
+        """Continue a run of an earlier run of the service. Its turn may have ended."""
         self._taken_up.add(run.id)
         if run.lines > run.turns:
             self._await_end(run.id)
@@ -93,26 +95,26 @@ class Driver:
             self.soon(run)
 
     def works(self, run: TimedRun) -> None:
-        """Its agent was seen at work."""
+        """Record that the run's agent is working."""
         if run.id in self._at_work:
             self._at_work[run.id] = True
 
     def rests(self, run: TimedRun) -> None:
-        """Its agent rests.  That may be how it came up, if it was not seen at work."""
+        """Handle an idle agent. An agent that was not seen working may have just started."""
         if self._at_work.get(run.id):
             self.turn_ended(run)
         elif run.id in self._overdue:
             self._after_turn(run.id)
 
     def turn_ended(self, run: TimedRun) -> None:
-        """Its agent ended a turn; may be said more than once of one."""
+        """Handle the end of a turn. May be called more than once for one turn."""
         if self._at_work.pop(run.id, None) is None:
             return
         run = self._change(evolve(run, turns=run.turns + 1), f"turn {run.turns + 1} ended")
         self._after_turn(run.id)
 
     def drop(self, run_id: str) -> None:
-        """Type nothing more of it."""
+        """Type no more lines of the run."""
         self._timers.stop(run_id)
         self._at_work.pop(run_id, None)
         self._taken_up.discard(run_id)
@@ -122,17 +124,19 @@ class Driver:
             typing.cancel()
 
     async def close(self) -> None:
-        """Type nothing more; returns once nothing is being typed."""
+        """Stop typing. Return once no line is being typed."""
         self._timers.clear()
         typing = list(self._typing.values())
         for each in typing:
             each.cancel()
         await DeferredList(typing)
 
-    # -- inside
+    # -- internals
 
     def _after_turn(self, run_id: str) -> None:
-        """Type its next line; after a breath, unless its turn ended before this service began."""
+        """Schedule the next line after a pause, or immediately for a turn that ended before the
+        service began.
+        """
         pause = 0.0 if run_id in self._taken_up else BREATH
         self._timers.set(run_id, pause, self._next, run_id)
 
@@ -168,7 +172,7 @@ class Driver:
             typed = False
         except Exception:
             self._log.failure("a line of timed run {id} was not typed", id=run.id)
-            self._fail(self._find(run.id) or run, "an internal error; the log has more")
+            self._fail(self._find(run.id) or run, "internal error; see the service's log")
             return
         if not typed:
             self._overdue.add(run.id)
@@ -180,12 +184,14 @@ class Driver:
         self._timers.set(run_id, UNSEEN, self._look, run_id)
 
     def _await_end(self, run_id: str) -> None:
-        """The end of its turn is told, unless it was before this service began."""
+        """Wait for the end of a turn, which may have come before this service began."""
         self._at_work[run_id] = True
         self._timers.set(run_id, RESTED, self._look, run_id)
 
     def _look(self, run_id: str) -> None:
-        """A turn may be so short that nobody sees it, or end while the service is away."""
+        """Check for the end of a turn that was too short to be noticed, or ended while the
+        service was down.
+        """
         run = self._find(run_id)
         if run is None or run_id not in self._at_work:
             return
@@ -201,11 +207,11 @@ class Driver:
             self._timers.set(run_id, UNSEEN, self._look, run_id)
 
     async def _type(self, run: TimedRun) -> bool:
-        """Whether its next line was typed; false: it cannot be now."""
+        """Type the run's next line and return true; return false if it is not possible now."""
         self._check_owner(run)
         session = self._sessions.get(run.session_id or "")
         if session.pid is None:
-            raise ServiceError(ErrorCode.CONFLICT, "its session has no process")
+            raise ServiceError(ErrorCode.CONFLICT, "the session has no process")
         if session.limit_paused or session.status is Status.BUSY:
             return False
         await self._agents.ready(session.id, READY_SECONDS)
@@ -220,10 +226,10 @@ class Driver:
         )
         found = await self._sessions.input(session.id, request)
         now = self._find(run.id) or run
-        said = "prompt sent" if run.lines == 0 else "told to go on"
+        said = "prompt sent" if run.lines == 0 else "continuation prompt sent"
         now = self._change(evolve(now, lines=run.lines + 1), said)
         if found.duplicate:
-            # The service before this one typed it.
+            # An earlier run of the service typed it.
             self.take_up(now)
         return True
 

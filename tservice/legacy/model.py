@@ -1,4 +1,4 @@
-"""Timed runs: their record and pure rules (protocol-legacy)."""
+"""Timed runs: record and pure rules (protocol-legacy)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from attrs import evolve, frozen
 
 MAX_MINUTES = 14_400
 PROMPT_LENGTH = 100_000
-"""Characters of a prompt."""
+"""Maximum characters of a prompt."""
 AT_A_TIME = 20
-"""Runs under way (protocol-legacy)."""
+"""Maximum running timed runs (protocol-legacy)."""
 OF_ONE = 10
-"""Of them of one account, where there are several accounts."""
+"""Maximum running timed runs of one account, if there are several accounts."""
 KEPT = 100
-"""Runs that are remembered; the oldest that are over go first."""
+"""Maximum stored runs; the oldest finished ones are deleted first."""
 LOGGED = 200
-"""Lines of a run's log; the oldest go first."""
+"""Maximum lines of a run's log; the oldest are dropped first."""
 
 
 class RunState(StrEnum):
@@ -25,20 +25,20 @@ class RunState(StrEnum):
 
     RUNNING = "running"
     COMPLETED = "completed"
-    """Its time is over."""
+    """The time is over."""
     STOPPED = "stopped"
-    """Somebody ended it."""
+    """A user ended it."""
     FAILED = "failed"
 
 
 @frozen(kw_only=True)
 class TimedRun:
-    """One run.
+    """Record of a timed run.
 
     @ivar started_at: Unix milliseconds, as C{end_at}.
-    @ivar turns: of the agent, that have ended.
-    @ivar lines: that were typed: the prompt, and what follows each turn.
-    @ivar logs: what happened, oldest first.
+    @ivar turns: finished turns of the agent.
+    @ivar lines: typed lines: the prompt, and one after each turn.
+    @ivar logs: log lines, oldest first.
     """
 
     id: str
@@ -56,12 +56,12 @@ class TimedRun:
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
+        """True while the run is in progress."""
         return self.status is RunState.RUNNING
 
 
 def logged(run: TimedRun, at: int, text: str) -> TimedRun:
-    """The run with one more line of its log; what was said last is not said again."""
+    """Return the run with one more log line, unless it repeats the last line."""
     if run.logs and run.logs[-1].partition(" ")[2] == text:
         return run
     moment = datetime.fromtimestamp(at // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -69,14 +69,14 @@ def logged(run: TimedRun, at: int, text: str) -> TimedRun:
 
 
 def next_line(run: TimedRun, now: int) -> str:
-    """What is typed next: the prompt, then how much time is left, and to go on."""
+    """Return the next line: the prompt, later the time left and a request to continue."""
     if run.lines == 0:
         return run.prompt
     return f"Time left: {span(run.end_at - now)}. Go on with the task."
 
 
 def span(ms: int) -> str:
-    """A length of time in words, in whole minutes."""
+    """Return a duration in words, in whole minutes."""
     minutes = ms // 60_000
     if minutes < 1:
         return "less than a minute"
@@ -86,6 +86,6 @@ def span(ms: int) -> str:
 
 
 def too_many(runs: list[TimedRun]) -> list[TimedRun]:
-    """Those of C{runs}, oldest first, that are over and beyond what is kept."""
+    """Return the finished runs beyond the limit, oldest first."""
     over = [run for run in runs if not run.running]
     return over[: max(0, len(runs) - KEPT)]

@@ -1,4 +1,4 @@
-"""C{/api/scheduled}."""
+"""Operations C{/api/scheduled}."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class TimedRunBody(Body):
 
 
 class TimedRunRoutes:
-    """Timed runs; the rules live in L{TimedRuns}."""
+    """Operations of timed runs; the rules are in L{TimedRuns}."""
 
     def __init__(self, runs: TimedRuns) -> None:
         self._runs = runs
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of this class."""
         one = "/api/scheduled/{id}"
         return [
             Operation(
@@ -97,13 +97,13 @@ class TimedRunRoutes:
         ]
 
     async def read_all(self, call: Call) -> TimedRunsAnswer:
-        """All that the caller may see."""
+        """Return the runs that the caller may see."""
         return TimedRunsAnswer(
             runs=[timed_run_answer(run) for run in self._runs.runs(call.identity)]
         )
 
     async def begin(self, call: Call) -> OneTimedRun:
-        """A new one."""
+        """Start a timed run."""
         body: TimedRunBody = call.body
         run = await self._runs.begin(
             body.prompt, body.working_dir, body.duration_minutes, call.identity, call.again
@@ -111,10 +111,10 @@ class TimedRunRoutes:
         return OneTimedRun(run=timed_run_answer(run))
 
     async def read(self, call: Call) -> TimedRunAnswer:
-        """One of them."""
+        """Return one run."""
         return timed_run_answer(self._runs.run(call.id, call.identity))
 
     async def end(self, call: Call) -> Nothing:
-        """Type nothing more."""
+        """End a run."""
         self._runs.end(call.id, call.identity)
         return Nothing()

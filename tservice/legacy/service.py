@@ -1,4 +1,4 @@
-"""Timed runs: begun, kept going, ended (protocol-legacy)."""
+"""Service for timed runs: start, continuation and end (protocol-legacy)."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ PRIMARY = "primary"
 
 @frozen(kw_only=True)
 class TimedParts:
-    """What the service is made of.
+    """Collaborators of the service.
 
-    @ivar make_alarm: an alarm that calls what it is given.
-    @ivar known: whether there is an account of that name, disabled or not.
-    @ivar multiuser: whether runs belong to somebody.
+    @ivar make_alarm: returns an alarm that calls its argument.
+    @ivar known: returns whether there is an account of that name, disabled or not.
+    @ivar multiuser: runs have owners.
     @ivar check_prompt: see L{ICliRegistry.check_prompt}.
     """
 
@@ -53,7 +53,9 @@ class TimedParts:
 
 
 class TimedRuns:
-    """Every error is a L{ServiceError}; an unknown run, or one of somebody else, is a 404."""
+    """Timed runs.  Every error is a L{ServiceError}; an unknown run, or one of another user, is
+    a 404.
+    """
 
     _log = Logger()
 
@@ -63,10 +65,10 @@ class TimedRuns:
         self._alarm: Alarm | None = None
         self._unsubscribe: Callable[[], None] = lambda: None
 
-    # -- its own life
+    # -- start and stop
 
     def start(self) -> None:
-        """Read the runs and go on with those that are under way."""
+        """Load the runs and continue those in progress."""
         self._runs = {run.id: run for run in self._parts.store.load()}
         self._alarm = self._parts.make_alarm(self._due)
         self._parts.driver.serve(self.find, self._change, self._fail)
@@ -77,7 +79,7 @@ class TimedRuns:
         self._due()
 
     async def stop(self) -> None:
-        """Type nothing more; the next service goes on."""
+        """Stop typing; the next start of the service continues."""
         self._unsubscribe()
         if self._alarm is not None:
             self._alarm.close()
@@ -87,22 +89,22 @@ class TimedRuns:
     # -- reading
 
     def runs(self, caller: Identity) -> list[TimedRun]:
-        """Those that the caller may see, the newest first."""
+        """Return the runs that the caller may see, newest first."""
         return [run for run in reversed(self._runs.values()) if caller.may_reach(run.owner)]
 
     def run(self, run_id: str, caller: Identity) -> TimedRun:
-        """One run."""
+        """Return one run."""
         run = self._runs.get(run_id)
         if run is None or not caller.may_reach(run.owner):
             raise not_found(f"Run {run_id}")
         return run
 
     def find(self, run_id: str) -> TimedRun | None:
-        """The run, if it is there."""
+        """Return the run, if it exists."""
         return self._runs.get(run_id)
 
     def counts(self) -> dict[tuple[str, ...], float]:
-        """How many runs are kept, by status."""
+        """Return the number of stored runs by status."""
         counts = dict.fromkeys(RunState, 0)
         for run in self._runs.values():
             counts[run.status] += 1
@@ -118,19 +120,19 @@ class TimedRuns:
         caller: Identity,
         again: Again = lasting,
     ) -> TimedRun:
-        """Start a session and keep it going for C{minutes}.
+        """Start a session and keep its agent working for C{minutes}.
 
-        @param again: as for the making of a session.
-        @raise ServiceError: 403: the prompt needs the grant; 422: L{AT_A_TIME} are under way, or
-            L{OF_ONE} of one account among several; else as the making of a session.
+        @param again: as for L{ISessions.create}.
+        @raise ServiceError: 403: the prompt needs the grant; 422: L{AT_A_TIME} runs are in progress, or L{OF_ONE} of one account
+            among several; otherwise as L{ISessions.create}.
         """
         granted = caller.can_bypass_permissions
         self._parts.check_prompt(PRIMARY, prompt, "prompt", granted=granted)
         if len(self._under_way()) >= AT_A_TIME:
-            raise failed(f"{AT_A_TIME} timed runs are under way already")
+            raise failed(f"{AT_A_TIME} timed runs are already in progress")
         owner = caller.username if self._parts.multiuser else None
         if owner is not None and sum(run.owner == owner for run in self._under_way()) >= OF_ONE:
-            raise failed(f"{OF_ONE} timed runs of this account are under way already")
+            raise failed(f"{OF_ONE} timed runs of this account are already in progress")
         now = now_ms(self._parts.clock)
         run = TimedRun(
             id=self._parts.new_id(),
@@ -145,21 +147,21 @@ class TimedRuns:
         self._runs[run.id] = run
         self._trim()
         self._arm()
-        # Whoever asked may leave: what is begun by then is seen through.
+        # The start continues even if the caller disconnects.
         return await Flight(self._launch(run, caller, again)).join()
 
     def end(self, run_id: str, caller: Identity) -> None:
-        """Type nothing more; the session stays.  Nothing happens to a run that is over.
+        """End a run; the session stays.  A finished run is not changed.
 
-        @raise ServiceError: 404; 422: it is over, but the disk does not keep that yet.
+        @raise ServiceError: 404; 422: the run ended, but the disk is full.
         """
         run = self.run(run_id, caller)
         if run.running:
-            self._finish(run, RunState.STOPPED, f"stopped by {caller.username or 'a person'}")
+            self._finish(run, RunState.STOPPED, f"stopped by {caller.username or 'the user'}")
         with holding("stopped", "go on with it"):
             self._parts.store.check_kept(run.id)
 
-    # -- inside
+    # -- internals
 
     async def _launch(self, run: TimedRun, caller: Identity, again: Again) -> TimedRun:
         request = CreateRequest(
@@ -172,7 +174,7 @@ class TimedRuns:
             session = await self._parts.sessions.create(request, caller, again)
             check_started(session)
         except Exception:
-            # Nothing came of it, and the caller hears why.
+            # The start failed, and the caller gets the error.
             self._runs.pop(run.id, None)
             self._parts.store.drop(run.id)
             raise
@@ -188,7 +190,7 @@ class TimedRuns:
         return now
 
     def _take_up(self, run: TimedRun) -> None:
-        """Go on with what the service before this one left."""
+        """Continue a run that an earlier run of the service left."""
         if run.session_id is not None:
             self._parts.driver.take_up(run)
             return
@@ -196,7 +198,7 @@ class TimedRuns:
             if session.agent_origin == _origin(run) and session.owner == run.owner:
                 self._has(run, session)
                 return
-        self._fail(run, "the service ended before its session was started")
+        self._fail(run, "the service ended before the session was started")
 
     def _under_way(self) -> list[TimedRun]:
         return [run for run in self._runs.values() if run.running]
@@ -206,7 +208,7 @@ class TimedRuns:
         for run in self._under_way():
             longest = now + run.duration_minutes * 60_000
             if run.end_at <= now:
-                self._finish(run, RunState.COMPLETED, "its time is over")
+                self._finish(run, RunState.COMPLETED, "the time is over")
             elif run.end_at > longest:
                 self._change(evolve(run, end_at=longest), "the clock was set back")
         self._arm()
@@ -224,7 +226,7 @@ class TimedRuns:
         self._arm()
 
     def _change(self, run: TimedRun, text: str | None = None) -> TimedRun:
-        """Keep a run as it is now, with one more line of its log."""
+        """Save a changed run, with one more line of its log."""
         if run.id not in self._runs:
             return run
         if text is not None:
@@ -256,7 +258,7 @@ class TimedRuns:
         elif event.name is EventName.SESSION_STOP:
             self._parts.driver.turn_ended(run)
         elif event.name in (EventName.SESSION_EXIT, EventName.SESSION_DELETED):
-            self._fail(run, "its session ended")
+            self._fail(run, "the session ended")
 
     def _of_session(self, session_id: str | None) -> TimedRun | None:
         if session_id is None:
@@ -264,15 +266,19 @@ class TimedRuns:
         return next((run for run in self._under_way() if run.session_id == session_id), None)
 
     def _forget_strangers(self) -> None:
-        """Runs of a user who is gone would be handed over to whoever gets the name."""
+        """Delete the runs of deleted users, so that a later user of the same name does not get
+        them.
+        """
         if not self._parts.multiuser:
             return
         for run in list(self._runs.values()):
             if run.owner is not None and not self._parts.known(run.owner):
-                self._log.info("timed run {id} of {owner} is gone", id=run.id, owner=run.owner)
+                self._log.info(
+                    "timed run {id} of deleted user {owner} was removed", id=run.id, owner=run.owner
+                )
                 self._forget(run)
 
 
 def _origin(run: TimedRun) -> str:
-    """What the session of a run says of where it comes from."""
+    """Return the agent origin of a run's session."""
     return f"timed:{run.id}"

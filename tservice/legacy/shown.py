@@ -1,4 +1,4 @@
-"""Timed runs as clients see them (protocol-legacy)."""
+"""Wire form of timed runs (protocol-legacy)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TimedRunsAnswer(Payload):
 
 
 def timed_run_answer(run: TimedRun) -> TimedRunAnswer:
-    """A run on the wire."""
+    """Return the response for a run."""
     return TimedRunAnswer(
         id=run.id,
         prompt=run.prompt,

@@ -1,4 +1,4 @@
-"""Where timed runs are kept."""
+"""Database table of timed runs."""
 
 from __future__ import annotations
 
@@ -29,30 +29,35 @@ class TimedRunStore:
         self._database = database
 
     def load(self) -> list[TimedRun]:
-        """All of them, oldest first."""
+        """Return all runs, oldest first."""
         sql = "SELECT * FROM timed_runs ORDER BY seq"
         return self._database.read(_run, sql, named="timed_runs.id")
 
     def save(self, run: TimedRun) -> None:
-        """Insert or replace.
+        """Insert or replace a run.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk refuses the write.
         """
         self._database.execute(_SAVE, _row(run))
 
     def note(self, run: TimedRun) -> None:
-        """As L{save}, for what has happened: a full disk gets it later."""
+        """Save an observed change as L{save} does; on a full disk the change is deferred."""
         try:
             self.save(run)
         except NotKept:
             self._database.later(_key(run.id), _SAVE, _row(run))
 
     def check_kept(self, run_id: str) -> None:
-        """@raise NotKept: the disk did not take the last L{note} of that run yet."""
+        """Check that the run's last L{note} is on disk.
+
+        @raise NotKept: the change is still deferred.
+        """
         self._database.debts.check(_key(run_id))
 
     def drop(self, run_id: str) -> None:
-        """Forget one; a full disk does so later, for no start and no run must need room for it."""
+        """Delete a run. On a full disk the change is deferred, because starts and runs must not
+        need room.
+        """
         sql = "DELETE FROM timed_runs WHERE id = ?"
         self._database.later(_key(run_id), sql, (run_id,))
 
