@@ -1,4 +1,4 @@
-"""Copies of the database, made before an upgrade changes it."""
+"""Backups of the database before upgrades."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ KEPT = 3
 
 
 def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Copy the database to C{<name>.<version>.bak} beside it, mode 0600, and drop old copies."""
+    """Copy the database to C{<name>.<version>.bak} in the same folder, mode 0600, and delete old
+    copies.
+    """
     target = path.with_name(f"{path.name}.{version}.bak")
     with replacement(target) as temporary:
         copy = sqlite3.connect(temporary, isolation_level=None)
         try:
             connection.backup(copy)
-            # The copy took over the mode of its source; a log beside it would be left behind.
+            # The copy has the source's journal mode; a separate log file would be left over.
             copy.execute("PRAGMA journal_mode = DELETE")
         finally:
             copy.close()
@@ -29,7 +31,7 @@ def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
 
 
 def backups(path: Path) -> list[Path]:
-    """The copies that exist of C{path}, oldest version first."""
+    """Return the existing copies of C{path}, oldest version first."""
     name = re.compile(re.escape(path.name) + r"\.(\d+)\.bak")
     found = [
         (int(match[1]), entry)

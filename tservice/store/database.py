@@ -1,7 +1,7 @@
-"""The one SQLite database: opening, upgrading, statements and transactions.
+"""SQLite database: opening, upgrading, statements and transactions.
 
-SQLite in WAL mode on one connection, used from one thread (the reactor's), with short statements
-only.  The connection must not be carried over a fork: open it in C{startService}, after
+SQLite runs in WAL mode on one connection, used from one thread (the reactor's), with short
+statements only.  The connection must not be carried over a fork: open it in C{startService}, after
 C{twistd} has become a daemon.
 """
 
@@ -36,7 +36,7 @@ from tservice.store.schemas import (
 )
 
 BUSY_SECONDS = 1.0
-"""How long a statement waits for another process's lock before it fails."""
+"""Maximum seconds a statement waits for another process's lock before it fails."""
 WAL_LIMIT = 16 * 1024 * 1024
 """Bytes to which the write-ahead log is cut after a checkpoint."""
 
@@ -46,12 +46,12 @@ _T = TypeVar("_T")
 class Database:
     """An open database.
 
-    Outside of L{transaction} every statement is a transaction of its own.  Rows are
-    L{sqlite3.Row}: C{row["name"]}.  SQL errors are L{sqlite3.Error}s, but a disk that takes
-    nothing more is L{NotKept}, a refusal that a caller may see.
+    Outside of L{transaction} every statement is a separate transaction.  Rows are L{sqlite3.Row}:
+    C{row["name"]}.  SQL errors are L{sqlite3.Error}s, except that a disk that refuses writes raises
+    L{NotKept}, a refusal that a caller may see.
 
-    @ivar debts: what L{later} could not write yet.  No other change passes it: whoever writes
-        pays it first, so that the disk always has the changes in their order.
+    @ivar debts: changes that L{later} could not write yet.  Every other write executes them first,
+        so the disk always has the changes in their order.
     """
 
     _log = Logger()
@@ -63,11 +63,11 @@ class Database:
 
     @classmethod
     def open(cls, path: Path, *, clock: IReactorTime, schemas: Schemas | None = None) -> Database:
-        """Open C{path}, making or upgrading it as needed; its folder must exist.
+        """Open C{path}, creating or upgrading it as needed; its folder must exist.
 
-        A new file is made beside C{path} and renamed.  An existing one is copied to
-        C{<name>.<version>.bak} before an upgrade.  Whatever is wrong with an existing file, it
-        is never overwritten or emptied.
+        A new file is created under a temporary name and renamed.  An existing one is copied to
+        C{<name>.<version>.bak} before an upgrade.  An existing file is never overwritten or
+        emptied, even if it is invalid.
 
         @param clock: dates the upgrades.
         @param schemas: the steps; the packaged ones when C{None}.
@@ -87,9 +87,9 @@ class Database:
     def in_memory(
         cls, *, clock: IReactorTime | None = None, schemas: Schemas | None = None
     ) -> Database:
-        """A database without a file, for tests.
+        """Open a database without a file, for tests.
 
-        @param schemas: as for L{open}; a test of one table group may hand in its own step only.
+        @param schemas: as for L{open}; a test of one table group may pass only its own step.
         """
         steps = read_steps(packaged() if schemas is None else schemas)
         connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -99,13 +99,15 @@ class Database:
         return cls(_configure(connection))
 
     def query(self, sql: str, params: Params = ()) -> list[sqlite3.Row]:
-        """Every row of the answer.  For reading alone: what it wrote might not be durable."""
+        """Return every row of the answer.  Use it only for reading: its writes might not be
+        durable.
+        """
         return self._connection.execute(sql, params).fetchall()
 
     def read(
         self, decode: Callable[[sqlite3.Row], _T], sql: str, params: Params = (), *, named: str
     ) -> list[_T]:
-        """Every row of the answer, decoded.
+        """Return every row of the answer, decoded.
 
         @param named: the table and the column that names a row: C{"jobs.id"}.
         @raise StoreError: a row cannot be decoded; the text names it.
@@ -121,16 +123,16 @@ class Database:
         return found
 
     def query_one(self, sql: str, params: Params = ()) -> sqlite3.Row | None:
-        """The first row of the answer, if there is one."""
+        """Return the first row of the answer, if there is one."""
         rows = self.query(sql, params)
         return rows[0] if rows else None
 
     def execute(self, sql: str, params: Params = (), *, durable: bool = True) -> int:
         """Run a statement that changes rows.
 
-        @param durable: as for L{transaction}; inside one, that one's choice holds.
+        @param durable: as for L{transaction}; inside one, the transaction's choice applies.
         @return: the number of rows changed.
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk refuses the write.
         """
         with self._telling():
             if not self._connection.in_transaction:
@@ -139,15 +141,15 @@ class Database:
             return self._connection.execute(sql, params).rowcount
 
     def later(self, key: Key, sql: str, params: Params = ()) -> bool:
-        """Run a statement now, or owe it where the disk does not take it.
+        """Run a statement now, or defer it if the disk refuses it.
 
-        For what has happened whether it can be written or not.  It costs no flush, and must not
-        be used in a transaction.  What is owed is lost with the end of the process.
+        For observed changes that cannot be refused.  It costs no flush, and must not be used in a
+        transaction.  Deferred statements are lost when the process ends.
 
-        @param key: names what is written; a later statement of the same key takes the place of an
-            owed one, and so must say all that the earlier one said.
+        @param key: names the change. A later statement with the same key replaces a deferred one,
+            and so must include everything that the earlier one wrote.
         @return: whether it is written.
-        @raise NotKept: too much is owed already.
+        @raise NotKept: too many statements are deferred already.
         """
         if not self.debts.worth_a_try:
             self.debts.owe(key, sql, params)
@@ -160,7 +162,8 @@ class Database:
         return True
 
     def execute_many(self, sql: str, rows: Iterable[Params]) -> int:
-        """Run a statement once for each of C{rows}; inside a transaction only, so that it is whole.
+        """Run a statement once for each of C{rows}, only inside a transaction, so that it is
+        atomic.
 
         @return: the number of rows changed.
         """
@@ -171,18 +174,18 @@ class Database:
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
-        """All statements in the block, or none: an exception out of the block rolls back.
+        """Run all statements in the block atomically: an exception out of the block rolls back.
 
-        A transaction inside another is refused, and a block must not await: everything else
-        that the process wrote meanwhile would silently belong to it.  A method that is to take
-        part in its caller's transaction only executes statements.
+        A transaction inside another is refused, and a block must not await: other writes of the
+        process would silently become part of it.  A method that takes part in its caller's
+        transaction only executes statements.
 
-        @param durable: true: on the disk before the block ends, power loss included.  False: it
-            costs no flush; it survives the end of the process at any moment and reaches the disk
-            with the next durable commit (or a checkpoint), in order.  A power loss before that
-            undoes the latest such commits, never an earlier part of them.
+        @param durable: true: on disk before the block ends, power loss included.  False: it costs
+            no flush; it survives the end of the process at any moment and reaches the disk with the
+            next durable commit (or a checkpoint), in order.  A power loss before that undoes the
+            latest such commits, never an earlier part of them.
         @raise NestedTransaction: one is open already.
-        @raise NotKept: the disk does not take it; nothing of the block is kept.
+        @raise NotKept: the disk refuses the write; the whole block is rolled back.
         """
         if self._connection.in_transaction:
             raise NestedTransaction("a transaction is open already")
@@ -198,13 +201,13 @@ class Database:
             self._roll_back()
 
     def close(self) -> None:
-        """Close the file; may be called twice.  What is owed is tried once more."""
+        """Close the file after a last attempt to write deferred changes; may be called twice."""
         self.debts.close()
         self._connection.close()
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Tells the debts how the disk is."""
+        """Report the disk's state to the deferred writes."""
         try:
             yield
         except sqlite3.Error as error:
@@ -233,18 +236,19 @@ class Database:
         except sqlite3.Error as error:
             if trouble(error) is not None or not self._connection.in_transaction:
                 raise
-            # What it was about is gone by now; it must not keep the others from the disk.
-            self._log.failure("an owed change was not written")
+            # Its subject may be deleted by now. It must not block the other changes.
+            self._log.failure("a deferred change could not be written")
 
     def _roll_back(self) -> None:
-        """Undo what was not committed; SQLite did so by itself after some errors (full disk)."""
+        """Undo uncommitted changes. SQLite rolls back by itself after some errors (full disk)."""
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
     def _flush_commits(self, durable: bool) -> None:
-        """Have the next commits flushed, or not; inside a transaction its own choice stays.
+        """Select whether the next commits are flushed. Inside a transaction its own choice
+        stays.
 
-        Switched only where it changes: typing is a row of commits that need no flush.
+        The pragma runs only on a change: typing is a sequence of commits that need no flush.
         """
         if durable != self._flushing and not self._connection.in_transaction:
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
@@ -266,18 +270,20 @@ def _fill(connection: sqlite3.Connection, steps: Sequence[str], clock: IReactorT
 
 @lru_cache(maxsize=4)
 def _filled(steps: tuple[str, ...]) -> bytes:
-    """A database with these steps, made once: tests open thousands, and a copy takes no time."""
+    """Return a serialized database with these steps, cached for tests, which open thousands."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         _fill(connection, steps, Clock())
         return connection.serialize()
 
 
 def _create(path: Path, steps: Sequence[str], clock: IReactorTime) -> None:
-    """Put a whole new database at C{path}."""
+    """Create a complete new database at C{path}."""
     for suffix in ("-wal", "-journal"):
         # SQLite would replay an orphaned log into the new file.
         if os.path.lexists(f"{path}{suffix}"):
-            raise StoreError(f"missing although its log {path.name}{suffix} is there; restore it")
+            raise StoreError(
+                f"the file is missing, but its log {path.name}{suffix} exists; restore the file"
+            )
     remove_leftovers(path)
     with replacement(path) as temporary:
         connection = sqlite3.connect(temporary, isolation_level=None)
@@ -298,12 +304,14 @@ def _open(path: Path, steps: Sequence[str], clock: IReactorTime) -> sqlite3.Conn
 
 
 def _connect_existing(path: Path) -> sqlite3.Connection:
-    """A connection to a file that is there; never makes one."""
+    """Connect to an existing file; never create one."""
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
         raise StoreError("not a regular file")
     if status.st_size == 0:
-        raise StoreError("the file is empty; restore it, or move it away to start afresh")
+        raise StoreError(
+            "the file is empty; restore it, or move it away to start with a new database"
+        )
     path.chmod(0o600)
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",

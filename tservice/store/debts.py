@@ -1,4 +1,4 @@
-"""What could not be written while the disk took nothing, and how the disk is."""
+"""Writes deferred while the disk refuses them, and the disk's state."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ Pay = Callable[[Sequence[tuple[str, Params]]], None]
 """Writes statements, all or none."""
 
 MOST = 20_000
-"""Statements that are owed at most; one more is refused."""
+"""Maximum number of deferred statements; one more is refused."""
 
 AGAIN_SECONDS = 2.0
-"""While the disk takes nothing, it is tried again after so long."""
+"""Seconds between attempts while the disk refuses writes."""
 
 QUIET_SECONDS = 60.0
-"""A disk with room for small things only would be told of with each of them."""
+"""Minimum seconds between two log entries, for a disk that takes only small writes."""
 
 PROBE = "PRAGMA user_version = 0"
-"""Writes a page and changes nothing that anybody reads."""
+"""Statement that writes a page and changes no data."""
 
 
 @frozen(kw_only=True)
 class Trouble:
-    """What the matter with the disk is.
+    """Problem of the disk.
 
     @ivar since: Unix seconds.
     """
@@ -41,7 +41,7 @@ class Trouble:
 
 
 class Debts:
-    """Owed statements in the order of their keys' last change, one a key.
+    """Deferred statements in the order of their keys' last change, one a key.
 
     Without a clock (before L{watch}, and in tests) every statement tries the disk.
     """
@@ -67,18 +67,18 @@ class Debts:
         return key in self._owed
 
     def watch(self, clock: IReactorTime) -> None:
-        """Try again by the clock from now on, so that all goes on when room was made."""
+        """Retry by the clock from now on, so that writing continues when there is room."""
         self._clock = clock
 
     def when_recovered(self, call: Callable[[], object]) -> None:
-        """Have C{call} called each time that the disk takes writes again.
+        """Call C{call} each time the disk takes writes again.
 
-        Not while the write runs that showed it: whoever writes is not done with its own state.
+        The call comes after the write that showed it, because that writer's state is incomplete.
         """
         self._recovered.append(call)
 
     def close(self) -> None:
-        """Try once more, then never again: what is owed still is lost, and the log says so."""
+        """Try once more, then never again: remaining statements are lost, and the log says so."""
         self._stop_timer()
         if self._telling is not None:
             self._telling.cancel()
@@ -96,18 +96,18 @@ class Debts:
 
     @property
     def reason(self) -> str:
-        """What is the matter with the disk."""
-        return "the disk takes nothing" if self.trouble is None else self.trouble.reason
+        """The problem of the disk in words."""
+        return "the disk refuses writes" if self.trouble is None else self.trouble.reason
 
     @property
     def worth_a_try(self) -> bool:
-        """Whether what can wait should ask the disk now, not only when the timer does."""
+        """True if a deferrable write should try the disk now instead of waiting for the timer."""
         return self._timer is None
 
     def owe(self, key: Key, sql: str, params: Params) -> None:
-        """Write it once the disk takes it.
+        """Defer a statement until the disk takes it.
 
-        @raise NotKept: L{MOST} are owed.
+        @raise NotKept: L{MOST} are deferred.
         """
         if key not in self._owed and len(self._owed) >= MOST:
             raise NotKept(self.reason)
@@ -115,17 +115,17 @@ class Debts:
         self._owed[key] = (sql, params)
 
     def check(self, key: Key) -> None:
-        """Make sure that nothing of C{key} is owed.
+        """Check that no statement with C{key} is deferred.
 
-        @raise NotKept: it is.
+        @raise NotKept: one is.
         """
         if key in self._owed:
             raise NotKept(self.reason)
 
     def pay(self) -> None:
-        """Write what is owed, all or none.
+        """Write the deferred statements, all or none.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk refuses the write.
         """
         if not self._owed or self._paying:
             return
@@ -137,7 +137,7 @@ class Debts:
         self._owed.clear()
 
     def refused(self, reason: str, error: BaseException) -> None:
-        """The disk did not take a write."""
+        """Record that the disk refused a write."""
         self.refusals += 1
         if self.trouble is None or self.trouble.reason != reason:
             now = self._now
@@ -145,7 +145,7 @@ class Debts:
             if self._said_at is None or now - self._said_at >= QUIET_SECONDS:
                 self._said_at = now
                 self._log.error(
-                    "{reason}: what cannot be kept is refused until that is mended ({error})",
+                    "{reason}: changes are refused until that is fixed ({error})",
                     reason=reason,
                     error=str(error),
                     event="disk-trouble",
@@ -153,7 +153,7 @@ class Debts:
         self._set_timer()
 
     def accepted(self) -> None:
-        """The disk took a write."""
+        """Record that the disk took a write."""
         if self.trouble is None or self._paying:
             return
         if self._said_at == self.trouble.since:
@@ -171,7 +171,7 @@ class Debts:
             try:
                 call()
             except Exception:
-                self._log.failure("what was waiting for the disk failed")
+                self._log.failure("a callback after the disk's recovery failed")
 
     def _set_timer(self) -> None:
         if self._clock is not None and self._timer is None:
@@ -187,13 +187,13 @@ class Debts:
         try:
             self.probe()
         except NotKept:
-            # Said once already; C{refused} has set the timer anew.
+            # Logged already; C{refused} has set the timer.
             self._set_timer()
 
     def probe(self) -> None:
-        """See whether the disk takes writes.
+        """Check whether the disk takes writes.
 
-        @raise NotKept: it does not.
+        @raise NotKept: it refuses them.
         """
         self.pay()
         self._pay([(PROBE, ())])

@@ -1,11 +1,11 @@
-"""What can be wrong with the store."""
+"""Errors of the store."""
 
 from __future__ import annotations
 
 
 class StoreError(Exception):
-    """The database cannot be opened or upgraded; one line that an operator can act on."""
+    """Raised if the database cannot be opened or upgraded; one line that an operator can act on."""
 
 
 class NestedTransaction(Exception):
-    """A transaction was begun inside another one; a fault of the caller."""
+    """Raised if a transaction begins inside another one; a bug of the caller."""

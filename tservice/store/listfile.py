@@ -1,4 +1,4 @@
-"""A private file of the data folder that holds one list of records."""
+"""Private file of the data folder that holds one list of records."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class ListFile(Generic[T]):
     """Reads and writes the file, mode 0600; for a thread.
 
     @ivar named: the name of the list in the file's one object.
-    @ivar size: bytes that are read at most.
-    @ivar most: records that are read at most.
-    @ivar parse: a record from its value; raises C{ValueError} and the like for a bad one.
-    @ivar shown: the value of a record.
+    @ivar size: maximum bytes to read.
+    @ivar most: maximum records to read.
+    @ivar parse: returns a record from its value; raises C{ValueError} and the like for a bad one.
+    @ivar shown: returns the value of a record.
     """
 
     path: Path
@@ -41,11 +41,11 @@ class ListFile(Generic[T]):
     shown: Callable[[T], dict[str, Any]]
 
     def tidy(self) -> None:
-        """Remove what a killed process left half written; at the start."""
+        """Remove the partly written files of a killed process; called at the start."""
         remove_leftovers(self.path)
 
     def read(self) -> tuple[T, ...]:
-        """The records; none when there is no file.
+        """Return the records; none without a file.
 
         @raise FileError: the file cannot be used: open to others, broken, or with a bad value.
         @raise OSError: it cannot be read.
@@ -57,18 +57,18 @@ class ListFile(Generic[T]):
         try:
             return tuple(self.parse(item) for item in data[self.named][: self.most])
         except (KeyError, TypeError, ValueError, AttributeError, ServiceError):
-            # Without its cause: a record may hold secrets.
-            text = f"{self.path.name}: holds something else than {self.named}"
+            # Omit the cause: a record may contain secrets.
+            text = f"{self.path.name}: the list {self.named} is missing or malformed"
             raise UnparsableFile(text) from None
 
     def write(self, records: Sequence[T]) -> None:
-        """Replace the file; it is on the disk when this returns.
+        """Replace the file; it is on disk when this returns.
 
-        @raise ServiceError: 409: there is something else than a file of ours; 422: disk trouble.
+        @raise ServiceError: 409: the existing file is not valid; 422: disk trouble.
         """
         text = json.dumps({self.named: [self.shown(each) for each in records]}, indent=1)
         try:
-            # A file that was there and could not be used is somebody's to mend, not ours to lose.
+            # An existing invalid file must be repaired by the operator, not overwritten.
             self.read()
             write_private(self.path, text + "\n")
         except FileError as error:

@@ -1,8 +1,8 @@
 """Schema steps: reading the packaged ones and applying them one by one.
 
-Step C{NN.sql} brings a database from version C{NN - 1} to C{NN}.  It stands in the folder
-C{schema} of the feature whose tables it makes; the numbers run through all features.  A step that
-has been released is never edited; a change of a table is a new step.
+Step C{NN.sql} upgrades a database from version C{NN - 1} to C{NN}.  It is in the folder C{schema}
+of the feature that owns its tables; the numbers run through all features.  A released step is never
+edited; a table is changed by a new step.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Schemas = Sequence[str] | Traversable
 
 
 def packaged() -> Traversable:
-    """The features that this program was built with."""
+    """Return the features that this program was built with."""
     return files("tservice")
 
 
 def read_steps(schemas: Schemas) -> tuple[str, ...]:
-    """The steps in order; index 0 is version 1.
+    """Return the steps in order; index 0 is version 1.
 
-    @raise StoreError: the numbers have a hole, so that a step would be skipped, or come twice.
+    @raise StoreError: the numbers have a gap or a duplicate.
     """
     if isinstance(schemas, Sequence):
         return tuple(schemas)
@@ -51,9 +51,9 @@ def read_steps(schemas: Schemas) -> tuple[str, ...]:
 
 
 def read_version(connection: sqlite3.Connection) -> int:
-    """The number of the last step applied.
+    """Return the number of the last applied step.
 
-    @raise StoreError: the database has no version table, so it is none of ours.
+    @raise StoreError: the database has no version table, so this program did not create it.
     """
     known = connection.execute(
         "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'"
@@ -67,7 +67,7 @@ def read_version(connection: sqlite3.Connection) -> int:
 
 
 def begin_versions(connection: sqlite3.Connection, clock: IReactorTime) -> None:
-    """Make the version table of an empty database, at version 0."""
+    """Create the version table of an empty database, at version 0."""
     connection.execute(
         "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)"
     )
@@ -75,13 +75,13 @@ def begin_versions(connection: sqlite3.Connection, clock: IReactorTime) -> None:
 
 
 def apply_steps(connection: sqlite3.Connection, steps: Sequence[str], clock: IReactorTime) -> None:
-    """Bring the database from its version to C{len(steps)}, a transaction for each step.
+    """Upgrade the database to C{len(steps)}, with a transaction for each step.
 
     @raise StoreError: a step failed; the database is at the version before it.
     """
     for number in range(read_version(connection) + 1, len(steps) + 1):
-        # A step may rebuild a table that others refer to; the check before the commit
-        # takes the place of the enforcement, which cannot be switched inside a transaction.
+        # A step may rebuild a referenced table. The check before the commit replaces the
+        # enforcement, which cannot be switched inside a transaction.
         connection.execute("PRAGMA foreign_keys = OFF")
         try:
             _apply(connection, number, steps[number - 1], clock)
