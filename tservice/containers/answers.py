@@ -1,4 +1,6 @@
-"""What engines answer, read (recorded answers of both stand with the tests).  Pure."""
+"""Parsers for the output of container engines.  Recorded output of both engines is kept with the
+tests.  Pure.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,11 @@ _FRACTION = re.compile(r"(\.\d{1,6})\d*")
 _LIMITS = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "pids": "PidsLimit"}
 
 TERMINATED = (0, 143)
-"""How a container ends that is stopped: its first process, asked to, or by SIGTERM."""
+"""Exit codes of a container that was stopped: its first process handled SIGTERM, or died of it."""
 
 
 class State(StrEnum):
-    """Of a container."""
+    """State of a container."""
 
     CREATED = "created"
     RUNNING = "running"
@@ -59,15 +61,16 @@ _STATES = {
 
 @frozen(kw_only=True)
 class Seen:
-    """What is known of a container.
+    """Snapshot of a container, as its engine reports it.
 
-    @ivar pid: of its first process, as this machine counts; 0: it does not run.
-    @ivar created: Unix milliseconds; C{None}: not told.
-    @ivar oom: the memory's limit ended something in it since it was started, and it was not
-        stopped after that.
-    @ivar labels: ours, without their prefix.
-    @ivar finished: Unix milliseconds of its last end; C{None}: not told.
-    @ivar gateway: this machine's address on its network; C{None}: it has none, or does not run.
+    @ivar pid: process number of its first process on this machine; 0: it does not run.
+    @ivar created: Unix milliseconds; C{None}: not reported.
+    @ivar oom: the memory limit killed something in it since its start, and it was not stopped after
+        that.
+    @ivar labels: the service's labels, without their prefix.
+    @ivar finished: Unix milliseconds of its last end; C{None}: not reported.
+    @ivar gateway: this machine's address on the container's network; C{None}: it has none, or does
+        not run.
     """
 
     id: str
@@ -85,7 +88,7 @@ class Seen:
 
 @frozen(kw_only=True)
 class Usage:
-    """What a container uses: bytes, and percent of one processor."""
+    """Resources that a container uses: bytes, and percent of one processor."""
 
     memory: int | None
     cpu: float | None
@@ -94,9 +97,9 @@ class Usage:
 
 @frozen(kw_only=True)
 class Happening:
-    """Something that happened to a container.
+    """Event of a container, as its engine reports it.
 
-    @ivar action: by docker's words: C{die}, C{oom}, C{pause}, C{unpause}, C{start}, C{destroy}.
+    @ivar action: in docker's terms: C{die}, C{oom}, C{pause}, C{unpause}, C{start}, C{destroy}.
     """
 
     name: str
@@ -104,14 +107,14 @@ class Happening:
 
 
 def lines(text: str) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects of an answer: one a line, laid out over several, or in lists."""
+    """Yield the JSON objects of an answer: one a line, spread over several lines, or in lists."""
     decoder, at = json.JSONDecoder(), 0
     while at < len(text):
         at = _START.search(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
         try:
             found, at = decoder.raw_decode(text, at)
         except ValueError:
-            # A warning that stands between them.
+            # A warning between the objects.
             at = (text.find("\n", at) + 1) or len(text)
             continue
         for each in found if isinstance(found, list) else [found]:
@@ -120,9 +123,9 @@ def lines(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def read_version(engine: Engine, text: str) -> str | None:
-    """The engine's version; C{None}: it does not answer.
+    """Return the engine's version; C{None}: it does not answer.
 
-    Docker's client answers alone too; podman without a server of its own has only a client.
+    Docker's client answers even without its server; podman on its own host has only a client.
     """
     for found in lines(text):
         part = found.get("Server") or (found.get("Client") if engine is Engine.PODMAN else None)
@@ -133,7 +136,7 @@ def read_version(engine: Engine, text: str) -> str | None:
 
 
 def read_rootless(text: str) -> bool:
-    """Whether the engine runs without root, from its C{info}."""
+    """Return true if the output of C{info} says that the engine runs without root."""
     for found in lines(text):
         host = found.get("host")
         if isinstance(host, dict):
@@ -145,19 +148,21 @@ def read_rootless(text: str) -> bool:
 
 
 def read_unlimited(text: str) -> tuple[str, ...]:
-    """Which limits the engine does not set, from docker's C{info}; podman refuses those."""
+    """Return the limits that the engine does not enforce, from docker's C{info}; podman refuses
+    these.
+    """
     for found in lines(text):
         return tuple(name for name, told in _LIMITS.items() if found.get(told) is False)
     return ()
 
 
 def read_seen(text: str) -> list[Seen]:
-    """From C{container inspect}."""
+    """Parse the output of C{container inspect}."""
     return [_seen(found) for found in lines(text) if isinstance(found.get("State"), dict)]
 
 
 def read_image(text: str) -> tuple[str, Mapping[str, str]] | None:
-    """An image's id and our labels, from C{image inspect}."""
+    """Return an image's id and the service's labels, from C{image inspect}."""
     for found in lines(text):
         config = found.get("Config")
         labels = config.get("Labels") if isinstance(config, dict) else None
@@ -166,7 +171,7 @@ def read_image(text: str) -> tuple[str, Mapping[str, str]] | None:
 
 
 def read_usage(text: str) -> Usage | None:
-    """From C{stats}; podman tells of the same by other names from version to version."""
+    """Parse the output of C{stats}; podman's field names differ from version to version."""
     for found in lines(text):
         told = str(found.get("MemUsage") or found.get("mem_usage") or "")
         return Usage(
@@ -178,7 +183,7 @@ def read_usage(text: str) -> Usage | None:
 
 
 def read_happening(line: str) -> Happening | None:
-    """From a line of C{events}; C{None}: nothing to be told of."""
+    """Parse a line of C{events}; C{None}: it describes no event of a container."""
     for found in lines(line):
         actor = found.get("Actor")
         attributes = actor.get("Attributes") if isinstance(actor, dict) else None
@@ -212,7 +217,7 @@ def _seen(found: Mapping[str, Any]) -> Seen:
 
 
 def _gateway(settings: object) -> str | None:
-    # The network itself tells of none while its bridge is new.
+    # Inspecting the network shows no gateway while its bridge is new.
     networks = settings.get("Networks") if isinstance(settings, dict) else None
     for network in networks.values() if isinstance(networks, dict) else ():
         told = network.get("Gateway") if isinstance(network, dict) else None
@@ -233,7 +238,7 @@ def _ours(labels: object) -> Mapping[str, str]:
 
 
 def _moment(told: object) -> int | None:
-    # Nanoseconds, which no datetime holds, and Z, which older ones do not read.
+    # Nanoseconds do not fit a datetime, and older Pythons do not parse Z.
     text = _FRACTION.sub(r"\1", str(told)).replace("Z", "+00:00")
     try:
         return int(datetime.fromisoformat(text).timestamp() * 1000)

@@ -1,7 +1,7 @@
-"""The command lines of the engines.  Pure: C{docker} and C{podman} are spoken to alike.
+"""Command lines of the engines.  Pure: C{docker} and C{podman} take the same commands.
 
-What is told to an engine stands on the command line, where every user of the machine can read it:
-no secret and no variable's value of a session ever does.
+Every user of the machine can read a command line.  It therefore never holds a secret, or the value
+of a session's variable.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from tservice.containers.model import Engine, Resources
 
 JSON = "{{json .}}"
 STAY = 'trap "exit 0" TERM INT; while :; do sleep 86400 & wait $!; done'
-"""What a container does: nothing, until it is told to stop."""
+"""Main process of a container: it waits until it is asked to stop."""
 
 STOP_SECONDS = 3
-"""That what runs inside has between SIGTERM and SIGKILL."""
+"""Seconds between SIGTERM and SIGKILL for the processes inside."""
 
 
 @frozen(kw_only=True)
 class Mount:
-    """A folder or file of this machine that is inside, too."""
+    """File or folder of this machine that is mounted in a container."""
 
     source: str
     target: str
@@ -32,9 +32,9 @@ class Mount:
 
 @frozen(kw_only=True)
 class Box:
-    """A container as it is to be made.
+    """Specification of a container to create.
 
-    @ivar user: the words of L{Tongue.user}.
+    @ivar user: the arguments returned by L{Tongue.user}.
     """
 
     name: str
@@ -49,9 +49,9 @@ class Box:
 
 @frozen
 class Tongue:
-    """How an engine is spoken to.
+    """Builder of one engine's command lines.
 
-    @ivar program: its absolute path.
+    @ivar program: absolute path of the engine's client.
     """
 
     engine: Engine
@@ -59,45 +59,48 @@ class Tongue:
     context: str | None = None
 
     def command(self, *words: str) -> list[str]:
-        """A command line; C{context} goes before its words."""
+        """Return a command line; the C{context} option precedes its arguments."""
         if self.context is None:
             return [self.program, *words]
         option = "--context" if self.engine is Engine.DOCKER else "--connection"
         return [self.program, option, self.context, *words]
 
     def version(self) -> list[str]:
-        """What it is, on both of its sides: answers only where the engine works."""
+        """Return the command that prints the versions of client and server; it fails unless the
+        engine works.
+        """
         return self.command("version", "--format", JSON)
 
     def info(self) -> list[str]:
-        """How it runs."""
+        """Return the command that prints how the engine runs."""
         return self.command("info", "--format", JSON)
 
     def build(self, tag: str, labels: Mapping[str, str], file: str, folder: str) -> list[str]:
-        """Build an image."""
+        """Return the command that builds an image."""
         return self.command(
             "build", "--tag", tag, *_labels(labels), "--file", file, "--force-rm", folder
         )
 
     def image(self, name: str) -> list[str]:
-        """What is known of an image."""
+        """Return the command that prints the details of an image."""
         return self.command("image", "inspect", "--format", JSON, name)
 
     def user(self, uid: int, gid: int, *, rootless: bool) -> list[str]:
-        """The words of C{create} by which what runs inside is that user and group outside.
+        """Return the arguments of C{create} that map the processes inside to that user and group
+        outside.
 
         @param rootless: the engine runs without root.
         """
         if not rootless:
-            # An engine may have been set up to give containers other numbers (userns-remap).
+            # The engine may be configured to map users to other numbers (userns-remap).
             return ["--userns", "host", "--user", f"{uid}:{gid}"]
         if self.engine is Engine.PODMAN:
             return ["--userns", "keep-id", "--user", f"{uid}:{gid}"]
-        # To docker without root, the user as whom it runs is root inside.
+        # Docker without root maps its own user to root inside.
         return ["--user", "0:0"]
 
     def create(self, box: Box) -> list[str]:
-        """Make a container, which does not run yet."""
+        """Return the command that creates a container without starting it."""
         return self.command(
             "create",
             *("--name", box.name, "--hostname", box.name[:63]),
@@ -114,36 +117,37 @@ class Tongue:
         )
 
     def start(self, name: str) -> list[str]:
-        """Have a container run."""
+        """Return the command that starts a container."""
         return self.command("start", name)
 
     def remove(self, name: str) -> list[str]:
-        """End a container and remove it; one that is not there is no error."""
+        """Return the command that kills and removes a container; a missing one is no error."""
         return self.command("rm", "--force", name)
 
     def inspect(self, names: Sequence[str]) -> list[str]:
-        """What is known of containers, one JSON line each."""
+        """Return the command that prints the details of containers, one JSON line each."""
         return self.command("container", "inspect", "--format", JSON, *names)
 
     def every(self, service: str) -> list[str]:
-        """The names of this service's containers, one line each."""
+        """Return the command that prints the names of this service's containers, one a line."""
         filters = ("--filter", f"label={LABEL}.service={service}")
         return self.command("ps", "--all", "--no-trunc", *filters, "--format", "{{.Names}}")
 
     def usage(self, name: str) -> list[str]:
-        """What a container uses now."""
+        """Return the command that prints the resources that a container uses now."""
         return self.command("stats", "--no-stream", "--format", JSON, name)
 
     def events(self, service: str, since: int) -> list[str]:
-        """What happens to this service's containers, one JSON line each, as it happens.
+        """Return the command that prints events of this service's containers as they happen, one
+        JSON line each.
 
-        @param since: Unix milliseconds; what happens before it is heard is told all the same.
+        @param since: Unix milliseconds; events since then are printed as well.
         """
         filters = ("--filter", "type=container", "--filter", f"label={LABEL}.service={service}")
         return self.command("events", *filters, "--since", _seconds(since), "--format", JSON)
 
     def kills(self, name: str, since: int, until: int) -> list[str]:
-        """Whoever had a container killed, one JSON line each.
+        """Return the command that prints the kill requests for a container, one JSON line each.
 
         @param since: Unix milliseconds, as is C{until}, which is past.
         """
@@ -159,7 +163,7 @@ class Tongue:
         carried: Iterable[str] = (),
         extra: Sequence[str] = (),
     ) -> list[str]:
-        """Run something inside, with this process's pipes.
+        """Return the command that runs a program inside, with this process's pipes.
 
         @param carried: names of variables whose values are in the environment of this command.
         """
@@ -177,7 +181,7 @@ def _labels(labels: Mapping[str, str]) -> list[str]:
 
 
 def _mount(mount: Mount) -> tuple[str, str]:
-    # Not -v: a path with a colon would be another mount.
+    # Not -v, which splits a path at a colon.
     readonly = "" if mount.writable else ",readonly"
     return (
         "--mount",
@@ -186,7 +190,7 @@ def _mount(mount: Mount) -> tuple[str, str]:
 
 
 def _pair(key: str, path: str) -> str:
-    """One field of what engines read as a line of comma separated values."""
+    """Return one field of a comma-separated line, quoted as the engines read it."""
     if not set(path) & set(',"\n'):
         return f"{key}={path}"
     doubled = path.replace('"', '""')

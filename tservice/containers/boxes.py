@@ -1,4 +1,4 @@
-"""The containers of cases: made, started, looked into, removed (protocol-containers)."""
+"""Containers of cases: create, start, inspect and remove them (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from tservice.core.doors.threads import IThreads
 from tservice.core.errors import failed
 
 REMEMBERED_SECONDS = 30.0
-"""That what is inside is not looked for again."""
+"""Seconds that the result of looking inside a container is cached."""
 
 Act = Callable[[tuple[int, int], Callable[[], object]], object]
 """Does work on files as a user and group of this machine."""
@@ -60,10 +60,10 @@ Act = Callable[[tuple[int, int], Callable[[], object]], object]
 
 @frozen(kw_only=True)
 class Found:
-    """A container as it was seen last.
+    """Container as it was last seen.
 
-    @ivar inside: what is in it; C{None}: nobody has looked since it runs.
-    @ivar until: clock seconds at which what is in it is looked for again.
+    @ivar inside: contents of the container; C{None}: not examined since it was started.
+    @ivar until: clock seconds at which its contents are examined again.
     """
 
     seen: Seen
@@ -73,13 +73,13 @@ class Found:
 
 
 class Boxes:
-    """One move of a container at a time.
+    """Containers of cases; operations on one container run one after another.
 
-    @param files: the door for folders that users named.
+    @param files: worker pool for folders that users named.
     @param act: see L{Act}.
     @param library: files that servers are started with.
-    @param home: of the service's user, whose credentials are handed on.
-    @param suffix: six characters for a name that somebody else has.
+    @param home: home folder of the service's user, whose credentials are passed on.
+    @param suffix: returns six characters that make a taken name unique.
     """
 
     def __init__(
@@ -106,41 +106,46 @@ class Boxes:
     # -- asked
 
     def case(self, container: str) -> ContainerCase | None:
-        """Whose container that is."""
+        """Return the case that a container belongs to."""
         return self._store.container(container)
 
     def host(self, case: ContainerCase) -> ContainerHost:
-        """Who makes a case's container.
+        """Return the container host of a case.
 
         @raise ServiceError: 404.
         """
         return self._hosts.get(case.host_id)
 
     def known(self, container: str) -> Found | None:
-        """What was seen of it last."""
+        """Return the last known state of a container."""
         return self._found.get(container)
 
     def warnings(self, container: str) -> tuple[str, ...]:
-        """What is not as it was asked for, as far as it was looked into."""
+        """Return the differences between the container and its configuration, as far as it was
+        examined.
+        """
         found = self._found.get(container)
         return () if found is None or found.inside is None else found.inside.warnings
 
     def is_measured(self, container: str) -> bool:
-        """Whether the engine can tell what it uses: else it tells of much else besides."""
+        """Return true if the engine measures this container's own usage; without limits it includes
+        other processes.
+        """
         found = self._found.get(container)
         return found is None or found.inside is None or "memory" not in found.inside.unlimited
 
     def trouble(self, container: str) -> str | None:
-        """Why nothing more can be started in it; C{None}: that is not known."""
+        """Return why nothing more can be started in the container; C{None}: no reason is known."""
         return explain_crowd(container, self.first(container))
 
     def first(self, container: str) -> int:
-        """Its first process as this machine counts; 0: none that is known of."""
+        """Return the number of its first process on this machine; 0: none is known."""
         found = self._found.get(container)
         return 0 if found is None else found.seen.pid
 
     async def look(self, case: ContainerCase) -> Seen | None:
-        """What is known of it now; C{None}: there is none, or it is somebody else's.
+        """Return the current state of a container; C{None}: there is none, or another service made
+        it.
 
         @raise ServiceError: 422: the engine is not installed, or does not answer.
         """
@@ -149,8 +154,9 @@ class Boxes:
         return mine
 
     async def look_at(self, cases: Sequence[ContainerCase]) -> dict[str, Seen]:
-        """What some containers of one host are now; those that are missing, or somebody else's, are
-        left out.
+        """Return the current state of several containers of one host.
+
+        Containers that are missing, or were made by another service, are left out.
 
         @raise ServiceError: as L{look}.
         """
@@ -160,17 +166,17 @@ class Boxes:
         try:
             seen = await engine.look([case.container for case in cases])
         except EngineError as error:
-            raise refused(error, "the container cannot be looked at") from error
+            raise refused(error, "the container cannot be inspected") from error
         asked = ((case, seen.get(case.container)) for case in cases)
         found = {it.container: each for it, each in asked if each and self._is_mine(each, it)}
         for case in cases:
-            # Whose workspace it is need not be asked for those.
+            # Their workspace's owner is known.
             if case.container in self._found:
                 await self._note(case, found.get(case.container))
         return found
 
     async def look_inside(self, case: ContainerCase) -> None:
-        """Find out what is in one that runs and was seen, where nobody has looked yet."""
+        """Examine the contents of a running container, unless this was done before."""
         async with _held(self._locks, case.container):
             found = self._found.get(case.container)
             if found is None or found.inside is not None:
@@ -185,9 +191,9 @@ class Boxes:
     # -- moved
 
     async def ready(self, case: ContainerCase) -> Found:
-        """Have it run, made where it is missing, with all that a session needs.
+        """Start the container, and create it if it is missing, with all that a session needs.
 
-        @raise ServiceError: 422: it cannot be made or started, or its image lacks something.
+        @raise ServiceError: 422: it cannot be created or started, or its image lacks something.
         """
         async with _held(self._locks, case.container):
             found = self._found.get(case.container)
@@ -196,23 +202,23 @@ class Boxes:
             return found
 
     async def recreate(self, case: ContainerCase, check: Callable[[], object]) -> Found:
-        """Make it anew; its home folder stays.
+        """Create the container again; its home folder stays.
 
-        @param check: asked before, and just before the old one is removed; raises what is against
-            it.
+        @param check: called first, and again just before the old container is removed; it raises to
+            prevent that.
         @raise ServiceError: as L{ready}.
         """
         async with _held(self._locks, case.container):
             check()
             with _told(case):
-                # What keeps it from being made leaves the one that is there.
+                # If it cannot be created, the existing one stays.
                 await self._box(case, _owner(await self._folder(case)))
             check()
             await self._remove(case)
             return await self._ready(case)
 
     async def remove(self, case: ContainerCase) -> None:
-        """Remove it, with its home folder.
+        """Remove the container and its home folder.
 
         @raise ServiceError: 422: it may still be there.
         """
@@ -222,7 +228,7 @@ class Boxes:
         self._locks.pop(case.container, None)
 
     async def free_name(self, host: ContainerHost, case: str) -> str:
-        """What a new container is called: with a suffix where somebody else has the name.
+        """Return the name of a new container, with a suffix if the plain name is taken.
 
         @raise ServiceError: 422: the engine does not answer.
         """
@@ -231,18 +237,18 @@ class Boxes:
         try:
             there = await engine.look([plain])
         except EngineError as error:
-            raise refused(error, "the containers cannot be looked at") from error
+            raise refused(error, "the containers cannot be inspected") from error
         taken = plain in there or self._store.container(plain) is not None
         return container_name(case, self._suffix()) if taken else plain
 
     def put_secret(self, container: str, secret: str) -> None:
-        """Leave the secret of its hooks in a container's home folder.
+        """Write the secret of its hooks into a container's home folder.
 
         @raise OSError: it cannot be written there.
         """
         found = self._found.get(container)
         if found is None:
-            raise OSError("the container was not looked at yet")
+            raise OSError("the container was not inspected yet")
         with opened(self._folders.home(container)) as home:
             self._act(found.owner, partial(put_secret, home, secret))
 
@@ -258,7 +264,7 @@ class Boxes:
             if seen is None:
                 await engine.create(await self._box(case, owner))
             elif not self._is_mine(seen, case):
-                raise failed(f"the container {case.container} is somebody else's")
+                raise failed(f"the container {case.container} was not created by this service")
             elif seen.state is State.PAUSED:
                 raise failed(f"the container {case.container} is paused")
             await self._files.run(partial(self._folders.prepare_library, self._library))
@@ -270,7 +276,7 @@ class Boxes:
                 words = await engine.last_words(case.container)
                 raise failed(explain_early_end(case, seen, words))
             if not await self._is_mounted(case, seen, folder):
-                # An engine goes by the path, and somebody has exchanged what was there.
+                # The engine resolved the path again, and the folder there was exchanged.
                 if stood:
                     await engine.stop(case.container)
                 raise failed(explain_exchange(case))
@@ -300,10 +306,11 @@ class Boxes:
         return inside
 
     async def _box(self, case: ContainerCase, user: tuple[int, int]) -> Box:
-        """What its container is made as, with its image and its folders there.
+        """Return the specification of a case's container; its image and its folders exist
+        afterwards.
 
-        @raise OSError: its folders cannot be had.
-        @raise EngineError: its image cannot be had.
+        @raise OSError: its folders cannot be made.
+        @raise EngineError: its image is not available.
         """
         refuse_other_user(case, user[0])
         host = self._hosts.get(case.host_id)
@@ -319,7 +326,7 @@ class Boxes:
             *await self._files.run(prepare),
         ]
         if not all(is_mountable(mount.source) for mount in mounts):
-            raise failed("its folders' paths hold what no engine can be told: , \" or a line break")
+            raise failed("engines cannot mount paths that hold a comma, a quote or a line break")
         box = Box(
             name=case.container,
             image=image,
@@ -339,15 +346,15 @@ class Boxes:
         return evolve(box, labels=labels)
 
     def _prepare(self, container: str, owner: tuple[int, int], how: Credentials) -> Sequence[Mount]:
-        """Have its folders; in a thread.
+        """Create the container's folders; runs in a thread.
 
-        @return: what is mounted beside them.
+        @return: the mounts of credentials.
         """
         self._folders.prepare_library(self._library)
         self._folders.prepare(container, owner)
         found = {} if how is Credentials.NONE else credentials_of(self._home)
         mounted = how is Credentials.MOUNTED
-        # A file to be mounted at has to be there, and its folders have to be the user's.
+        # A mount point has to exist as a file, in folders of the user.
         put = dict.fromkeys(found, b"") if mounted else found
         with opened(self._folders.home(container)) as home:
             self._act(owner, partial(put_credentials, home, put, mounted=mounted))
@@ -374,9 +381,9 @@ class Boxes:
             self._found[case.container] = Found(seen=seen, owner=owner)
 
     async def _is_mounted(self, case: ContainerCase, seen: Seen, folder: os.stat_result) -> bool:
-        """Whether that folder is what a container that runs has for its workspace.
+        """Return true if a running container has that folder mounted as its workspace.
 
-        @raise OSError: nobody can tell.
+        @raise OSError: this cannot be determined.
         """
         look = partial(look_inside, seen.pid, WORKSPACE)
         try:
@@ -384,15 +391,16 @@ class Boxes:
         except PermissionError:
             if os.geteuid() == 0:
                 raise
-            # Of another group than the service's; all that runs there is its own user's.
+            # Its group is not the service's; every process there belongs to the service's user.
             return True
         return os.path.samestat(folder, inside)
 
     async def _folder(self, case: ContainerCase) -> os.stat_result:
-        """The workspace, whose owner's the files are to be that are made in it.
+        """Return the status of the workspace folder; its owner will own the files made in it.
 
-        @raise ServiceError: 422: it is no folder; an engine would follow a link in its place, and
-            mount whatever that leads to.
+        An engine would follow a link in its place, and mount the link's target.
+
+        @raise ServiceError: 422: it is no folder.
         """
         look = partial(os.lstat, case.path)
         try:
@@ -400,7 +408,7 @@ class Boxes:
         except OSError as error:
             raise failed(f"the workspace {case.path}: {error.strerror or error}") from error
         if not stat.S_ISDIR(found.st_mode):
-            raise failed(f"the workspace {case.path} is no folder any more")
+            raise failed(f"the workspace {case.path} is no longer a folder")
         return found
 
     def _is_mine(self, seen: Seen, case: ContainerCase) -> bool:
@@ -410,7 +418,7 @@ class Boxes:
 
 
 class _held:
-    """Within it, nothing else is done to a container."""
+    """Hold the lock of one container."""
 
     def __init__(self, locks: dict[str, DeferredLock], name: str) -> None:
         self._lock = locks.setdefault(name, DeferredLock())
@@ -423,7 +431,7 @@ class _held:
 
 
 def resources_of(case: ContainerCase, host: ContainerHost) -> Resources:
-    """What a case's container may use: the case's own word, or else its host's."""
+    """Return the limits of a case's container: the case's own where set, or else its host's."""
     whole = host.resources
     return evolve(
         whole,
@@ -434,7 +442,7 @@ def resources_of(case: ContainerCase, host: ContainerHost) -> Resources:
 
 @contextmanager
 def _told(case: ContainerCase) -> Iterator[None]:
-    """What goes wrong with a container, as clients are told of it: a 422."""
+    """Turn errors of the engine and of the file system into a 422 for clients."""
     try:
         yield
     except EngineError as error:

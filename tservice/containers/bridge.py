@@ -1,5 +1,6 @@
-"""The listener for hooks from containers, on the address that their bridge has on this machine
-(protocol-containers)."""
+"""Listener for hooks from containers, on this machine's address on the engine's bridge network
+(protocol-containers).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from tservice.core.disk import NotKept
 from tservice.core.timers import Timers
 
 RETRY = 5.0
-"""Seconds until an address that this machine has not, or a port that is taken, is tried again."""
+"""Seconds between attempts to bind an address that this machine lacks, or a port that is in use."""
 
 NETWORK = "bridge"
 """The only network whose containers reach the listener."""
@@ -29,10 +30,10 @@ Listen = Callable[[int, IProtocolFactory, str], Any]
 
 @frozen(kw_only=True)
 class BridgeState:
-    """How the listener of one engine stands.
+    """State of one engine's listener.
 
-    @ivar url: where containers find it; C{None}: it does not listen.
-    @ivar fault: why not.
+    @ivar url: its URL inside containers; C{None}: it does not listen.
+    @ivar fault: why it does not listen.
     """
 
     engine: Engine
@@ -54,9 +55,10 @@ class _Bridge:
 
 
 class HookBridge:
-    """One listener for each engine that has containers on its bridge.
+    """Hook listeners, one for each engine that has containers on its bridge network.
 
-    @param enabled: the operator wants it (C{SERVICE_DOCKER_BRIDGE_HOOKS}); else it does nothing.
+    @param enabled: the operator wants them (C{SERVICE_DOCKER_BRIDGE_HOOKS}); otherwise this does
+        nothing.
     """
 
     _log = Logger()
@@ -77,11 +79,11 @@ class HookBridge:
         self._faults: dict[Engine, str] = {}
 
     def serve(self, site: IProtocolFactory) -> None:
-        """What is answered there; to be called before L{start}."""
+        """Set the site that answers requests; call it before L{start}."""
         self._site = site
 
     def start(self) -> None:
-        """Listen where it did before, as soon as that address is there."""
+        """Listen on the saved addresses, as soon as they are available."""
         if not self.enabled:
             return
         for engine, address, port in self._store.bridges():
@@ -89,10 +91,10 @@ class HookBridge:
             self._bind(self._bridges[engine])
 
     def look(self, host: ContainerHost, network: str, address: str | None) -> None:
-        """Have a listener for a host's containers; failures are remembered.
+        """Start a listener for a host's containers; a failure is kept for L{states}.
 
-        @param network: that of a container which runs.
-        @param address: this machine's on it, as the engine tells.
+        @param network: the network of a running container.
+        @param address: this machine's address on it, as the engine reports.
         """
         if not self.enabled or not host.hooks or network != NETWORK:
             return
@@ -101,19 +103,19 @@ class HookBridge:
             self._timers.stop(host.engine)
             known = self._bridges[host.engine] = _Bridge(host.engine, address, 0)
         if known is None:
-            self._faults[host.engine] = "its bridge is not known: the engine tells of no gateway"
+            self._faults[host.engine] = "its bridge is not known: the engine reports no gateway"
             return
         self._bind(known)
 
     def url(self, host: ContainerHost, network: str) -> str | None:
-        """Where the containers of a host find it; C{None}: they do not."""
+        """Return the listener's URL for the containers of a host; C{None}: they cannot reach it."""
         found = self._bridges.get(host.engine)
         if found is None or not host.hooks or network != NETWORK:
             return None
         return found.url
 
     def states(self) -> Sequence[BridgeState]:
-        """Of every engine that was looked at."""
+        """Return the state of each engine's listener, for engines that were tried."""
         found = [
             BridgeState(engine=it.engine, url=it.url, fault=None if it.url else it.fault)
             for it in self._bridges.values()
@@ -126,7 +128,7 @@ class HookBridge:
         return [*found, *unknown]
 
     def stop(self) -> Deferred[Any]:
-        """Listen no more."""
+        """Stop all listeners."""
         self._timers.clear()
         over = [
             maybeDeferred(it.listening.stopListening)
@@ -137,7 +139,9 @@ class HookBridge:
         return DeferredList(over, consumeErrors=True)
 
     def _has_moved(self, bridge: _Bridge, address: str) -> bool:
-        """Whether the bridge has another address by now; what was told of it is of no use then."""
+        """Return true if the bridge's address has changed while it does not listen; its port and
+        fault are stale then.
+        """
         return bridge.listening is None and bridge.address != address
 
     def _bind(self, bridge: _Bridge) -> None:
@@ -146,12 +150,12 @@ class HookBridge:
         try:
             listening = self._listen(bridge.port, self._site, bridge.address)
         except CannotListenError as error:
-            bridge.fault = f"{bridge.address} cannot be listened on: {error.socketError}"
+            bridge.fault = f"cannot listen on {bridge.address}: {error.socketError}"
             self._timers.set(bridge.engine, RETRY, self._bind, bridge)
             return
         bridge.port, bridge.listening = int(listening.getHost().port), listening
-        self._log.info("hooks of containers: {url}", url=bridge.url)
+        self._log.info("listening for hooks from containers: {url}", url=bridge.url)
         try:
             self._store.save_bridge(bridge.engine, bridge.address, bridge.port)
         except NotKept as error:
-            self._log.warn("the port of hooks is not kept: {why}", why=str(error))
+            self._log.warn("cannot save the port of the hook listener: {why}", why=str(error))

@@ -1,4 +1,4 @@
-"""Containers, put together."""
+"""Assembly of the containers feature."""
 
 from __future__ import annotations
 
@@ -41,17 +41,18 @@ from tservice.mux.tmux.setup import CONFIGURATION, Setups
 from tservice.sessions.interfaces import ISessions
 
 MOST_CONNECTIONS = 64
-"""To the listener of hooks: they take descriptors that panes need, and each hook is soon over."""
+"""Connections to the hook listener.  They use descriptors that panes need, and each hook is short.
+"""
 
 
 @frozen(kw_only=True)
 class Containers:
-    """What the others are handed.
+    """Parts of this feature that other features use.
 
     @ivar bridge: listens for hooks from containers.
-    @ivar reach: tries it from containers.
+    @ivar reach: tests from inside containers whether they can reach the listener.
     @ivar setups: how tmux runs in containers.
-    @ivar watch: hears of what befalls containers.
+    @ivar watch: follows the engines' events.
     """
 
     service: ContainerService
@@ -62,9 +63,11 @@ class Containers:
 
 
 def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[Containers]:
-    """Containers as places; a stop ends the engines' commands, and containers run on.
+    """Build the feature that provides containers as locations.
 
-    @param sessions: not asked before the start: they are made after the containers.
+    Stopping it ends the engines' commands; containers keep running.
+
+    @param sessions: not called before the start, since sessions are built after the containers.
     """
     environ = environment(ground.environ)
     store = ContainerStore(ground.database, lambda: ground.random(8).hex())
@@ -124,16 +127,16 @@ def _listener(ground: Ground) -> Listen:
 
 
 def instance_secret(ground: Ground) -> str:
-    """Of which those of containers are made."""
+    """Return the secret from which the secrets of containers are derived."""
     return hook_secret(ground.config.data_dir, ground.random)
 
 
 def build_bridge(
     ground: Ground, boxes: Containers, operations: Iterable[Operation], failures: IFailures
 ) -> Feature[HookBridge]:
-    """The listener for hooks from containers, with those of C{operations} that are for hooks.
+    """Build the listener for hooks from containers, with those of C{operations} that are for hooks.
 
-    Its start comes after that of the sessions; from then on the engines are listened to.
+    It starts after the sessions do; from then on the engines' events are followed.
     """
     bridge = boxes.bridge
     hooks = [each for each in operations if is_hook(each)]
@@ -162,7 +165,7 @@ def build_boxes(
     folders: Folders,
     library: Sequence[Path],
 ) -> Boxes:
-    """The containers themselves."""
+    """Build the registry of the cases' containers."""
     users = ground.os_users.users
 
     def act(owner: tuple[int, int], work: Callable[[], object]) -> object:

@@ -1,4 +1,4 @@
-"""One command of an engine's, with bounds on its time and its output."""
+"""Runner of engine commands, with limits on time and output."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tservice.core.timers import cancel
 TIME_LIMIT = 30.0
 """Seconds that an engine has to answer; pulling and building take longer."""
 OUTPUT_LIMIT = 4 << 20
-"""Bytes of an answer that are kept; one that is longer counts as failed."""
+"""Bytes of output that are kept; a command that prints more counts as failed."""
 ERRORS_LIMIT = 16 * 1024
-"""Bytes of what it complained of that are kept: the last ones."""
+"""Bytes of standard error that are kept: the last ones."""
 SAID_LENGTH = 1000
-"""Characters of the cause that are told: its beginning and its end."""
+"""Characters of the cause that are reported: its beginning and its end."""
 AT_ONCE = 4
 """Commands that run at a time; others wait."""
 
@@ -32,16 +32,16 @@ _HELP = re.compile(r"\(?(?:See|Run) '.*--help'|Usage:")
 _BESIDE = re.compile(
     r"(?:Error: )?failed to start containers?: |WARN(?:ING)?\b|DEPRECATED:|time=\S+ level=(?!error)"
 )
-"""What stands beside a cause: what was not done for it, and warnings."""
+"""Matches lines that accompany a cause: its consequences, and warnings."""
 _ERROR = re.compile(r"(?:docker: )?Error\b", re.IGNORECASE)
 
 
 @frozen(kw_only=True)
 class Done:
-    """How a command ended.
+    """Result of a command.
 
-    @ivar status: C{None}: it was ended, by a signal or since its time was up.
-    @ivar said: the cause that it complained of, fit for a client.
+    @ivar status: exit code; C{None}: it was killed, by a signal or by the time limit.
+    @ivar said: the cause from its standard error, fit for a client.
     """
 
     status: int | None
@@ -50,7 +50,7 @@ class Done:
 
     @property
     def well(self) -> bool:
-        """Whether it did what it was asked."""
+        """True if the command succeeded."""
         return self.status == 0
 
 
@@ -62,9 +62,9 @@ class IRunner(Protocol):
 
 
 class Runner:
-    """As children of this process.
+    """Runs commands as children of this process.
 
-    @param environ: what they start from.
+    @param environ: their environment.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Runner:
             self._places.release()
 
     def stop(self) -> None:
-        """End what runs."""
+        """Kill all running commands."""
         for run in tuple(self._running):
             run.kill()
 
@@ -99,8 +99,8 @@ class Runner:
         try:
             done = await run.ended
             if done.status is None and not timer.active():
-                # What it said is of what it was at, and no cause.
-                return evolve(done, said=f"it was not done in {seconds:g} s")
+                # Its output describes its progress, not the cause.
+                return evolve(done, said=f"it did not finish in {seconds:g} s")
             return done
         finally:
             cancel(timer)
@@ -108,25 +108,25 @@ class Runner:
 
 
 class OneRun(ProcessProtocol):
-    """A command that runs.
+    """Process protocol of one running command.
 
-    @ivar ended: fires with how it ended; cancelling it ends the command.
+    @ivar ended: fires with the result; cancelling it kills the command.
     """
 
     transport: IProcessTransport | None = None
 
     def __init__(self, heard: Callable[[bytes], None] | None = None) -> None:
-        """@param heard: is told what it prints, in place of keeping that."""
+        """@param heard: receives the output, which is not kept then."""
         self.ended: Deferred[Done] = Deferred(lambda _: self.kill())
         self._heard = heard or self._keep
         self._out, self._size, self._errors = [b""], 0, b""
 
     def kill(self) -> None:
-        """End it; harmless when it is over."""
+        """Kill the command; harmless after its end."""
         if self.transport is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess("KILL")
-            # What it left behind may hold the pipes open.
+            # Its children may hold the pipes open.
             self.transport.loseConnection()
 
     def connectionMade(self) -> None:
@@ -146,7 +146,7 @@ class OneRun(ProcessProtocol):
         status = why.exitCode if isinstance(why, ProcessTerminated) else 0
         said = complaint(self._errors)
         if self._size > OUTPUT_LIMIT:
-            status, said = None, f"it said more than {OUTPUT_LIMIT} bytes"
+            status, said = None, f"it printed more than {OUTPUT_LIMIT} bytes"
         if not self.ended.called:
             out = b"".join(self._out).decode(errors="replace")
             self.ended.callback(Done(status=status, out=out, said=said))
@@ -158,9 +158,9 @@ class OneRun(ProcessProtocol):
 
 
 def complaint(errors: bytes) -> str:
-    """The cause among what a command complained of, as one printable line.
+    """Return the cause from a command's standard error, as one printable line.
 
-    Engines say it first, and end with what could not be done for it or how to be asked.
+    Engines print the cause first, then its consequences or how to get help.
     """
     lines = [line.strip() for line in errors.decode(errors="replace").splitlines()]
     said = list(takewhile(lambda line: not _HELP.match(line), filter(None, lines)))
@@ -169,6 +169,6 @@ def complaint(errors: bytes) -> str:
     text = "".join(char for char in " ".join(told[begin:]) if char.isprintable())
     if len(text) <= SAID_LENGTH:
         return text
-    # What failed stands in front, and why it did at the end.
+    # The beginning names the failed step, and the end names the cause.
     half = SAID_LENGTH // 2
     return f"{text[:half]} […] {text[-half:]}"

@@ -1,4 +1,4 @@
-"""An engine, asked and told (protocol-containers)."""
+"""Requests to a container engine (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -24,27 +24,29 @@ from tservice.containers.child import TIME_LIMIT, Done, IRunner
 from tservice.core.errors import ServiceError, failed
 
 PULL_SECONDS = 600.0
-"""That making a container may take: its image may have to be fetched."""
+"""Seconds that creating a container may take: its image may have to be pulled."""
 
 KILL_MILLISECONDS = 10_000
-"""At most from the first signal of who has a container stopped or killed until it ends."""
+"""Longest time from the first signal of a stop or kill request until the container ends."""
 
 _NOT_THERE = re.compile(
     r"no such (?!file|host)|no container|not known|does not exist|unable to find", re.IGNORECASE
 )
-"""Not what a client says that finds no daemon: C{no such file or directory}."""
+"""Matches reports of a missing container or image, but not a missing daemon: C{no such file or
+directory}.
+"""
 
 
 class EngineError(Exception):
-    """It could not be done; the text is one line, fit for a client."""
+    """The engine could not do it; the text is one line, fit for a client."""
 
 
 @frozen(kw_only=True)
 class Works:
-    """Whether an engine works, and why not.
+    """Result of checking an engine.
 
     @ivar rootless: it runs without root.
-    @ivar unlimited: of what it sets no limit, as where it has no control groups.
+    @ivar unlimited: limits that it does not enforce, for instance for want of control groups.
     """
 
     version: str | None = None
@@ -55,13 +57,13 @@ class Works:
 
 @frozen
 class Engine:
-    """One engine on this machine."""
+    """Container engine on this machine."""
 
     tongue: Tongue
     runner: IRunner
 
     async def works(self) -> Works:
-        """Ask it what it is."""
+        """Check the engine: its version, and how it runs."""
         told = await self.runner.run(self.tongue.version())
         version = read_version(self.tongue.engine, told.out)
         if version is None or not told.well:
@@ -74,21 +76,24 @@ class Engine:
         )
 
     async def look(self, names: Sequence[str]) -> dict[str, Seen]:
-        """What is known of containers by their names; those that are not there are left out.
+        """Return the state of containers by name; missing ones are left out.
 
         @raise EngineError: the engine does not answer.
         """
         if not names:
             return {}
         told = await self.runner.run(self.tongue.inspect(names))
-        # Asked for several, it tells of those that are there and complains of the rest.
+        # For several names, the engine prints those that exist and fails for the rest.
         if not told.well and not _is_missing(told):
             raise EngineError(told.said or "the engine does not answer")
         return {seen.name: await self._judged(seen) for seen in read_seen(told.out)}
 
     async def _judged(self, seen: Seen) -> Seen:
-        """What is known of a container, where the engine remembers of the memory's limit that it
-        ended something else in it before somebody had the container killed."""
+        """Return the state of a container with C{oom} corrected.
+
+        The engine remembers that the memory limit killed another process in it, even if the
+        container was killed on request later.
+        """
         if not seen.oom or seen.state is not State.EXITED or seen.finished is None:
             return seen
         span = (seen.finished - KILL_MILLISECONDS, seen.finished + 1000)
@@ -97,7 +102,7 @@ class Engine:
         return evolve(seen, oom=not any(each and each.action == "kill" for each in kills))
 
     async def has_image(self, name: str) -> tuple[str, dict[str, str]] | None:
-        """Its id and our labels; C{None}: it is not here.
+        """Return an image's id and the service's labels; C{None}: it is not on this machine.
 
         @raise EngineError: the engine does not answer.
         """
@@ -110,59 +115,68 @@ class Engine:
         return None if found is None else (found[0], dict(found[1]))
 
     async def create(self, box: Box) -> None:
-        """Make a container.
+        """Create a container.
 
-        @raise EngineError: it cannot be made.
+        @raise EngineError: it cannot be created.
         """
         await self._do(self.tongue.create(box), PULL_SECONDS)
 
     async def start(self, name: str) -> None:
-        """@raise EngineError: it cannot run."""
+        """Start a container.
+
+        @raise EngineError: it cannot run.
+        """
         await self._do(self.tongue.start(name))
 
     async def stop(self, name: str) -> None:
-        """Returns once it runs no more.
+        """Stop a container; returns after its end.
 
         @raise EngineError: it may still run.
         """
         await self._do(self.tongue.command("stop", name))
 
     async def unpause(self, name: str) -> None:
-        """@raise EngineError: it stays paused."""
+        """Resume a paused container.
+
+        @raise EngineError: it stays paused.
+        """
         await self._do(self.tongue.command("unpause", name))
 
     async def remove(self, name: str) -> None:
-        """@raise EngineError: it may still be there."""
+        """Remove a container; a missing one is no error.
+
+        @raise EngineError: it may still be there.
+        """
         told = await self.runner.run(self.tongue.remove(name))
         if not told.well and not _is_missing(told):
             raise EngineError(told.said or "it cannot be removed")
 
     async def usage(self, name: str) -> Usage | None:
-        """What it uses; C{None}: nobody can tell."""
+        """Return the resources that a container uses; C{None}: the engine does not report them."""
         told = await self.runner.run(self.tongue.usage(name))
         return read_usage(told.out) if told.well else None
 
     async def last_words(self, name: str) -> str:
-        """What was complained of in a container at last; empty where nothing was."""
+        """Return the last error output of a container; empty if there is none."""
         return (await self.runner.run(self.tongue.command("logs", "--tail", "20", name))).said
 
     async def execute(self, name: str, argv: Sequence[str]) -> Done:
-        """Run something short inside, as whom everything runs there."""
+        """Run a short command inside, as the container's user."""
         return await self.runner.run(self.tongue.execute(name, argv))
 
     async def _do(self, argv: Sequence[str], seconds: float = TIME_LIMIT) -> None:
         told = await self.runner.run(argv, seconds=seconds)
         if not told.well:
-            raise EngineError(told.said or f"it was not done in {seconds:g} s")
+            raise EngineError(told.said or f"it did not finish in {seconds:g} s")
 
 
 def refused(error: EngineError, what: str) -> ServiceError:
-    """A 422 that tells what the engine said."""
+    """Return a 422 with the engine's error text."""
     return failed(f"{what}: {error}")
 
 
 def is_up(seen: Seen | None) -> bool:
-    """Whether something can run in it now."""
+    """Return true if processes can be started in the container now."""
     return seen is not None and seen.state is State.RUNNING
 
 

@@ -1,7 +1,8 @@
-"""What keeps a container from the machine, and what may be added to it (protocol-containers).
+"""Isolation of a container from the machine, and the engine options that may be added to it
+(protocol-containers).
 
-Whoever may add words to C{create} could otherwise undo the fence.  So a word counts only where it
-stands in L{CREATE}: what is not known here is refused, whatever an engine makes of it one day.
+An added option of C{create} could undo the isolation.  So only options in L{CREATE} are accepted:
+an unknown one is refused, even if an engine gives it a meaning later.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from tservice.containers.model import Resources
 from tservice.core.errors import invalid
 
 WORKSPACE = "/workspace"
-"""Where the workspace is inside."""
+"""Path of the workspace inside."""
 HOME = "/home/agent"
-"""The home folder inside; a folder of the container's own outside."""
+"""Path of the home folder inside; outside it is a folder of this container only."""
 INNER = "/run/tservice"
-"""Where the service's own files are inside: the servers' sockets, and what starts them."""
+"""Path of the service's files inside: the sockets of tmux servers, and the programs that start
+them.
+"""
 
 LABEL = "tservice"
-"""What labels of ours begin with."""
+"""Prefix of the service's labels."""
 
 _OURS = tuple(map(PurePosixPath, (WORKSPACE, HOME, INNER, "/proc", "/sys", "/dev")))
 _VOLUME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}", re.ASCII)
@@ -33,13 +36,13 @@ _MOUNT_TARGETS = frozenset({"target", "dst", "destination"})
 _MOUNT_FLAGS = frozenset({"readonly", "ro"})
 
 Judge = Callable[[str], str | None]
-"""Says what is wrong with a value; C{None}: nothing."""
+"""Returns what is wrong with a value; C{None}: nothing."""
 
 
 def fence(resources: Resources, network: str, user: Sequence[str]) -> list[str]:
-    """The words of C{create} that make the fence.
+    """Return the arguments of C{create} that isolate a container.
 
-    @param user: those that say as whom everything runs inside.
+    @param user: the arguments that set the user inside.
     """
     return [
         "--init",
@@ -55,17 +58,17 @@ def fence(resources: Resources, network: str, user: Sequence[str]) -> list[str]:
 
 
 def check_words(words: Sequence[str], known: Mapping[str, Judge | None], named: str) -> None:
-    """Judge what is added to a command of the engine's.
+    """Check the arguments added to an engine's command.
 
     @param known: options by name; with C{None} they take no value.
-    @raise ServiceError: 400 naming the first word that is not allowed.
+    @raise ServiceError: 400 naming the first argument that is not allowed.
     """
     left = list(words)
     while left:
         word = left.pop(0)
         option, joined, value = word.partition("=")
         if "\0" in word or option not in known:
-            _refuse(named, option, "may not be added: it is not known to leave the fence whole")
+            _refuse(named, option, "may not be added: it is not known to keep the isolation intact")
         judge = known[option]
         if judge is None:
             if joined:
@@ -86,12 +89,12 @@ def _refuse(named: str, option: str, rule: str) -> NoReturn:
 
 def _anything(value: str) -> str | None:
     if not value or value.startswith("-") or "\0" in value:
-        return "needs a value that begins with no dash"
+        return "needs a value that does not begin with a dash"
     return None
 
 
 def _variable(value: str) -> str | None:
-    # A name alone stands for the engine's own variable: the service's.
+    # A name without a value would pass the engine's variable, which is the service's.
     if "\0" in value or _VARIABLE.fullmatch(value) is None:
         return "needs NAME=value"
     return None
@@ -99,13 +102,13 @@ def _variable(value: str) -> str | None:
 
 def _label(value: str) -> str | None:
     if value.startswith(LABEL):
-        return "is the service's own"
+        return "is reserved for the service"
     return _anything(value)
 
 
 def _target(path: str) -> str | None:
-    """What is wrong with a place to mount something at."""
-    # Two slashes in front are another root to posix, and the same to every engine.
+    """Return what is wrong with a mount point."""
+    # POSIX allows a different root after two leading slashes; engines treat them as one.
     plain = PurePosixPath("/" + path.lstrip("/")) if path.startswith("/") else PurePosixPath(path)
     if not plain.is_absolute() or ".." in plain.parts or plain == PurePosixPath("/"):
         return "needs an absolute path below /"
@@ -126,7 +129,7 @@ def _volume(value: str) -> str | None:
     if len(parts) not in (2, 3) or _VOLUME.fullmatch(parts[0]) is None:
         return "mounts named volumes only: name:/path"
     if not set("".join(parts[2:]).split(",")) <= {*_VOLUME_FLAGS, ""}:
-        return f"knows {', '.join(sorted(_VOLUME_FLAGS))}"
+        return f"takes only the flags {', '.join(sorted(_VOLUME_FLAGS))}"
     return _target(parts[1])
 
 
@@ -141,8 +144,8 @@ def _mount(value: str) -> str | None:
         elif key in _MOUNT_TARGETS:
             target = text
         elif key not in _MOUNT_FLAGS:
-            # volume-opt could make a volume of any folder of the machine.
-            return f"knows no {key[:32]!r}"
+            # volume-opt could turn any folder of the machine into a volume.
+            return f"does not take {key[:32]!r}"
     if kind != "volume" or _VOLUME.fullmatch(source) is None:
         return "mounts named volumes only: type=volume,source=name,target=/path"
     return _target(target)
@@ -185,17 +188,23 @@ CREATE: Mapping[str, Judge | None] = {
     ),
     "--read-only": None,
 }
-"""What may be added to C{create}."""
+"""Options that may be added to C{create}."""
 
 EXEC: Mapping[str, Judge | None] = {"--env": _variable, "-e": _variable}
-"""What may be added to C{exec}."""
+"""Options that may be added to C{exec}."""
 
 
 def check_create(words: Sequence[str]) -> None:
-    """@raise ServiceError: 400 naming C{extraCreateArgs}."""
+    """Check the arguments added to C{create}.
+
+    @raise ServiceError: 400 naming C{extraCreateArgs}.
+    """
     check_words(words, CREATE, "extraCreateArgs")
 
 
 def check_exec(words: Sequence[str]) -> None:
-    """@raise ServiceError: 400 naming C{extraExecArgs}."""
+    """Check the arguments added to C{exec}.
+
+    @raise ServiceError: 400 naming C{extraExecArgs}.
+    """
     check_words(words, EXEC, "extraExecArgs")

@@ -1,12 +1,12 @@
-"""The folders of this machine that containers are made with.
+"""Folders of this machine that containers use.
 
 ::
 
-    <data>/containers/            0700: closed to everybody but the service
-        lib/                      what starts a server; read-only inside
-        build/                    what an image is built from
-        <container>/run           the servers' sockets, its user's
-        <container>/home          its home folder, its user's
+    <data>/containers/            0700: only the service may enter
+        lib/                      the programs that start a server; read-only inside
+        build/                    the build context of an image
+        <container>/run           sockets of the servers, owned by the container's user
+        <container>/home          home folder, owned by the container's user
 """
 
 from __future__ import annotations
@@ -34,41 +34,41 @@ CREDENTIALS = (
     ".local/share/opencode/auth.json",
     ".pi/agent/auth.json",
 )
-"""Where CLIs keep what they sign in with, below a home folder."""
+"""Files below a home folder in which CLIs keep their credentials."""
 
 SECRET_FILE = ".service-hook-secret"  # noqa: S105
-"""Where hooks in a container find their secret, in its home folder."""
+"""File in a container's home folder with the secret of its hooks."""
 
 CREDENTIAL_LIMIT = 256 * 1024
-"""Bytes of such a file that are copied at most; a longer one is none."""
+"""Largest size in bytes of a credential file; a longer one is ignored."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 NOT_MOUNTABLE = frozenset(',"\n\r\0')
-"""Characters that engines cannot be told in a path."""
+"""Characters that an engine cannot take in a path."""
 
 
 @frozen
 class Folders:
-    """Those of one data folder."""
+    """Folders of containers below one data folder."""
 
     base: Path
 
     @property
     def library(self) -> Path:
-        """What starts a server."""
+        """Folder with the programs that start a server."""
         return self.base / "lib"
 
     def sockets(self, container: str) -> Path:
-        """The servers' sockets of a container."""
+        """Return the folder with the server sockets of a container."""
         return self.base / container / "run"
 
     def home(self, container: str) -> Path:
-        """Its home folder."""
+        """Return the home folder of a container."""
         return self.base / container / "home"
 
     def prepare_library(self, files: Sequence[Path]) -> None:
-        """Have the files that servers are started with, as they are now.
+        """Write the current version of the files that servers are started with.
 
         @raise OSError: they cannot be written.
         """
@@ -79,7 +79,7 @@ class Folders:
             _copy(file, self.library / file.name, 0o755 if os.access(file, os.X_OK) else 0o644)
 
     def prepare_build(self, containerfile: Path) -> Path:
-        """A folder with nothing but that file.
+        """Return a folder that holds nothing but that file.
 
         @raise OSError: it cannot be written.
         """
@@ -90,9 +90,9 @@ class Folders:
         return folder
 
     def prepare(self, container: str, owner: tuple[int, int]) -> None:
-        """Have a container's folders, which are its user's.
+        """Create a container's folders, owned by the container's user.
 
-        @raise OSError: they cannot be made.
+        @raise OSError: they cannot be created.
         """
         self._private(self.base)
         self._private(self.base / container)
@@ -107,7 +107,7 @@ class Folders:
             shutil.rmtree(self.base / container)
 
     def mounts(self, container: str, workspace: str) -> list[Mount]:
-        """What every container has of this machine."""
+        """Return the mounts that every container has."""
         return [
             Mount(source=workspace, target=WORKSPACE, writable=True),
             Mount(source=str(self.home(container)), target=HOME, writable=True),
@@ -121,16 +121,16 @@ class Folders:
 
 
 def credentials_of(home: Path) -> dict[str, bytes]:
-    """What the CLIs of a home folder sign in with, by where it is below it.
+    """Return the CLIs' credentials in a home folder, by their path below it.
 
-    @raise OSError: it cannot be read.
+    @raise OSError: they cannot be read.
     """
     return {name: (home / name).read_bytes() for name in CREDENTIALS if _is_credential(home / name)}
 
 
 @contextmanager
 def opened(folder: Path) -> Iterator[int]:
-    """A folder by its descriptor, for who may not come to it by its path.
+    """Open a folder and yield its descriptor, for a user that may not reach it by its path.
 
     @raise OSError: there is none.
     """
@@ -142,13 +142,13 @@ def opened(folder: Path) -> Iterator[int]:
 
 
 def put_credentials(home: int, found: Mapping[str, bytes], *, mounted: bool) -> None:
-    """Leave credentials in a container's home folder; to be done with its user's rights.
+    """Write credentials into a container's home folder; call it with the rights of its user.
 
-    What is there already stays: it may have been refreshed inside since.  No link that was made
-    inside is followed; what is no folder where one has to be is set aside.
+    An existing file stays, as it may have been refreshed inside.  Links made inside are not
+    followed.  A file in place of a needed folder is renamed.
 
     @param home: a descriptor of that folder.
-    @param mounted: something is mounted at each, so it has to be a file.
+    @param mounted: something is mounted at each path, so it has to be a file.
     @raise OSError: they cannot be written.
     """
     for name, data in found.items():
@@ -164,16 +164,17 @@ def put_credentials(home: int, found: Mapping[str, bytes], *, mounted: bool) -> 
             if mounted:
                 _set_aside(last, at, unless=stat.S_ISREG)
             elif _is_empty(last, at):
-                # Something was mounted there before.
+                # A mount left this empty file.
                 os.unlink(last, dir_fd=at)
             with suppress(FileExistsError):
                 _write_new(last, data, at)
 
 
 def put_secret(home: int, secret: str) -> None:
-    """Leave the secret of a container's hooks in its home folder; with its user's rights.
+    """Write the secret of a container's hooks into its home folder; call it with the rights of its
+    user.
 
-    What is there is replaced, never followed.
+    An existing file is replaced, and a link is never followed.
 
     @raise OSError: it cannot be written.
     """
@@ -184,12 +185,12 @@ def put_secret(home: int, secret: str) -> None:
 
 
 def credential_mounts(outside: Path, names: Iterable[str]) -> list[Mount]:
-    """What is mounted where C{names} are to be the service's own."""
+    """Return the mounts that show the service's own credentials C{names} inside."""
     return [Mount(source=str(outside / name), target=f"{HOME}/{name}") for name in names]
 
 
 def is_mountable(path: str) -> bool:
-    """Whether engines can be told to mount it."""
+    """Return true if engines can mount that path."""
     return not NOT_MOUNTABLE & set(path)
 
 
@@ -198,7 +199,7 @@ def _is_credential(path: Path) -> bool:
 
 
 def _set_aside(name: str, folder: int, *, unless: Callable[[int], bool]) -> None:
-    """Give what has a name another one, unless its mode is what it has to be."""
+    """Rename a file or folder, unless C{unless} accepts its mode."""
     try:
         mode = os.lstat(name, dir_fd=folder).st_mode
     except FileNotFoundError:

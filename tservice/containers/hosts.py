@@ -1,4 +1,4 @@
-"""The engines that containers are made by."""
+"""Registry of container hosts, and their engines."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tservice.core.errors import failed, not_found
 
 
 class Hosts:
-    """Kept, and spoken to.
+    """Container hosts: their records and the state of their engines.
 
-    @param programs: finds what this process can run.
+    @param programs: finds a program of this machine.
     """
 
     def __init__(
@@ -38,18 +38,21 @@ class Hosts:
         self._works: dict[str, Works] = {}
 
     def every(self) -> list[ContainerHost]:
-        """All of them."""
+        """Return all container hosts."""
         return self._store.hosts()
 
     def get(self, host_id: str) -> ContainerHost:
-        """@raise ServiceError: 404."""
+        """Return a container host by its id.
+
+        @raise ServiceError: 404.
+        """
         found = self._store.host(host_id)
         if found is None:
             raise not_found(f"Container host {host_id[:64]}")
         return found
 
     def default(self) -> ContainerHost:
-        """The host of cases that name none, made where it is missing.
+        """Return the host of cases that name none; it is created if missing.
 
         @raise ServiceError: 422: there is no engine.
         """
@@ -58,7 +61,7 @@ class Hosts:
             return found
         engine = next((name for name in _BEST_FIRST if self._programs([name.value])), None)
         if engine is None:
-            raise failed("there is neither podman nor docker: install one of them")
+            raise failed("neither podman nor docker was found: install one of them")
         made = ContainerHost(
             id=DEFAULT_HOST, label="This machine", engine=engine, image=DEFAULT_IMAGE
         )
@@ -66,19 +69,19 @@ class Hosts:
         return made
 
     def add(self, host: ContainerHost) -> ContainerHost:
-        """Keep a host, by an id made from its label.
+        """Save a new host, with an id made from its label.
 
         @raise ServiceError: 422: there are too many.
         """
         known = [each.id for each in self.every()]
         if len(known) >= MOST_HOSTS:
-            raise failed(f"there are {MOST_HOSTS} container hosts already")
+            raise failed(f"there are already {MOST_HOSTS} container hosts: remove one first")
         made = evolve(host, id=id_from(host.label, {*known, DEFAULT_HOST}))
         self._store.save_host(made)
         return made
 
     def replace(self, host: ContainerHost) -> ContainerHost:
-        """Keep a host in place of what it was; what was made by it stays as it is.
+        """Replace the record of a host; existing containers stay as they are.
 
         @raise ServiceError: 404.
         """
@@ -88,21 +91,27 @@ class Hosts:
         return host
 
     def remove(self, host_id: str) -> None:
-        """@raise ServiceError: 404; 422: a case uses it."""
+        """Remove a host.
+
+        @raise ServiceError: 404; 422: a case uses it.
+        """
         self.get(host_id)
         self.refuse_used(host_id)
         self._store.forget_host(host_id)
         self._works.pop(host_id, None)
 
     def refuse_used(self, host_id: str) -> None:
-        """@raise ServiceError: 422: cases use it."""
+        """Fail if cases use the host.
+
+        @raise ServiceError: 422: cases use it.
+        """
         used = [case.name for case in self._store.cases() if case.host_id == host_id]
         if used:
             more = f" and {len(used) - 5} more" if len(used) > 5 else ""
             raise failed(f"cases use it: {', '.join(used[:5])}{more}")
 
     def engine(self, host: ContainerHost) -> Engine:
-        """Whoever makes its containers.
+        """Return the engine of a host.
 
         @raise ServiceError: 422: that engine is not installed.
         """
@@ -112,9 +121,9 @@ class Hosts:
         return Engine(Tongue(host.engine, str(program), host.context), self._runner)
 
     async def works(self, host: ContainerHost) -> Works:
-        """How its engine runs; what works is remembered.
+        """Return how a host's engine runs; a success is cached.
 
-        @raise ServiceError: 422: it does not work, with what it says.
+        @raise ServiceError: 422: it does not work, with its error text.
         """
         known = self._works.get(host.id)
         if known is not None:
@@ -127,9 +136,9 @@ class Hosts:
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What engines' commands start from: where they keep things, and nothing else of the service's.
+    """Return the environment of the engines' commands: their settings and nothing else.
 
-    No password and no key of the service's can so come to be inside by a variable's name.
+    A container can therefore not obtain a password or key of the service by naming a variable.
     """
     return {name: value for name, value in environ.items() if name in _KEPT}
 

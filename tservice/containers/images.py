@@ -1,4 +1,4 @@
-"""The image that the package brings, built where it is missing or has changed."""
+"""Image that comes with the package; it is built if missing or outdated."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tservice.core.timers import cancel
 
 CONTAINERFILE = Path(__file__).with_name("Containerfile")
 BUILD_SECONDS = 1800.0
-"""Seconds until a build is given up."""
+"""Seconds that a build may take."""
 LOG_LINES = 1000
 """Lines of a build that are kept: the last ones."""
 LINE_LENGTH = 500
 TOLD_EVERY = 0.25
-"""Seconds between two events of a build's progress."""
+"""Seconds between two progress events of a build."""
 
 _STEP = re.compile(r"(?:STEP\s+|Step\s+|\[)(\d{1,4})/(\d{1,4})")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -39,9 +39,9 @@ _LABEL = "containerfile"
 
 @define(eq=False)
 class Build:
-    """One that runs or ran.
+    """Build of an image, running or finished.
 
-    @ivar lines: what it printed last.
+    @ivar lines: its last lines of output.
     """
 
     run: OneRun | None = None
@@ -53,9 +53,11 @@ class Build:
 
 
 class Images:
-    """One build at a time for each host; who comes meanwhile waits for the same.
+    """Builds of the packaged image, at most one at a time for each host.
 
-    @param environ: what engines start from.
+    Further requests for a host join its running build.
+
+    @param environ: the environment of the engines.
     """
 
     _log = Logger()
@@ -78,7 +80,8 @@ class Images:
         self._flights: dict[str, Flight[None]] = {}
 
     async def ensure(self, host: ContainerHost, engine: Engine, image: str) -> None:
-        """Have C{image}, if it is the package's own; any other is the engine's business.
+        """Build C{image} if it is the packaged one and missing or outdated; the engine fetches any
+        other.
 
         @raise ServiceError: 422: it cannot be built.
         @raise EngineError: the engine does not answer.
@@ -90,7 +93,7 @@ class Images:
             await self.build(host, engine)
 
     async def build(self, host: ContainerHost, engine: Engine) -> None:
-        """Build it, whether it is there or not.
+        """Build the image, even if it exists.
 
         @raise ServiceError: 422: it fails, takes too long, or was cancelled.
         """
@@ -100,7 +103,7 @@ class Images:
         await flight.join()
 
     def cancel(self, host_id: str) -> None:
-        """End a build.
+        """Cancel a build.
 
         @raise ServiceError: 404: none runs.
         """
@@ -111,16 +114,18 @@ class Images:
         build.run.kill()
 
     def log(self, host_id: str) -> tuple[bool, list[str]]:
-        """Whether one runs, and what the last one printed; kept until the service ends."""
+        """Return whether a build runs, and the output of the last one, which is kept until the
+        service stops.
+        """
         build = self._builds.get(host_id)
         return (False, []) if build is None else (build.run is not None, list(build.lines))
 
     def forget(self, host_id: str) -> None:
-        """The host is gone."""
+        """Remove the build log of a host that was removed."""
         self._builds.pop(host_id, None)
 
     def stop(self) -> list[Deferred[None]]:
-        """End what is built; each fires once it is over."""
+        """Cancel all builds; each Deferred fires after the end of one."""
         for build in self._builds.values():
             if build.run is not None:
                 build.cancelled = True
@@ -167,9 +172,9 @@ class Images:
         if build.cancelled:
             raise EngineError("it was cancelled")
         if not in_time:
-            raise EngineError(f"it was not done in {BUILD_SECONDS:g} s")
+            raise EngineError(f"it did not finish in {BUILD_SECONDS:g} s")
         if not done.well:
-            raise EngineError(done.said or "the engine ended without a word")
+            raise EngineError(done.said or "the engine failed without an error text")
 
     def _heard(self, build: Build, host_id: str, data: bytes) -> None:
         text = build.rest + _COLOURS.sub("", data.decode(errors="replace")).replace("\r", "\n")

@@ -1,9 +1,9 @@
-"""What the kernel tells of a container's inside: its sockets, its processes, what its memory's
-limit did.
+"""Facts about a container that the kernel reports: its sockets, its processes, and what the memory
+limit killed.
 
-A container is of this machine: its processes have numbers here too, and its folder of sockets is a
-folder here.  So whether a server listens, or a process lives, is the kernel's word, and does not
-wait for an engine.
+Containers run on this machine: their processes have numbers here too, and their socket folder is a
+folder here.  So the kernel tells if a server listens or a process lives, without waiting for an
+engine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PROC = Path("/proc")
 CGROUPS = Path("/sys/fs/cgroup")
 
 PAGE = 64 * 1024
-"""Bytes of a process's status that are looked at: it may be in many groups."""
+"""Bytes read of a process's status, which may list many groups."""
 
 STARTING = 10
 """Processes and threads that an engine's C{exec} may need, and a tmux server with a shell."""
@@ -38,51 +38,53 @@ _OOM_KILLS = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 
 @contextmanager
 def _anchored(path: Path) -> Iterator[Path]:
-    """A way to a socket that is there, short, and by which no link is followed.
+    """Yield a short path to an existing socket, by which no link is followed.
 
     @raise OSError: there is none.
     """
     descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-            raise OSError(errno.ENOTSOCK, "it is no socket")
+            raise OSError(errno.ENOTSOCK, "not a socket")
         yield PROC / "self/fd" / str(descriptor)
     finally:
         os.close(descriptor)
 
 
 def look_inside(first: int, path: str) -> os.stat_result:
-    """What is at a path of a container's inside; no link in its place is followed.
+    """Return the status of a path inside a container; a link in its place is not followed.
 
-    @param first: its first process as this machine counts.
-    @raise OSError: it is not there, the container is over, or nobody but root may look into it.
+    @param first: number of the container's first process on this machine.
+    @raise OSError: it is missing, the container has ended, or only root may look into it.
     """
     return os.lstat(PROC / str(first) / "root" / path.lstrip("/"))
 
 
 def reach(path: Path) -> Reachability:
-    """Whether a server listens on a socket that what runs inside may have put there."""
+    """Return whether a server listens on a socket; a process inside may have replaced the socket's
+    path.
+    """
     return reach_socket(path, listener)
 
 
 def listener(path: Path) -> int:
-    """The process that listens there, as this machine counts.
+    """Return the number on this machine of the process that listens on a socket.
 
-    @raise OSError: nobody does, or it cannot be reached.
+    @raise OSError: no process does, or it cannot be reached.
     """
     with _anchored(path) as way:
         return listener_of(way)
 
 
 def hold_inside(first: int, inner: int) -> PidFd | None:
-    """Take hold of a process of a container; C{None}: there is none.
+    """Return a handle of a process in a container; C{None}: there is none.
 
-    @param first: the container's first process, as this machine counts.
-    @param inner: the number that the process has inside.
+    @param first: number of the container's first process on this machine.
+    @param inner: number of the process inside.
     """
     pid = number_of(first, inner)
     held = hold_process(pid) if pid else None
-    # Asked again while it is held: nobody else can have its number now.
+    # Checked again with the handle open, which keeps the number from being reused.
     if held is None or _is_inner(pid, inner, _whose(first)):
         return held
     held.close()
@@ -90,7 +92,7 @@ def hold_inside(first: int, inner: int) -> PidFd | None:
 
 
 def number_of(first: int, inner: int) -> int:
-    """The number that a process of a container has on this machine; 0: there is none."""
+    """Return the number on this machine of a process in a container; 0: there is none."""
     whose = _whose(first) if first else _Whose()
     if not whose.group:
         return 0
@@ -98,7 +100,7 @@ def number_of(first: int, inner: int) -> int:
 
 
 def hold_of(pid: int, first: int) -> PidFd | None:
-    """Take hold of a process by this machine's number, if it is of that container."""
+    """Return a handle of a process by its number on this machine, if it is in that container."""
     whose = _whose(first)
     held = hold_process(pid) if whose.group else None
     if held is None or _whose(pid).is_of(whose):
@@ -108,24 +110,25 @@ def hold_of(pid: int, first: int) -> PidFd | None:
 
 
 def user_of(first: int) -> int | None:
-    """As which user of this machine a process runs; C{None}: it is over.
+    """Return the number of the user of this machine that runs a process; C{None}: it has ended.
 
-    @param first: as this machine counts.
+    @param first: number of the process on this machine.
     """
     found = _USER.search(_line(f"{PROC}/{first}/status"))
     return None if found is None else int(found[1])
 
 
 def crowd(first: int) -> tuple[int, int] | None:
-    """How many processes a container has and may have, where there is no room for a session.
+    """Return the number of processes of a container and its limit, if there is no room for a
+    session.
 
-    @param first: its first process, as this machine counts.
+    @param first: number of its first process on this machine.
     """
     for leaf in _folders(_text(PROC / str(first) / "cgroup"), "pids"):
         for folder in (leaf, *leaf.parents):
             most, now = (_text(folder / name).strip() for name in ("pids.max", "pids.current"))
             if most.isdigit() and now.isdigit():
-                # The nearest limit is the container's.
+                # The innermost limit is the container's.
                 return (int(now), int(most)) if int(now) + STARTING > int(most) else None
             if folder == CGROUPS:
                 break
@@ -133,9 +136,9 @@ def crowd(first: int) -> tuple[int, int] | None:
 
 
 def oom_kills(first: int) -> int | None:
-    """How many processes the memory's limit has ended in a container so far.
+    """Return the number of processes that the memory limit has killed in a container.
 
-    @param first: its first process, as this machine counts.
+    @param first: number of its first process on this machine.
     """
     for folder in _folders(_text(PROC / str(first) / "cgroup")):
         for name in _OOM_FILES:
@@ -147,19 +150,20 @@ def oom_kills(first: int) -> int | None:
 
 @frozen
 class _Whose:
-    """What the processes of one container have in common.
+    """Attributes that identify the container of a process.
 
-    Without root docker may have no control groups, and all are in that of its daemon.
+    Docker without root may have no control groups; all processes then share the group of its
+    daemon.
 
     @ivar group: the text of C{/proc/<pid>/cgroup}.
-    @ivar numbers: the namespace of process numbers; empty: nobody may look.
+    @ivar numbers: the namespace of process numbers; empty: it cannot be read.
     """
 
     group: str = ""
     numbers: str = ""
 
     def is_of(self, other: _Whose) -> bool:
-        """Whether it is the same container."""
+        """Return true if both belong to the same container."""
         told = self.numbers and other.numbers
         return self.group == other.group and (not told or self.numbers == other.numbers)
 
@@ -172,7 +176,7 @@ def _whose(pid: int) -> _Whose:
 
 
 def _folders(group: str, controller: str = "memory") -> Iterator[Path]:
-    """Where the kernel tells of a control group, by the text of C{/proc/<pid>/cgroup}."""
+    """Yield the folders with a control group's files, from the text of C{/proc/<pid>/cgroup}."""
     for line in group.splitlines():
         _, controllers, path = line.split(":", 2)
         names = controllers.split(",")
@@ -182,9 +186,9 @@ def _folders(group: str, controller: str = "memory") -> Iterator[Path]:
 
 
 def _members(group: str) -> Iterator[int]:
-    """The processes of a control group.
+    """Return the processes of a control group.
 
-    To look at all of the machine's took 0.1 s for a thousand, whoever had started them.
+    Reading all processes of the machine took 0.1 s for a thousand of them.
     """
     for folder in _folders(group):
         found = _text(folder / "cgroup.procs").split()
@@ -194,15 +198,15 @@ def _members(group: str) -> Iterator[int]:
 
 
 def _is_inner(pid: int, inner: int, whose: _Whose) -> bool:
-    # Read at once, and without a path's own work: there may be many.
+    # A plain read, without Path: there may be many processes.
     found = _NUMBERS.search(_line(f"{PROC}/{pid}/status"))
     numbers = found[1].split() if found else []
-    # A process of a further namespace inside has more numbers, and another last one.
+    # A process in a nested namespace has more numbers, and another last one.
     return numbers[1:2] == [b"%d" % inner] and _whose(pid).is_of(whose)
 
 
 def _line(path: str) -> bytes:
-    """The beginning of a file of the kernel's."""
+    """Return the beginning of a kernel file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -1,4 +1,4 @@
-"""Hosts of containers, and what a container is made with (protocol-containers).  Pure."""
+"""Container hosts, and the settings of a case's container (protocol-containers).  Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tservice.core.errors import invalid
 from tservice.core.text import ascii_word
 
 DEFAULT_HOST = "default"
-"""The host of cases that name none."""
+"""Id of the host of cases that name none."""
 DEFAULT_IMAGE = "service/agent:base"
-"""Built from the packaged C{Containerfile}."""
+"""Image built from the packaged C{Containerfile}."""
 MOST_HOSTS = 100
-"""Hosts; one more is refused."""
+"""Container hosts; a further one is refused."""
 LABEL_LENGTH = 64
 IMAGE_LENGTH = 255
 WORDS_MAX = 64
@@ -34,27 +34,27 @@ _CONTEXT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}", re.ASCII)
 
 
 class Engine(StrEnum):
-    """Whose command line is spoken."""
+    """Kind of container engine."""
 
     DOCKER = "docker"
     PODMAN = "podman"
 
 
 class Credentials(StrEnum):
-    """How a container comes by the credentials of the CLIs."""
+    """How a container gets the credentials of the CLIs."""
 
     MOUNTED = "mounted"
     """The service's own, read-only."""
     COPIED = "copied"
-    """A copy of its own, taken when the container is made."""
+    """A copy, made when the container is created."""
     NONE = "none"
 
 
 @frozen(kw_only=True)
 class Resources:
-    """What a container may use at most.
+    """Resource limits of a container.
 
-    @ivar memory: bytes, or with a unit: C{4g}; swap is none beyond it.
+    @ivar memory: bytes, or with a unit: C{4g}; it gets no swap in addition.
     @ivar cpus: processors.
     @ivar pids: processes and threads.
     """
@@ -66,13 +66,13 @@ class Resources:
 
 @frozen(kw_only=True)
 class ContainerHost:
-    """An engine, and how containers are made by it.
+    """Container engine, and the settings of its containers.
 
-    @ivar context: the engine's own name for where it runs: C{docker --context}.
-    @ivar network: a network of the engine's, never the machine's own.
-    @ivar hooks: hooks of agents may reach the service, where the bridge is open.
-    @ivar create_args: further words of C{create}, judged by L{tservice.containers.fence}.
-    @ivar exec_args: further words of C{exec}, judged alike.
+    @ivar context: the engine's name for its endpoint: C{docker --context}.
+    @ivar network: a network of the engine, never the machine's own.
+    @ivar hooks: hooks of agents may reach the service, if the bridge is enabled.
+    @ivar create_args: further arguments of C{create}, checked by L{tservice.containers.fence}.
+    @ivar exec_args: further arguments of C{exec}, checked likewise.
     """
 
     id: str
@@ -90,9 +90,9 @@ class ContainerHost:
 
 @frozen(kw_only=True)
 class ContainerCase:
-    """The container of a case.
+    """Container of a case.
 
-    @ivar owner: empty where there are no accounts.
+    @ivar owner: empty without accounts.
     @ivar container: its name.
     @ivar path: the workspace on this machine.
     @ivar own: made by its case with settings of its own; C{None}: by the host's.
@@ -111,19 +111,22 @@ class ContainerCase:
 
 
 def memory_bytes(text: str, named: str = "resources.memory") -> int:
-    """How many bytes that is.
+    """Parse a memory size and return its bytes.
 
-    @raise ServiceError: 400: it is none, or out of range.
+    @raise ServiceError: 400: it is no size, or out of range.
     """
     found = _MEMORY.fullmatch(text)
     size = 0 if found is None else int(found[1]) * _UNITS[found[2]]
     if not MEMORY_LEAST <= size <= MEMORY_MOST:
-        raise invalid(named, "a size such as 512m or 4g, 32m to 64t")
+        raise invalid(named, "must be a size such as 512m or 4g, from 32m to 64t")
     return size
 
 
 def check_resources(wish: Resources, named: str = "resources.") -> Resources:
-    """@raise ServiceError: 400 naming the field."""
+    """Return C{wish} if every limit is in range.
+
+    @raise ServiceError: 400 naming the field.
+    """
     memory_bytes(wish.memory, f"{named}memory")
     if not CPUS_LEAST <= wish.cpus <= CPUS_MOST:
         raise invalid(f"{named}cpus", f"must be {CPUS_LEAST:g} to {CPUS_MOST:g}")
@@ -133,31 +136,37 @@ def check_resources(wish: Resources, named: str = "resources.") -> Resources:
 
 
 def check_network(name: str) -> str:
-    """A network of the engine's by name.
+    """Return the name if it names a network of the engine.
 
-    @raise ServiceError: 400: the machine's own, another container's, or no name.
+    @raise ServiceError: 400: it is the machine's own network, another container's, or no name.
     """
     if _NETWORK.fullmatch(name) is None or name.lower() == "host":
-        raise invalid("network", "a network of the engine's by name, and not the machine's own")
+        raise invalid("network", "must name a network of the engine, not the machine's own")
     return name
 
 
 def check_image(name: str) -> str:
-    """@raise ServiceError: 400: it is no name of an image."""
+    """Return the name if it can name an image.
+
+    @raise ServiceError: 400: it cannot.
+    """
     if len(name) > IMAGE_LENGTH or _IMAGE.fullmatch(name) is None:
-        raise invalid("image", f"the name of an image, at most {IMAGE_LENGTH} characters")
+        raise invalid("image", f"must name an image, with at most {IMAGE_LENGTH} characters")
     return name
 
 
 def check_context(name: str | None) -> str | None:
-    """@raise ServiceError: 400: it is no name of a context."""
+    """Return the name if it can name a context.
+
+    @raise ServiceError: 400: it cannot.
+    """
     if name is not None and _CONTEXT.fullmatch(name) is None:
         raise invalid("context", "at most 64 letters, digits, and _ . + -")
     return name
 
 
 def id_from(label: str, taken: Collection[str]) -> str:
-    """An id made from the label that no other host has."""
+    """Return an id made from the label that no other host has."""
     base = ascii_word(label)[:48].rstrip("-") or "host"
     name, number = base, 1
     while name in taken:
@@ -167,5 +176,5 @@ def id_from(label: str, taken: Collection[str]) -> str:
 
 
 def container_name(case: str, suffix: str = "") -> str:
-    """What the container of a case is called; C{suffix} where somebody else has that name."""
+    """Return the name of a case's container; C{suffix} is added if the plain name is taken."""
     return f"service-case-{case}" + (f"-{suffix}" if suffix else "")

@@ -1,4 +1,4 @@
-"""Why a container cannot be used, in sentences for clients (protocol-containers)."""
+"""Explanations for clients of why a container cannot be used (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tservice.containers.model import ContainerCase
 from tservice.core.errors import failed
 
 NOT_RUN = (126, 127)
-"""What a shell, an engine and the first process of a container end with for want of a program."""
+"""Exit codes of a shell, an engine or a container's first process when a program is missing."""
 
 NO_SHELL = "the image has no POSIX shell (sh)"
 
@@ -20,22 +20,22 @@ _NO_SHELL = re.compile(r"not found|no such file", re.IGNORECASE)
 
 
 def explain_early_end(case: ContainerCase, seen: Seen | None, words: str) -> str:
-    """Say why a container that was just started does not run.
+    """Explain why a container that was just started does not run.
 
-    @param words: what was complained of inside.
+    @param words: the error output from inside.
     """
     if seen is None:
-        return f"the container {case.container} is gone again"
+        return f"the container {case.container} was removed right after its start"
     if seen.exit_code in NOT_RUN or _NO_SHELL.search(words):
         return NO_SHELL
-    ended = f"the container {case.container} ended at once, with status {seen.exit_code}"
+    ended = f"the container {case.container} exited after its start with status {seen.exit_code}"
     return f"{ended}: {words}" if words else ended
 
 
 def explain_crowd(container: str, first: int) -> str | None:
-    """Say that a container has no room for more processes; C{None}: it has.
+    """Explain that a container has no room for more processes; C{None}: it has room.
 
-    @param first: its first process, as this machine counts.
+    @param first: number of its first process on this machine.
     """
     found = crowd(first) if first else None
     if found is None:
@@ -43,12 +43,12 @@ def explain_crowd(container: str, first: int) -> str | None:
     now, most = found
     return (
         f"the container {container} has {now} of the {most} processes that it may have: end some "
-        "inside, or raise resources.pids of its host and make the container anew"
+        "inside, or raise resources.pids of its host and recreate the container"
     )
 
 
 def explain_silence(container: str, first: int, told: Done) -> str:
-    """Say why something that was run inside gave no answer."""
+    """Explain why a command run inside gave no answer."""
     full = explain_crowd(container, first)
     if full is not None:
         return f"{full} ({told.said or told.status})"
@@ -58,7 +58,7 @@ def explain_silence(container: str, first: int, told: Done) -> str:
 
 
 def refuse_other_user(case: ContainerCase, user: int) -> None:
-    """Refuse a workspace whose owner this service cannot work as.
+    """Fail if this service cannot work as the owner of a workspace.
 
     @raise ServiceError: 422.
     """
@@ -71,20 +71,20 @@ def refuse_other_user(case: ContainerCase, user: int) -> None:
 
 
 def explain_other_user(case: ContainerCase, owner: int, user: int, *, made: bool) -> str:
-    """Say that a container runs as somebody else than the owner of its workspace.
+    """Explain that a container runs as another user than the owner of its workspace.
 
-    @param made: it was made just now, so that another one would be no better.
+    @param made: it was created just now, so creating it again would not help.
     """
-    what_to_do = f"choose a folder of user {user}" if made else "make the container anew"
+    what_to_do = f"choose a folder of user {user}" if made else "recreate the container"
     return (
-        f"the workspace {case.path} belongs to user {owner}, and what runs in the container "
+        f"the workspace {case.path} belongs to user {owner}, and the user inside the container "
         f"{case.container} is user {user} of this machine: {what_to_do}"
     )
 
 
 def explain_exchange(case: ContainerCase) -> str:
-    """Say that a container has another folder than the one that was judged."""
+    """Explain that a container has another folder mounted than the one that was checked."""
     return (
-        f"the workspace {case.path} is not the folder that the container {case.container} has: "
-        "make the container anew"
+        f"the workspace {case.path} is not the folder that the container {case.container} mounts: "
+        "recreate the container"
     )

@@ -1,4 +1,4 @@
-"""Containers as places (architecture-place)."""
+"""Containers as locations (architecture-place)."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from tservice.core.users.osuser import OsUser, OsUsers
 _T = TypeVar("_T")
 
 NOWHERE = Path("/nonexistent")
-"""The home folder as seen from outside: what is in a container's is the agent's own, links and
-all, and nothing of the service's looks into it."""
+"""Home folder of a container as seen from outside.  The agent controls the folder inside, with its
+links, so the service never reads it.
+"""
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def place_of(case: ContainerCase) -> PlaceId:
-    """The place that a case's sessions live in."""
+    """Return the location of a case's sessions."""
     return PlaceId(kind=PlaceKind.CONTAINER, name=case.host_id, part=case.container)
 
 
 @frozen(kw_only=True)
 class ContainerEffects:
-    """In a container; its workspace is worked on from outside, as whose it is.
+    """Work in a container; its workspace is accessed from outside, as the workspace's owner.
 
-    @ivar user: whose the workspace is; C{None}: the service's own user.
+    @ivar user: the owner of the workspace; C{None}: the service's own user.
     """
 
     boxes: Boxes
@@ -58,7 +59,7 @@ class ContainerEffects:
         return None
 
     def command(self, argv: Sequence[str], /) -> list[str]:
-        raise OSError("nothing but sessions runs in a container")
+        raise OSError("only sessions can run in a container")
 
     def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
         known = self.boxes.known(self.container)
@@ -69,7 +70,7 @@ class ContainerEffects:
             "USER": "agent",
             "LOGNAME": "agent",
             "LANG": "C.UTF-8",
-            # What is fenced in may do what it likes there.
+            # The container is the sandbox.
             "IS_SANDBOX": "1",
         }
 
@@ -83,7 +84,7 @@ class ContainerPlaces:
 
     @ivar own: user and group of this process.
     @ivar bridge: where hooks reach the service.
-    @ivar secret: what those in a container of that name show there.
+    @ivar secret: returns the hook secret of the container of that name.
     """
 
     boxes: Boxes
@@ -93,10 +94,10 @@ class ContainerPlaces:
     secret: Callable[[str], str]
 
     async def ask(self, known: PlaceId) -> None:
-        """Everything but what runs there is at hand."""
+        """Do nothing: only processes in the container need it to run."""
 
     async def meet(self, known: PlaceId) -> None:
-        """What runs there is reached without the engine."""
+        """Do nothing: running processes are reached without the engine."""
 
     async def ready(self, known: PlaceId) -> None:
         case = self.boxes.case(known.part)
@@ -117,7 +118,7 @@ class ContainerPlaces:
             raise failed("osUser: sessions of this account run as that user, not in containers")
         found = self.find(known)
         if found is None:
-            raise failed(f"the container {known.part} is no case's any more")
+            raise failed(f"the container {known.part} no longer belongs to a case")
         return found
 
     def _hooks(self, case: ContainerCase) -> HookAccess | None:
@@ -155,7 +156,7 @@ class ContainerPlaces:
 
 
 def inner(folder: str, workspace: str | None) -> str:
-    """By which path a folder of the workspace is known inside."""
+    """Return the path inside of a folder of the workspace."""
     if workspace is None or not PurePosixPath(folder).is_relative_to(workspace):
         return WORKSPACE
     return str(PurePosixPath(WORKSPACE) / PurePosixPath(folder).relative_to(workspace))

@@ -1,4 +1,6 @@
-"""What an image has to have, looked for inside of a container (protocol-containers).  Pure."""
+"""Probe for the programs that an image needs, run inside of a container (protocol-containers).
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ from tservice.mux.terminfo import ENTRIES, FALLBACK, FOLDERS, TERMINAL
 
 LEAST_TMUX = (3, 2)
 MOST_PROGRAMS = 20_000
-"""Programs inside that are remembered; further ones are not found."""
+"""Programs inside that are stored; further ones are not found."""
 
 MARK = "tservice-begins\n"
-"""Before the first answer: C{sh} may be a program of the image's that prints something first."""
+"""Printed before the results: C{sh} may be a program of the image that prints something first."""
 
 _FOLDERS = shell_words()
 _FILES = " ".join(f"{folder}/{entry}" for folder in FOLDERS for entry in ENTRIES)
@@ -45,22 +47,22 @@ for folder in $PATH {_FOLDERS}; do
 done
 exit 0
 """
-"""For a POSIX shell, with nothing but its own words."""
+"""Script for a POSIX shell that uses only builtin commands."""
 
 _HEAD = 3 + len(CREDENTIALS) + len(FOLDERS) * len(ENTRIES)
-"""Lines before those of programs, at most."""
+"""Most lines before those of programs."""
 _TMUX = re.compile(r"tmux (?:next-|openbsd-)?(\d{1,4})\.(\d{1,4})", re.ASCII)
 
 
 @frozen(kw_only=True)
 class Inside:
-    """What is inside of a container.
+    """Programs and settings inside of a container.
 
     @ivar path: its C{PATH}, then the usual folders of programs there.
-    @ivar programs: where the first program of a name is.
-    @ivar paths: where there are programs.
+    @ivar programs: path of the first program of each name.
+    @ivar paths: paths of all programs.
     @ivar closed: files of credentials that its user may not read.
-    @ivar unlimited: of what the engine sets no limit.
+    @ivar unlimited: limits that the engine does not enforce.
     @ivar terminal: the C{TERM} of panes there.
     """
 
@@ -74,20 +76,20 @@ class Inside:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is not as it was asked for, in sentences."""
+        """Differences from the requested configuration, as sentences."""
         found = [
-            f"{path}, with which an agent signs in, cannot be read inside: set mountCredentials to "
-            '"copy" or false, and make the container anew'
+            f"{path}, the agent's credentials, cannot be read inside: set mountCredentials to "
+            '"copy" or false, and recreate the container'
             for path in self.closed
         ]
         if self.unlimited:
             limits = ", ".join(self.unlimited)
-            found.append(f"there is no limit on {limits}: the engine sets none here (docker info)")
+            found.append(f"there is no limit on {limits}: the engine enforces none (docker info)")
         return tuple(found)
 
     @property
     def fault(self) -> str | None:
-        """What it lacks to run a session; C{None}: nothing."""
+        """Reason why it cannot run a session; C{None}: it can."""
         least = ".".join(map(str, LEAST_TMUX))
         if self.tmux is None:
             return f"the image has no tmux; sessions need {least} or later"
@@ -98,7 +100,7 @@ class Inside:
 
 
 def read_inside(text: str) -> Inside:
-    """Read what L{SCRIPT} printed."""
+    """Parse the output of L{SCRIPT}."""
     _, _, answer = text.partition(MARK)
     said: dict[str, str] = {}
     folders: list[str] = []
@@ -121,7 +123,7 @@ def read_inside(text: str) -> Inside:
     usual = ordered_folders(folders, said.get("HOME", ""))
     order = [str(PurePosixPath(folder)) for folder in (*path.split(":"), *usual)]
     ranks = {folder: rank for rank, folder in enumerate(reversed(order))}
-    # The newest version's programs come before those of older ones.
+    # Programs of the newest version come first.
     files.sort(key=lambda file: -ranks.get(str(PurePosixPath(file).parent), -1))
     programs: dict[str, str] = {}
     for file in files:

@@ -1,5 +1,6 @@
-"""Whether containers reach the listener for their hooks, tried from one that runs
-(protocol-containers)."""
+"""Test whether containers reach the listener for their hooks, from inside a running one
+(protocol-containers).
+"""
 
 from __future__ import annotations
 
@@ -18,31 +19,33 @@ from tservice.containers.store import ContainerStore
 from tservice.core.errors import ServiceError
 
 SECONDS = 8.0
-"""That one engine's containers are tried for."""
+"""Time limit for the test of one engine."""
 MOST_LOOKED_AT = 50
-"""Containers of a host that are looked at until one is found that runs."""
+"""Containers of a host that are inspected to find a running one."""
 
 ASK = (
     *("curl", "-q", "-s", "-g", "--noproxy", "*", "-o", "/dev/null"),
     *("--connect-timeout", "3", "-m", "5"),
 )
-"""As hooks ask, which bring a secret besides; whatever is answered, it was reached."""
+"""Command of the test.  Hooks send the same request with a secret; any answer shows that the
+listener was reached.
+"""
 
 _WHY = {
     7: "nothing answers at {url}; a firewall may refuse it",
     28: "{url} does not answer; a firewall may be in between",
-    126: "curl cannot be run there, by which hooks are sent",
-    127: "the image has no curl, by which hooks are sent",
+    126: "curl, which sends the hooks, cannot be run in the container",
+    127: "the image has no curl, which sends the hooks",
 }
-"""By the status of curl, or of the engine where there is none."""
+"""Reasons by the exit code of curl, or of the engine if there is no curl."""
 
 
 @frozen(kw_only=True)
 class Tried:
-    """How a listener stands, and how it was reached.
+    """State of a listener, and the result of testing it.
 
-    @ivar container: from which it was tried; C{None}: from none.
-    @ivar fault: why hooks do not arrive; C{None}: nothing is known of such.
+    @ivar container: the container that tested it; C{None}: none did.
+    @ivar fault: why hooks do not arrive; C{None}: no reason is known.
     """
 
     state: BridgeState
@@ -52,7 +55,7 @@ class Tried:
 
 @frozen(kw_only=True)
 class Reach:
-    """Tries them."""
+    """Tests each engine's listener from its containers."""
 
     clock: IReactorTime
     store: ContainerStore
@@ -60,7 +63,7 @@ class Reach:
     bridge: HookBridge
 
     async def look(self) -> list[Tried]:
-        """Of every engine that has a listener, or should have one."""
+        """Return the results for every engine that has a listener, or should have one."""
         return [await self._try(state) for state in self.bridge.states()]
 
     async def _try(self, state: BridgeState) -> Tried:
@@ -90,7 +93,7 @@ class Reach:
         return Tried(state=state)
 
     def _served(self, engine: Engine) -> Iterator[tuple[ContainerHost, list[ContainerCase]]]:
-        """The hosts whose containers are told of the listener, and those containers."""
+        """Yield the hosts whose containers know the listener's URL, with those containers."""
         for host in self.hosts.every():
             if host.engine is engine:
                 yield (

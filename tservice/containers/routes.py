@@ -1,4 +1,4 @@
-"""C{/api/container-hosts}, and the containers of cases (protocol-containers)."""
+"""Routes below C{/api/container-hosts}, and for the containers of cases (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Word = Annotated[str, StringConstraints(max_length=WORD_LENGTH)]
 Words = Annotated[list[Word], Field(max_length=WORDS_MAX), AT_FIRST]
 
 HOW = {True: Credentials.MOUNTED, "copy": Credentials.COPIED, False: Credentials.NONE}
-"""What C{mountCredentials} means."""
+"""Meaning of the values of C{mountCredentials}."""
 
 
 class ResourcesBody(Body):
@@ -62,7 +62,7 @@ class ContainerHostBody(Body):
     extra_exec_args: Words = Field(default_factory=list)
 
     def record(self, host_id: str = "") -> ContainerHost:
-        """As a record."""
+        """Return the body as a record."""
         wanted = self.resources
         return ContainerHost(
             id=host_id,
@@ -80,16 +80,16 @@ class ContainerHostBody(Body):
 
 
 class ContainerRoutes:
-    """The routes; the rules live in L{ContainerService}.
+    """Routes of container hosts and containers; the rules are in L{ContainerService}.
 
-    @param multiuser: cases are their owners'.
+    @param multiuser: each case belongs to an account.
     """
 
     def __init__(self, service: ContainerService, multiuser: bool) -> None:
         self._service, self._multiuser = service, multiuser
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations."""
         hosts, one = "/api/container-hosts", "/api/container-hosts/{id}"
         box = "/api/cases/{name}/container"
         return [
@@ -116,58 +116,58 @@ class ContainerRoutes:
         ]  # fmt: skip
 
     async def list(self, call: Call) -> object:
-        """The hosts."""
+        """List the container hosts."""
         found = self._service.hosts() if call.identity.admin else ()
         return [host_answer(host) for host in found]
 
     async def add(self, call: Call) -> object:
-        """One more."""
+        """Add a container host."""
         return OneContainerHost(host=host_answer(self._service.add_host(call.body.record())))
 
     async def replace(self, call: Call) -> object:
-        """One as it is now."""
+        """Replace a container host."""
         host = self._service.replace_host(call.body.record(call.path["id"]))
         return OneContainerHost(host=host_answer(host))
 
     async def remove(self, call: Call) -> object:
-        """One less."""
+        """Remove a container host."""
         self._service.remove_host(call.path["id"])
         return Nothing()
 
     async def containers(self, call: Call) -> object:
-        """Those of a host."""
+        """List the containers of a host."""
         found = await self._service.containers(call.path["id"])
         return ContainersAnswer(containers=[container_answer(each) for each in found])
 
     async def build(self, call: Call) -> object:
-        """Answers once it is built."""
+        """Build the packaged image; answers after the build."""
         await self._service.build(call.path["id"])
         return Nothing()
 
     async def cancel(self, call: Call) -> object:
-        """No build after all."""
+        """Cancel a build."""
         self._service.cancel_build(call.path["id"])
         return Nothing()
 
     async def log(self, call: Call) -> object:
-        """The last lines."""
+        """Return the last lines of the last build."""
         running, lines = self._service.build_log(call.path["id"])
         return BuildLog(running=running, lines=lines)
 
     async def show(self, call: Call) -> object:
-        """One container."""
+        """Show the container of a case."""
         owner = self._owner(call)
         shown = await self._service.show(owner, call.path["name"], call.identity)
         return container_answer(shown)
 
     async def recreate(self, call: Call) -> object:
-        """The same anew."""
+        """Create the container of a case again."""
         owner = self._owner(call)
         shown = await self._service.recreate(owner, call.path["name"], call.again)
         return container_answer(shown)
 
     def _owner(self, call: Call) -> str:
-        """Whose cases the caller's are, as they are kept."""
+        """Return the owner under which the caller's cases are stored."""
         return call.identity.username if self._multiuser else ""
 
 

@@ -1,4 +1,4 @@
-"""Containers of cases, as other features and the routes call them (protocol-containers)."""
+"""Containers of cases, for other features and the routes (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from tservice.sessions.interfaces import ISessions
 
 @frozen(kw_only=True)
 class Shown:
-    """A container with what is known of it now.
+    """Container with its current state.
 
     @ivar seen: C{None}: there is none.
-    @ivar usage: C{None}: it does not run, or the engine does not say.
-    @ivar warnings: what is not as it was asked for, in sentences.
+    @ivar usage: C{None}: it does not run, or the engine does not report it.
+    @ivar warnings: differences from the requested configuration, as sentences.
     """
 
     case: ContainerCase
@@ -53,14 +53,15 @@ class Shown:
 
     @property
     def state(self) -> State:
-        """What it is doing."""
+        """State of the container."""
         return State.MISSING if self.seen is None else self.seen.state
 
 
 class ContainerService:
-    """See L{tservice.cases.interfaces.IContainers}; what is beyond it is for the routes.
+    """Implementation of L{tservice.cases.interfaces.IContainers}, with further methods for the
+    routes.
 
-    @param sessions: not asked before there is a request.
+    @param sessions: not called before the first request.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class ContainerService:
         self._boxes, self._runner, self._sessions = boxes, runner, sessions
 
     def stop(self) -> Deferred[list[None]]:
-        """End the engines' commands; containers run on."""
+        """End the engines' commands; containers keep running."""
         over = gatherResults(self._images.stop())
         self._runner.stop()
         return over
@@ -115,7 +116,7 @@ class ContainerService:
         self, owner: str, name: str, path: str, wish: ContainerWish, again: Callable[[], None]
     ) -> None:
         if not is_mountable(path):
-            raise invalid("path", "of a container's workspace holds no comma, quote or line break")
+            raise invalid("path", "must not hold a comma, quote or line break for a container")
         host = self._host(wish)
         case = ContainerCase(
             owner=owner,
@@ -154,27 +155,36 @@ class ContainerService:
     # -- hosts
 
     def hosts(self) -> Sequence[ContainerHost]:
-        """All of them."""
+        """Return all container hosts."""
         return self._hosts.every()
 
     def add_host(self, host: ContainerHost) -> ContainerHost:
-        """@raise ServiceError: 400, 422."""
+        """Check and add a host.
+
+        @raise ServiceError: 400, 422.
+        """
         return self._hosts.add(check_host(host))
 
     def replace_host(self, host: ContainerHost) -> ContainerHost:
-        """@raise ServiceError: 400, 404; 422: cases use it, and it is another engine now."""
+        """Check and replace a host.
+
+        @raise ServiceError: 400, 404; 422: cases use it, and its engine would change.
+        """
         before = self._hosts.get(host.id)
         if (before.engine, before.context) != (host.engine, host.context):
             self._hosts.refuse_used(host.id)
         return self._hosts.replace(check_host(host))
 
     def remove_host(self, host_id: str) -> None:
-        """@raise ServiceError: 404; 422: a case uses it."""
+        """Remove a host.
+
+        @raise ServiceError: 404; 422: a case uses it.
+        """
         self._hosts.remove(host_id)
         self._images.forget(host_id)
 
     async def containers(self, host_id: str) -> list[Shown]:
-        """The containers of a host's cases.
+        """Return the containers of a host's cases.
 
         @raise ServiceError: 404, 422.
         """
@@ -183,7 +193,7 @@ class ContainerService:
         return [await self._shown(case, host) for case in cases]
 
     async def build(self, host_id: str) -> None:
-        """Build the packaged image anew.
+        """Build the packaged image, even if it exists.
 
         @raise ServiceError: 404, 422.
         """
@@ -194,19 +204,25 @@ class ContainerService:
             raise refused(error, "the image was not built") from error
 
     def cancel_build(self, host_id: str) -> None:
-        """@raise ServiceError: 404: there is no such host, or no build."""
+        """Cancel the build of a host's image.
+
+        @raise ServiceError: 404: there is no such host, or no build.
+        """
         self._images.cancel(self._hosts.get(host_id).id)
 
     def build_log(self, host_id: str) -> tuple[bool, list[str]]:
-        """@raise ServiceError: 404."""
+        """Return whether a build runs, and the output of the last one.
+
+        @raise ServiceError: 404.
+        """
         return self._images.log(self._hosts.get(host_id).id)
 
     # -- containers of cases
 
     async def show(self, owner: str, name: str, caller: Identity) -> Shown:
-        """The container of a case as it is now.
+        """Return the container of a case with its current state.
 
-        @raise ServiceError: 404, also for a token that is bound to sessions elsewhere; 422: the
+        @raise ServiceError: 404, also for a token that is limited to sessions elsewhere; 422: the
             engine does not answer.
         """
         case = self._case(owner, name)
@@ -228,9 +244,9 @@ class ContainerService:
         return self._with(case, host, shown.seen, usage)
 
     async def recreate(self, owner: str, name: str, again: Callable[[], object]) -> Shown:
-        """Make the container of a case anew.
+        """Create the container of a case again.
 
-        @param again: judges the caller once more, behind what others do with it.
+        @param again: authorizes the caller again, after other operations on the container are done.
         @raise ServiceError: 404; 409: a session is in it; 422.
         """
         case = self._case(owner, name)
@@ -269,7 +285,10 @@ class ContainerService:
 
 
 def check_host(host: ContainerHost) -> ContainerHost:
-    """@raise ServiceError: 400 naming the field."""
+    """Return the host if its settings are valid.
+
+    @raise ServiceError: 400 naming the field.
+    """
     if not host.label.strip() or not host.label.isprintable():
         raise invalid("label", "needs printable characters")
     check_image(host.image)

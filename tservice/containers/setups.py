@@ -1,4 +1,4 @@
-"""How tmux runs in containers."""
+"""Set-up of tmux in containers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ContainerSetups:
     """See L{tservice.mux.tmux.setup.Setups}.
 
     @ivar keeper: the keeper as a program that runs anywhere; C{None}: it was not built.
-    @ivar environ: what engines' commands start from.
+    @ivar environ: the environment of the engines' commands.
     """
 
     boxes: Boxes
@@ -38,13 +38,15 @@ class ContainerSetups:
     async def of(self, place: Place) -> TmuxSetup:
         case = self.store.container(place.id.part)
         if case is None:
-            raise MuxError(f"{place.title} is no case's any more")
+            raise MuxError(f"{place.title} no longer belongs to a case")
         if self.keeper is None:
-            raise MuxError("containers need the keeper's program: install a C compiler, then anew")
+            raise MuxError(
+                "containers need the keeper's program: install a C compiler and reinstall"
+            )
         try:
             host = self.hosts.get(case.host_id)
             tongue = self.hosts.engine(host).tongue
-            # Where its processes are numbered from, and whose its sockets are.
+            # Refreshes the first process's number and the sockets' owner.
             await self.boxes.look(case)
         except ServiceError as error:
             raise MuxError(error.message) from error

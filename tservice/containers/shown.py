@@ -1,4 +1,4 @@
-"""Container hosts and containers as clients see them (protocol-containers)."""
+"""Container hosts and containers on the wire (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class BuildLog(Payload):
 
 
 def host_answer(host: ContainerHost) -> ContainerHostAnswer:
-    """The host on the wire."""
+    """Return the wire form of a host."""
     return ContainerHostAnswer(
         id=host.id,
         label=host.label,
@@ -113,7 +113,7 @@ def host_answer(host: ContainerHost) -> ContainerHostAnswer:
 
 
 def container_answer(shown: Shown) -> ContainerDetails:
-    """The container on the wire."""
+    """Return the wire form of a container."""
     seen, usage = shown.seen, shown.usage
     over = None if seen is None or shown.state.value != "exited" else seen
     limits = shown.resources

@@ -1,4 +1,4 @@
-"""Where hosts of containers, and the containers of cases, are kept."""
+"""Database tables of container hosts, and of the containers of cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tservice.containers.model import (
 from tservice.store.database import Database
 
 _OWN = ("image", "network", "memory", "cpus", "credentials")
-"""What a case may set in place of its host."""
+"""Settings of a host that a case may override."""
 
 
 class ContainerStore:
@@ -29,9 +29,9 @@ class ContainerStore:
         self._database, self._new_id = database, new_id
 
     def service_id(self) -> str:
-        """What this service's containers are labelled with; made when it is asked for first.
+        """Return the id that labels this service's containers; it is created on first use.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
         row = self._database.query_one("SELECT id FROM container_service")
         if row is not None:
@@ -41,23 +41,23 @@ class ContainerStore:
         return made
 
     def hosts(self) -> list[ContainerHost]:
-        """All of them, by label."""
+        """Return all hosts, sorted by label."""
         rows = self._database.query("SELECT * FROM container_hosts ORDER BY label, id")
         return [_host(row) for row in rows]
 
     def host(self, host_id: str) -> ContainerHost | None:
-        """One of them."""
+        """Return a host by its id."""
         row = self._database.query_one("SELECT * FROM container_hosts WHERE id = ?", (host_id,))
         return None if row is None else _host(row)
 
     def save_host(self, host: ContainerHost) -> None:
-        """Keep a host, in place of what it was.
+        """Insert or update a host.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
         settings = attrs.asdict(host)
         del settings["id"], settings["label"]
-        # Not REPLACE, which would remove the row that cases point to.
+        # Not REPLACE, which would delete the row that cases reference.
         self._database.execute(
             "INSERT INTO container_hosts (id, label, settings) VALUES (?, ?, ?)"
             " ON CONFLICT (id) DO UPDATE SET label = excluded.label, settings = excluded.settings",
@@ -65,30 +65,33 @@ class ContainerStore:
         )
 
     def forget_host(self, host_id: str) -> None:
-        """@raise NotKept: the disk does not take it."""
+        """Delete a host.
+
+        @raise NotKept: the disk is full.
+        """
         self._database.execute("DELETE FROM container_hosts WHERE id = ?", (host_id,))
 
     def cases(self) -> list[ContainerCase]:
-        """The containers of all cases."""
+        """Return the containers of all cases."""
         rows = self._database.query("SELECT * FROM case_containers ORDER BY container")
         return [_case(row) for row in rows]
 
     def case(self, owner: str, name: str) -> ContainerCase | None:
-        """The container of a case, whichever way its name is written."""
+        """Return the container of a case; the case of its name's letters does not matter."""
         sql = "SELECT * FROM case_containers WHERE owner = ? AND name = ?"
         row = self._database.query_one(sql, (owner, name))
         return None if row is None else _case(row)
 
     def container(self, name: str) -> ContainerCase | None:
-        """By the container's own name."""
+        """Return the container with that name."""
         sql = "SELECT * FROM case_containers WHERE container = ?"
         row = self._database.query_one(sql, (name,))
         return None if row is None else _case(row)
 
     def save_case(self, case: ContainerCase) -> None:
-        """Keep the container of a case.
+        """Insert or update the container of a case.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
         own = {name: getattr(case, name) for name in _OWN}
         self._database.execute(
@@ -98,17 +101,20 @@ class ContainerStore:
         )
 
     def bridges(self) -> list[tuple[Engine, str, int]]:
-        """Where the listeners for hooks are: engine, address, port."""
+        """Return engine, address and port of the listeners for hooks."""
         rows = self._database.query("SELECT * FROM container_bridges ORDER BY engine")
         return [(Engine(row["engine"]), row["address"], row["port"]) for row in rows]
 
     def save_bridge(self, engine: Engine, address: str, port: int) -> None:
-        """@raise NotKept: the disk does not take it."""
+        """Insert or update the listener of an engine.
+
+        @raise NotKept: the disk is full.
+        """
         sql = "INSERT OR REPLACE INTO container_bridges VALUES (?, ?, ?)"
         self._database.execute(sql, (engine.value, address, port))
 
     def forget_case(self, container: str) -> None:
-        """Keep nothing of a container that is gone; a full disk does so later."""
+        """Delete a container that is gone; if the disk is full, this is deferred."""
         sql = "DELETE FROM case_containers WHERE container = ?"
         self._database.later(("container of a case", container), sql, (container,))
 

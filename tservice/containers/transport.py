@@ -1,4 +1,6 @@
-"""tmux in a container: reached by the engine's C{exec}, watched by the kernel."""
+"""Transport to tmux in a container: commands run by the engine's C{exec}, and processes are watched
+by the kernel.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,18 @@ from tservice.mux.tmux.sockets import SocketFolder, make_way, sockets_in
 from tservice.mux.transport import Child, HeldProcess, Reachability
 
 SOCKETS = f"{INNER}/s"
-"""The folder of the servers' sockets inside."""
+"""Folder of the servers' sockets inside."""
 LIBRARY = f"{INNER}/lib"
-"""What servers are started with, inside."""
+"""Folder inside with the files that servers are started with."""
 
 
 @frozen(kw_only=True)
 class ContainerTransport:
-    """The way to the servers of one container.
+    """Transport to the servers of one container.
 
-    @ivar first: asks for the number of its first process as this machine counts; 0 without one.
-    @ivar folder: that of the sockets, on this machine.
-    @ivar environ: what the engine's command starts from.
+    @ivar first: returns the number of its first process on this machine; 0 without one.
+    @ivar folder: the folder of its sockets on this machine.
+    @ivar environ: the environment of the engine's command.
     """
 
     tongue: Tongue
@@ -42,18 +44,18 @@ class ContainerTransport:
     def child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
     ) -> Child:
-        # Engines take a variable that is named alone from their own environment, newlines
-        # included.  Every name is the keeper's, so none means anything to the engine itself.
+        # Engines take a variable given by name only from their own environment, newlines
+        # included.  All names are the keeper's, so none affects the engine itself.
         names = [os.fsdecode(name) for name in env]
         tmux = ["tmux", "-u", "-S", str(socket_path), *arguments]
         argv = self.tongue.execute(self.name, tmux, carried=names, extra=self.extra)
         return Child(argv=argv, env={**self.environ, **env})
 
     async def ready(self) -> None:
-        """The engine is on this machine."""
+        """Do nothing: the engine is on this machine."""
 
     def wanted(self) -> None:
-        """It is always at hand."""
+        """Do nothing: the container is always reachable."""
 
     async def reach(self, socket_path: Path) -> Reachability:
         return kernel.reach(self.folder / socket_path.name)
@@ -68,7 +70,9 @@ class ContainerTransport:
 
 @frozen
 class _ByMachine:
-    """Holds by the machine's numbers, which is what the kernel tells of a socket's other end."""
+    """Transport that takes process numbers of this machine, as the kernel reports them for a
+    socket's peer.
+    """
 
     transport: ContainerTransport
 
@@ -94,10 +98,10 @@ class _ByMachine:
 
 
 class ContainerSockets(SocketFolder):
-    """The sockets of a container, in a folder of this machine that is mounted inside.
+    """Sockets of a container, in a folder of this machine that is mounted inside.
 
     @param path: that folder.
-    @param owner: user and group of what runs inside.
+    @param owner: user and group of the processes inside.
     """
 
     def __init__(self, path: Path, owner: tuple[int, int]) -> None:
@@ -109,7 +113,7 @@ class ContainerSockets(SocketFolder):
 
     async def prepare(self) -> None:
         if not self.path.is_dir():
-            raise MuxError(f"{self.path} is gone; the container has to be made anew")
+            raise MuxError(f"{self.path} is missing: recreate the container")
 
     async def clear(self, session_id: str) -> None:
         path = self.path / self.socket(session_id).name

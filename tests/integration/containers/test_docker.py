@@ -58,7 +58,7 @@ class RemappedTests(CaseTestCase):
         self.meddling.unlink()
         body = {"mode": "shell", "caseName": case, "start": True}
         said = self.refused("POST", "/api/sessions", body, 422)
-        self.assertIn("make the container anew", said)
+        self.assertIn("recreate the container", said)
         self.ask("POST", f"/api/cases/{case}/container/recreate", {})
         self.assertTrue(self.ask("POST", "/api/sessions", body)["session"]["id"])
 

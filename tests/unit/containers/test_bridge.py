@@ -92,7 +92,7 @@ class BridgeTests(SynchronousTestCase):
     def test_it_waits_for_the_bridge(self) -> None:
         self.there = False
         self.assertIsNone(self.look())
-        fault = "10.88.0.1 cannot be listened on: [Errno 99] no such address"
+        fault = "cannot listen on 10.88.0.1: [Errno 99] no such address"
         state = BridgeState(engine=Engine.PODMAN, url=None, fault=fault)
         self.assertEqual([state], self.bridge.states())
         self.there = True
@@ -105,7 +105,7 @@ class BridgeTests(SynchronousTestCase):
     def test_an_engine_that_does_not_tell_is_told_of(self) -> None:
         self.assertIsNone(self.look(address=None))
         [state] = self.bridge.states()
-        self.assertEqual("its bridge is not known: the engine tells of no gateway", state.fault)
+        self.assertEqual("its bridge is not known: the engine reports no gateway", state.fault)
         self.assertIsNotNone(self.look(), "the next container tells")
         self.assertEqual([None], [state.fault for state in self.bridge.states()])
 

@@ -94,4 +94,4 @@ class OutputTests(SynchronousTestCase):
         self.command.errReceived(b"a warning\n")
         self.command.outReceived(b"x")
         done = self.ended()
-        self.assertEqual((False, "it said more than 4194304 bytes"), (done.well, done.said))
+        self.assertEqual((False, "it printed more than 4194304 bytes"), (done.well, done.said))

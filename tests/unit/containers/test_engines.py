@@ -291,7 +291,7 @@ class ProbeTests(SynchronousTestCase):
         path = "/home/agent/.codex/auth.json"
         printed = f"{MARK}PATH=/bin\nTMUX=tmux 3.3a\nCLOSED={path}\n/bin/sh\n"
         (warning,) = read_inside(printed).warnings
-        self.assertIn(f"{path}, with which an agent signs in, cannot be read", warning)
+        self.assertIn(f"{path}, the agent's credentials, cannot be read", warning)
 
     def test_noise_before_the_answer_is_skipped(self) -> None:
         noise = "Welcome!\nPATH=/wrong\nTMUX=tmux 1.8\n/wrong/x\nno line end: "

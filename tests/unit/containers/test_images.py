@@ -155,6 +155,6 @@ class ImageTests(SynchronousTestCase):
         self.assertEqual((True, LOG_LINES, 500), (running, len(lines), len(lines[0])))
         self.assertLessEqual(self.names().count("Progress"), 1)
         self.clock.advance(1801)
-        self.assertIn("was not done", self.refused(work))
+        self.assertIn("did not finish", self.refused(work))
         self.images.forget("h")
         self.assertEqual((False, []), self.images.log("h"))

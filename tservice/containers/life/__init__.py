@@ -1,1 +1,1 @@
-"""What befalls containers, and what is told of it to the sessions in them."""
+"""Follow the events of containers, and report them to the sessions inside."""

@@ -1,4 +1,4 @@
-"""What an engine tells by itself, heard as long as it matters (protocol-containers)."""
+"""Stream of an engine's events, followed while it is needed (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from tservice.core.tasks import spawn
 from tservice.core.timers import cancel
 
 AGAIN_SECONDS = 2.0
-"""Seconds until an engine whose events ended is listened to again."""
+"""Seconds until an event stream that ended is started again."""
 LONGEST_LINE = 256 * 1024
 
 
 class EngineEvents:
-    """The events of one engine.  A stream that ends, as with the engine, is followed by another.
+    """Event stream of one engine.  It is restarted when it ends, for instance with the engine.
 
-    @param environ: what engines' commands start from.
-    @param argv: the command for what happens from that moment on (Unix milliseconds); raises
-        L{ServiceError} where there is no engine.
-    @param heard: is told what happened.
-    @param begun: is told of each stream that begins; what was before it has to be looked at.
-    @param matters: whether anybody still wants to hear.
+    @param environ: the environment of the engines' commands.
+    @param argv: returns the command for events from that moment on (Unix milliseconds); raises
+        L{ServiceError} if there is no engine.
+    @param heard: called with each event.
+    @param begun: called when a stream begins; earlier events have to be found out otherwise.
+    @param matters: returns true while events are still needed.
     """
 
     _log = Logger()
@@ -53,13 +53,13 @@ class EngineEvents:
         self._rest, self._fault = b"", ""
 
     def listen(self) -> None:
-        """Hear of what happens from now on; harmless where that is done already."""
+        """Follow events from now on; harmless if this is done already."""
         if self._over or self._run is not None or self._again is not None:
             return
-        spawn(self._listen(), self._log, "listening to a container engine")
+        spawn(self._listen(), self._log, "following the events of a container engine")
 
     def stop(self) -> None:
-        """Hear nothing any more."""
+        """Stop following events."""
         self._over = True
         cancel(self._again)
         if self._run is not None:
@@ -68,7 +68,7 @@ class EngineEvents:
     async def _listen(self) -> None:
         self._rest, run = b"", OneRun(self._received)
         try:
-            # It has no end of its own, and takes 40 MB.
+            # It never ends by itself, and uses 40 MB.
             argv = [*tied(self._environ), *self._argv(now_ms(self._clock))]
             self._run = run
             self._processes.spawnProcess(run, argv[0], argv, env=self._environ, path="/")
@@ -87,7 +87,7 @@ class EngineEvents:
             self.listen()
 
     def _complain(self, fault: str) -> None:
-        """Once for all attempts that fail alike."""
+        """Log a fault, once for consecutive attempts with the same one."""
         if fault and fault != self._fault:
             self._log.info("the events of a container engine: {fault}", fault=fault)
         self._fault = fault

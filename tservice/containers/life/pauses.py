@@ -1,4 +1,4 @@
-"""That the container of a session is paused, told for as long as it is (protocol-containers)."""
+"""Report to a session that its container is paused (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ _MEANT = {EventName.SESSION_IDLE: Status.IDLE, EventName.SESSION_WORKING: Status
 class Pauses:
     """Sessions in paused containers.
 
-    What is found of such a session meanwhile, as by a timer that its start set, is told once its
-    container runs again.
+    A status that is found during the pause, for instance by a start timer, is reported after it.
     """
 
     def __init__(
@@ -32,33 +31,33 @@ class Pauses:
     ) -> None:
         self._timers = Timers(clock)
         self._sessions, self._get = sessions, get
-        # What each would be without the pause.
+        # The status of each session without the pause.
         self._otherwise: dict[str, Status] = {}
 
     def begins(self, session: Session) -> None:
-        """Say so; harmless where it is said already."""
+        """Report the pause; harmless if it is reported already."""
         if session.id not in self._otherwise:
             self._otherwise[session.id] = session.status
         self._say(session.id)
 
     def ends(self, session: Session) -> None:
-        """Say so where it was said that it is paused, also by a service before this one."""
+        """Report the end of a pause, also one that an earlier run of the service reported."""
         self._timers.stop(session.id)
         status = self._otherwise.pop(session.id, None)
         if status is not None or session.status_reason == PAUSED:
             self._update(session, status or session.status, AGAIN)
 
     def heard(self, event: Event) -> None:
-        """Something may be told of a session that has to wait."""
+        """Remember a status event of a paused session, and correct the status afterwards."""
         name = event.session_id
         if name is None or name not in self._otherwise:
             return
         self._otherwise[name] = _MEANT.get(event.name, self._otherwise[name])
-        # Everybody hears of that before it is corrected.
+        # Other subscribers receive the event before the status is corrected.
         self._timers.set(name, 0, self._say, name)
 
     def stop(self) -> None:
-        """Say nothing any more."""
+        """Stop reporting."""
         self._timers.clear()
 
     def _say(self, session_id: str) -> None:

@@ -1,8 +1,8 @@
-"""What befalls containers, told to the sessions in them (protocol-containers).
+"""Report events of containers to the sessions in them (protocol-containers).
 
-That a session is over is heard from its terminal; here it is found out why.  A container that is
-paused ends nothing and answers nothing, so that only its engine can tell.  While an engine does not
-answer, as when it is started anew, what happened is found out once it does.
+A terminal tells that its session has ended; this module finds out why.  A paused container ends
+nothing and answers nothing, so only its engine can report the pause.  If an engine does not answer,
+for instance during a restart, events are found out once it does.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ from tservice.core.timers import Timers
 from tservice.sessions.interfaces import Exit, ISessions, Session, Status
 
 SETTLED_SECONDS = 1.0
-"""Seconds in which the reason of an end that was just noticed has been told."""
+"""Seconds after which the reason of an end has been reported."""
 DEATH_SECONDS = 10
-"""Seconds at most from the end of what ran in a container until its engine knows of its end."""
+"""Most seconds from the end of a process in a container until the engine reports the container's
+end.
+"""
 REMOVAL_SECONDS = 60
-"""Seconds at most from the end of a container that is removed by force until it is gone."""
+"""Most seconds from the end of a container that is removed by force until its removal."""
 
 OOM, STOPPED, KILLED, REMOVED = (
     "oom-killed",
@@ -58,15 +60,15 @@ _SIGKILL = 137
 
 
 def reason_of(seen: Seen | None, oom: bool | None) -> str | None:
-    """Why what ran in a container is over; C{None}: not because of that.
+    """Return why a process in a container ended; C{None}: the container is not the reason.
 
-    @param oom: the memory's limit ended something in it since it was looked at last; C{None}: only
-        its engine can tell.
+    @param oom: the memory limit killed something in it since the last check; C{None}: only its
+        engine can tell.
     """
     if seen is None or seen.state is State.MISSING:
         return REMOVED
     runs = seen.state in (State.RUNNING, State.PAUSED)
-    # Who stops a container asks first; its first process ends well then.
+    # A stop request sends a signal first, so the first process exits normally.
     if not runs and seen.exit_code in TERMINATED:
         return STOPPED
     if oom or (oom is None and seen.oom):
@@ -76,12 +78,12 @@ def reason_of(seen: Seen | None, oom: bool | None) -> str | None:
 
 @frozen(kw_only=True)
 class End:
-    """A session that is over, as long as it is not told why.
+    """Session that ended, until the reason is reported.
 
     @ivar at: Unix milliseconds.
-    @ivar oom: the memory's limit ended something in its container just before; C{None}: only its
+    @ivar oom: the memory limit killed something in its container just before; C{None}: only its
         engine can tell.
-    @ivar answered: its engine was asked, and knew of nothing.
+    @ivar answered: its engine was asked, and knew no reason.
     """
 
     at: int
@@ -90,9 +92,9 @@ class End:
 
 
 class Watch:
-    """Hears of ends and pauses.
+    """Observer of ends and pauses of containers.
 
-    @param environ: what engines' commands start from.
+    @param environ: the environment of the engines' commands.
     """
 
     _log = Logger()
@@ -118,21 +120,21 @@ class Watch:
         self._ooms: dict[str, int] = {}
         self._ends: dict[str, End] = {}
         self._pauses = Pauses(clock, sessions=sessions, get=self._get)
-        # For each look at all of a host: the containers of which something was heard meanwhile.
+        # One set for each running inspection of a host: containers with events during it.
         self._looks: list[set[str]] = []
         self._deaf: Callable[[], None] = _nothing
 
     def start(self) -> None:
-        """Hear of sessions, also of those that are found over when they are taken up."""
+        """Observe sessions, including those found ended when they are restored."""
         self._deaf = self._hub.subscribe(self._heard)
 
     def begin(self) -> None:
-        """Listen to the engines of all hosts that have cases; the sessions are known by now."""
+        """Follow the events of all hosts that have cases; call it after the sessions are loaded."""
         for case in self._store.cases():
             self._begin(case)
 
     def stop(self) -> None:
-        """Hear nothing any more."""
+        """Stop observing."""
         self._deaf()
         self._timers.clear()
         self._pauses.stop()
@@ -198,7 +200,7 @@ class Watch:
     # -- why what ran there is over
 
     def _explain(self, session_id: str, case: ContainerCase) -> None:
-        spawn(self._find_out(session_id, case), self._log, "finding out why a session is over")
+        spawn(self._find_out(session_id, case), self._log, "finding out why a session ended")
 
     async def _find_out(self, session_id: str, case: ContainerCase) -> None:
         try:
@@ -212,12 +214,12 @@ class Watch:
     def _tell_why(self, session_id: str, seen: Seen | None) -> None:
         end, session = self._ends.get(session_id), self._get(session_id)
         if end is None or session is None:
-            return  # told, started again or removed by now
+            return  # reported, started again or removed already
         self._ends[session_id] = evolve(end, answered=True)
         ending = session.pane_exit
         killed = ending is None or ending.signal == "SIGKILL" or ending.status == _SIGKILL
         reason = reason_of(seen, end.oom) if killed else None
-        # Stopped by its user, or started again meanwhile.
+        # Stopped by its user, or started again.
         if reason is None or session.pid is not None or session.status is Status.STOPPED:
             return
         del self._ends[session_id]
@@ -228,7 +230,7 @@ class Watch:
         )
 
     def _forget(self) -> None:
-        """What nothing more will be heard of."""
+        """Remove ended sessions for which no reason will be reported any more."""
         since = now_ms(self._clock) - DEATH_SECONDS * 1000
         for name, end in tuple(self._ends.items()):
             if (end.answered and end.at < since) or self._get(name) is None:
@@ -241,18 +243,18 @@ class Watch:
             return None
 
     def _count(self, case: ContainerCase) -> int | None:
-        """How many the memory's limit has ended there so far."""
+        """Return the number of processes that the memory limit has killed, and store it."""
         count = kernel.oom_kills(self._boxes.first(case.container))
         if count is not None:
             self._ooms[case.container] = count
         return count
 
     def _by_memory(self, case: ContainerCase) -> bool | None:
-        """Whether the memory's limit ended something there since it was looked at last."""
+        """Return true if the memory limit killed something there since the last check."""
         before = self._ooms.get(case.container)
         count = self._count(case)
         if count is None or before is None:
-            # Docker goes on to tell of one that it ended long before.
+            # Docker keeps reporting an old kill.
             return False if before else None
         return count > before
 
@@ -261,10 +263,10 @@ class Watch:
     def _begun(self, host_id: str) -> None:
         self._timers.stop(host_id)
         self._forget()
-        spawn(self._catch_up(host_id), self._log, "looking at the containers of an engine")
+        spawn(self._catch_up(host_id), self._log, "inspecting the containers of an engine")
 
     async def _catch_up(self, host_id: str) -> None:
-        """Find out what happened while nobody listened, or the engine did not answer."""
+        """Find out what happened while events were not followed, or the engine did not answer."""
         cases, moved = self._concerned(host_id), set[str]()
         self._looks.append(moved)
         try:
@@ -283,7 +285,7 @@ class Watch:
                 self._compare(session, case, it, still=case.container not in moved)
 
     def _concerned(self, host_id: str) -> list[ContainerCase]:
-        """The cases of a host in which sessions are."""
+        """Return the cases of a host that have sessions."""
         cases = [self._case(session) for session in self._sessions().list()]
         found = {case.container: case for case in cases if case and case.host_id == host_id}
         return [*found.values()]
@@ -310,12 +312,12 @@ class Watch:
         if told.action == "die":
             self._ended(case)
         elif told.action == "oom":
-            # What it ended is over by then; what ends later was not ended by that.
+            # Killed processes have ended by then; later ends have other causes.
             at = f"{case.container} is out of memory"
             self._timers.set(at, SETTLED_SECONDS, self._count, case)
         elif told.action == "destroy":
             self._correct(case)
-            # The end itself may be being explained just now.
+            # An explanation of the end may be running.
             at = f"{case.container} is removed"
             self._timers.set(at, SETTLED_SECONDS, self._correct, case)
         elif told.action in ("pause", "unpause"):
@@ -324,14 +326,18 @@ class Watch:
                     self._tell(session, paused=told.action == "pause")
 
     def _ended(self, case: ContainerCase) -> None:
-        """What ran in it ended before it did, and may have been asked about too early."""
+        """Explain the ended sessions of a container again: they ended first, and were perhaps
+        explained too early.
+        """
         self._forget()
         for session in self._inside(case):
             if session.id in self._ends:
                 self._explain(session.id, case)
 
     def _correct(self, case: ContainerCase) -> None:
-        """One that is removed by force is killed first, and was seen so."""
+        """Set the reason of ended sessions to a removal: a forced removal kills the container
+        first.
+        """
         since = now_ms(self._clock) - REMOVAL_SECONDS * 1000
         for session in self._inside(case):
             ending = session.pane_exit
@@ -352,4 +358,4 @@ class Watch:
 
 
 def _nothing() -> None:
-    """Nobody listens yet."""
+    """Do nothing; stands for an unsubscribe function."""
