@@ -155,7 +155,7 @@ class DiffTests(TestCase):
         self.root.symlink_to(self.folder / "other")
         with self.assertRaises(ServiceError) as caught:
             await self.service.diff(*diff, GitOptions())
-        self.assertEqual("the repository is not where it was", caught.exception.message)
+        self.assertEqual("the repository was moved or replaced", caught.exception.message)
 
     async def test_no_git(self) -> None:
         service, _ = real_service(reactor, self.folder, environ={"PATH": "/absent"})

@@ -127,7 +127,7 @@ class ForksTests(TestCase):
         with capturedLogs() as lines:
             self.assertEqual(0, await self.told_of(forks, git, b"--version"))
         [line] = [each["text"] for each in lines]
-        self.assertTrue(line.startswith("git is not kept within folders: "), line)
+        self.assertTrue(line.startswith("git cannot be restricted to folders here: "), line)
         self.assertEqual("Permission denied", await self.told_of(forks, b"/bin/sh", b"-c", b"true"))
 
     def test_not_without_its_bounds(self) -> None:

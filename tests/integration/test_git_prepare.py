@@ -104,5 +104,5 @@ class PrepareTests(GitCase):
     def test_refused(self) -> None:
         self.refused(self.ask("POST", "/none/prepare"), 404, "Case none")
         self.ask("POST", "", {"name": "bare"}).data()
-        self.refused(self.ask("POST", "/bare/prepare"), 422, "no git repository")
+        self.refused(self.ask("POST", "/bare/prepare"), 422, "not a git repository")
         self.assertEqual([], [name for name in os.listdir(self.cases) if "prepare" in name])

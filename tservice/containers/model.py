@@ -41,7 +41,7 @@ class Engine(StrEnum):
 
 
 class Credentials(StrEnum):
-    """How a container gets the credentials of the CLIs."""
+    """Way in which a container gets the credentials of the CLIs."""
 
     MOUNTED = "mounted"
     """The service's own, read-only."""
@@ -95,7 +95,8 @@ class ContainerCase:
     @ivar owner: empty without accounts.
     @ivar container: its name.
     @ivar path: the workspace on this machine.
-    @ivar own: made by its case with settings of its own; C{None}: by the host's.
+    @ivar image: a setting of this case, as are the fields after it; C{None}: the host's setting
+        applies.
     """
 
     owner: str

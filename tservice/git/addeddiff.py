@@ -1,7 +1,7 @@
-"""The diff of a file that git does not track, made without git.
+"""Diff of an untracked file, made without git.
 
-No process, no attribute and no filter takes part, and no symlink is followed: neither the file
-itself nor a folder on the way to it.
+No process, attribute or filter is involved, and symlinks are not followed, neither for the file
+itself nor for a folder above it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _ESCAPES = {
 
 @frozen(kw_only=True)
 class Content:
-    """What lies at a path.
+    """Content of a path.
 
     @ivar mode: as git writes it, for example C{100644}.
-    @ivar data: a file's first bytes, or where a symlink points.
-    @ivar whole: C{data} is all of it.
+    @ivar data: a file's first bytes, or the target of a symlink.
+    @ivar whole: C{data} is complete.
     """
 
     mode: str
@@ -43,7 +43,7 @@ class Content:
 
 
 def added_diff(path: bytes, content: Content) -> Diff:
-    """C{git diff --no-index /dev/null <path>}, less the line of object names."""
+    """Return C{git diff --no-index /dev/null <path>}, without the line of object names."""
     old, new = _quoted(b"a/" + path), _quoted(b"b/" + path)
     head = f"diff --git {old} {new}\nnew file mode {content.mode}\n"
     if b"\0" in content.data[:_BINARY_PROBE]:
@@ -67,10 +67,12 @@ def _end(data: bytes) -> str:
 
 
 def _lines(content: Content, room: int) -> tuple[list[bytes], bool]:
-    """The lines that fit into C{room} together with their hunk's head, and whether they are all."""
+    """Return the lines that fit into C{room} together with their hunk header, and whether they are
+    complete.
+    """
     lines = content.data.removesuffix(b"\n").split(b"\n")
     room -= len(_hunk(len(lines)))
-    # Each one gets a plus, and a line feed.
+    # Every line gets a plus and a line feed.
     added = sum(map(len, lines)) + 2 * len(lines)
     if content.whole and added + len(_end(content.data)) <= room:
         return lines, True
@@ -84,7 +86,7 @@ def _lines(content: Content, room: int) -> tuple[list[bytes], bool]:
 
 
 def _quoted(path: bytes) -> str:
-    """A path as git writes it with C{core.quotePath=false}."""
+    """Return a path as git writes it with C{core.quotePath=false}."""
     if not any(byte < 0x20 or byte in (0x22, 0x5C, 0x7F) for byte in path):
         return path.decode("utf-8", "replace")
 
@@ -101,11 +103,11 @@ def _escaped(byte: int) -> bytes:
 
 
 def read_content(root: bytes, path: bytes) -> Content | None:
-    """What lies at C{path} below C{root}; C{None} for what is neither a file nor a symlink.
+    """Return the content of C{path} below C{root}; C{None} if it is neither a file nor a symlink.
 
     At most L{DIFF_LIMIT} bytes are read.
 
-    @raise OSError: it is not there any more, or a folder on the way is a symlink.
+    @raise OSError: it no longer exists, or a folder above it is a symlink.
     """
     *folders, name = path.split(b"/")
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -126,7 +128,7 @@ def _read_entry(name: bytes, folder: int) -> Content | None:
         return Content(mode="120000", data=os.readlink(name, dir_fd=folder))
     if not stat.S_ISREG(mode):
         return None
-    # What was a file a moment ago may be a FIFO now: never wait for one.
+    # A FIFO may have replaced the file: never wait for one.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with open(os.open(name, flags, dir_fd=folder), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

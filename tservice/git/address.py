@@ -1,4 +1,4 @@
-"""From where something may be cloned (protocol-clone).  Pure: what git would be given."""
+"""Checks of clone addresses and ref names that are passed to git (protocol-clone).  Pure."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 @frozen(kw_only=True)
 class CloneSource:
-    """A repository elsewhere.
+    """Address of a repository to clone.
 
-    @ivar url: what git is given and keeps, without credentials.
-    @ivar username: that came with the address of a web server, and was taken out of it.
-    @ivar local: it lies on this machine.
+    @ivar url: the address without credentials, which git receives and stores.
+    @ivar username: taken out of the address of a web server.
+    @ivar local: it is on this machine.
     @ivar addresses: of its host, the only ones that git may connect to; empty: any.
     """
 
@@ -42,7 +42,7 @@ class CloneSource:
 
     @property
     def web(self) -> str:
-        """The server that the credentials are for: C{https://host:port}."""
+        """Server that the credentials are for: C{https://host:port}."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
 
@@ -58,13 +58,13 @@ class CloneSource:
 
 
 def judge_source(text: str, *, local: bool) -> CloneSource:
-    """C{text} as an address that git may be given.
+    """Parse C{text} as an address that git may receive.
 
     @param local: paths of this machine are allowed.
     @raise ServiceError: 400 naming C{repository}; 403 for a path that is not allowed.
     """
     if not text or len(text) > REPOSITORY_LENGTH:
-        raise _odd(f"1 to {REPOSITORY_LENGTH} characters")
+        raise _odd(f"must have 1 to {REPOSITORY_LENGTH} characters")
     if text.startswith("/") or text.lower().startswith("file:"):
         return _local(text, allowed=local)
     if _BLANK.search(text):
@@ -78,7 +78,7 @@ def judge_source(text: str, *, local: bool) -> CloneSource:
 
 
 def check_ref(text: str, named: str) -> str:
-    """C{text} as the name of a branch or tag, or a commit's.
+    """Return C{text} if it can name a branch, tag or commit.
 
     @raise ServiceError: 400 naming C{named}.
     """
@@ -95,12 +95,12 @@ def check_ref(text: str, named: str) -> str:
 
 
 def check_branch(text: str, named: str) -> str:
-    """C{text} as the name of a branch.
+    """Return C{text} if it can name a branch.
 
     @raise ServiceError: 400 naming C{named}.
     """
     if text == "HEAD":
-        raise invalid(named, "must not be HEAD, which is whatever is checked out")
+        raise invalid(named, "must not be HEAD, which is no branch")
     return check_ref(text, named)
 
 
@@ -124,7 +124,7 @@ def _address(text: str) -> CloneSource:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise _odd("is not an address that can be read") from None
+        raise _odd("must be a valid address") from None
     if parts.scheme not in _SCHEMES:
         raise _odd("must be an https, http, ssh or git address, or user@host:path")
     host = _host_of(parts.netloc)
@@ -141,8 +141,8 @@ def _address(text: str) -> CloneSource:
             None if found is None else unquote(found) for found in (parts.username, parts.password)
         )
         if password is not None and "_" in host:
-            # Git takes no such host in the name of a setting that is for one address.
-            raise _odd("must hold no password for a host with an underscore: use its IP address")
+            # Git rejects an underscore in the host of a setting for one address.
+            raise _odd("must not hold a password for a host with an underscore: use its IP address")
         url = f"{parts.scheme}://{at}{rest}"
         return CloneSource(url=url, username=username or None, password=password)
     return CloneSource(url=f"{parts.scheme}://{_keyed(parts.scheme, parts.netloc)}{at}{rest}")
@@ -154,12 +154,12 @@ def _host_of(netloc: str) -> str:
 
 
 def _keyed(scheme: str, netloc: str) -> str:
-    """The user of an ssh address, which takes no password."""
+    """Return the user of an ssh address with an C{@}; ssh addresses take no password."""
     user, sign, _ = netloc.rpartition("@")
     if not sign:
         return ""
     if scheme != "ssh" or _USER.fullmatch(user) is None:
-        raise _odd(f"a user or password is not part of a {scheme} address like this")
+        raise _odd(f"must not hold a user or password like this in a {scheme} address")
     return f"{user}@"
 
 

@@ -1,4 +1,4 @@
-"""Git at a glance, put together."""
+"""Assembly of the git features."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ _T = TypeVar("_T")
 def build_git(
     ground: Ground, *, sessions: ISessions, containers: ContainerWorkspaces = tuple
 ) -> Feature[GitReaders]:
-    """Status and diffs; it needs no start, and a stop ends every git process that runs.
+    """Build the feature for status and diffs; it needs no start, and its stop ends all git
+    processes.
 
-    @param containers: folders of container cases, beside those of sessions in containers.
+    @param containers: folders of container cases, in addition to those of sessions in containers.
     """
     workspaces = SessionWorkspaces(sessions, ground.bounds)
     runner = GitRunner(
@@ -64,14 +65,14 @@ def build_git(
 
 
 def build_case_git(ground: Ground, *, git: GitReaders, cases: ICases) -> Feature[CaseWorkspaces]:
-    """The status of cases; what runs for it ends with C{git}."""
+    """Build the feature for the status of cases; its processes end with C{git}."""
     workspaces = CaseWorkspaces(cases, ground.bounds, ground.places)
     operations = CaseGitRoutes(git, workspaces.of).operations()
     return Feature(name="git of cases", service=workspaces, operations=operations)
 
 
 def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> Feature[GitWork]:
-    """Clones and worktrees, by processes of their own; a stop ends those that run.
+    """Build the feature for clones and worktrees, which has separate processes; its stop ends them.
 
     @param containers: folders of container cases.
     """
@@ -108,7 +109,9 @@ def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> F
 
 
 def _in_thread(ground: Ground, place: Place, owner: str | None) -> InThread:
-    """With the rights of C{place}, out of the share of C{owner}."""
+    """Return a function that runs work in a thread, with the rights of C{place} and the quota of
+    C{owner}.
+    """
 
     def run(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
         return ground.doors.files.run(partial(place.act, work), at=at, owner=owner)
@@ -123,7 +126,7 @@ def _inspector(
     owner: str | None = None,
     containers: ContainerWorkspaces = tuple,
 ) -> Inspector:
-    """Its looks at files, and git itself, have the rights of C{place}."""
+    """Return an inspector that reads files, and runs git, with the rights of C{place}."""
     return Inspector(
         clock=ground.reactor,
         runner=runner,
@@ -139,14 +142,14 @@ def _inspector(
 
 @frozen
 class _Readers:
-    """Makes a reader for each place and account."""
+    """Factory of a reader for each place and account."""
 
     ground: Ground
     runner: GitRunner
     forbidden: Callable[[], Iterable[str]]
 
     def of(self, place: Place, owner: str | None) -> GitService:
-        """The reader of C{place} for C{owner}."""
+        """Return a reader with the rights of C{place} for C{owner}."""
         return GitService(
             clock=self.ground.reactor,
             inspector=_inspector(self.ground, self.runner, place, owner, self.forbidden),

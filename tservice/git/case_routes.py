@@ -1,4 +1,4 @@
-"""The git status of a case that no session needs to be in (protocol-git-status)."""
+"""Route for the git status of a case, which needs no session (protocol-git-status)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from tservice.http.operations import Access, Call, Operation, Scope
 
 
 class CaseGitRoutes:
-    """The operation.
+    """Route for the git status of a case.
 
-    @param workspace_of: where a case of somebody's is; a C{ServiceError} 404 without one.
+    @param workspace_of: returns the folder of a caller's case; raises a C{ServiceError} 404 without
+        one.
     """
 
     def __init__(
@@ -25,7 +26,7 @@ class CaseGitRoutes:
         self._workspace_of = workspace_of
 
     def operations(self) -> list[Operation]:
-        """The route."""
+        """Return the operations."""
         return [
             Operation(
                 method="GET",
@@ -42,7 +43,7 @@ class CaseGitRoutes:
         ]
 
     async def status(self, call: Call) -> GitStatusAnswer:
-        """The repositories of the case and their states, read with the caller's rights."""
+        """Return the repositories of the case and their states, read with the caller's rights."""
         workspace = await self._workspace_of(call.path["name"], call.identity)
         found = await self._git.status(workspace, call.query.options())
         return GitStatusAnswer.model_validate(found)

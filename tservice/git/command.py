@@ -1,4 +1,4 @@
-"""One git process, with bounds on its time and output."""
+"""Git process with limits on its time and output."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from tservice.core.timers import cancel
 
 STDERR_LIMIT = 4096
-"""Bytes of stderr kept: the first ones."""
+"""Bytes of stderr that are kept: the first ones."""
 
 UNENDING = 5.0
-"""Seconds after its SIGKILL that a process is waited for: one that looks at a dead mount stays."""
+"""Seconds to wait for a process after SIGKILL: a process that accesses a dead mount stays."""
 
 Sink = Callable[[bytes], bool]
-"""Takes output as it comes; false when there was enough of it."""
+"""Receives output as it arrives; returns false after enough of it."""
 
 
 @frozen(kw_only=True)
 class ProcessEnd:
-    """How a process ended.
+    """Result of a process.
 
-    @ivar status: the exit status; less than 0 for a signal; C{None}: it was not started, or
-        nobody knows.
+    @ivar status: the exit status; less than 0 for a signal; C{None}: it was not started, or the
+        status is unknown.
     @ivar reason: why C{status} is C{None}.
-    @ivar timed_out: it was ended because its time was up.
-    @ivar enough: it was ended because its sink wanted no more.
-    @ivar fault: the sink could not make sense of the output.
+    @ivar timed_out: it was killed by its time limit.
+    @ivar enough: it was killed because its sink wanted no more.
+    @ivar fault: the sink could not parse the output.
     """
 
     status: int | None
@@ -41,10 +41,10 @@ class ProcessEnd:
 
 
 class GitProcess:
-    """One run; whoever started it waits for C{ended}.
+    """Single run of git; the caller waits for C{ended}.
 
-    There is nothing that git could lose, since it only reads: it is ended by SIGKILL.  One that
-    does not end of that is given up, and what it says later is not heard.
+    Git only reads and can lose nothing, so it is ended by SIGKILL.  A process that survives this is
+    given up, and its later output is ignored.
     """
 
     def __init__(self, clock: IReactorTime, timeout: float, sink: Sink) -> None:
@@ -59,20 +59,20 @@ class GitProcess:
         self._timer: IDelayedCall | None = None
 
     def begun(self, end: Callable[[], None]) -> None:
-        """It is being started; its time runs from now on.
+        """Start the time limit of the process.
 
-        @param end: ends it and everything that it started.
+        @param end: kills it and its children.
         """
         self._end = end
         self._timer = self._clock.callLater(self._timeout, self._expire)
 
     def kill(self) -> None:
-        """End it; harmless when it is over."""
+        """Kill the process; harmless after its end."""
         if self._end is not None:
             self._end()
             self._end = None
             cancel(self._timer)
-            self._timer = self._clock.callLater(UNENDING, self.failed, "it cannot be ended")
+            self._timer = self._clock.callLater(UNENDING, self.failed, "it cannot be killed")
 
     # -- GitRun
 

@@ -1,4 +1,4 @@
-"""Asking C{git rev-list} for commits, and reading its answer."""
+"""Arguments of C{git rev-list}, and parsers for its output."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ _PREFIX = b"commit "
 
 
 def parse_commits(output: bytes) -> tuple[Commit, ...]:
-    """What L{LIST} printed: for each commit a line C{commit <hash>} and one of its fields.
+    """Parse the output of L{LIST}: for each commit a line C{commit <hash>} and a line of its
+    fields.
 
-    @raise BadOutput: it is nothing of that form.
+    @raise BadOutput: it has another form.
     """
     lines = output.split(b"\n")
     if lines.pop() or len(lines) % 2:
-        raise BadOutput("the list of commits is not whole")
+        raise BadOutput("the list of commits is incomplete")
     pairs = zip(lines[::2], lines[1::2], strict=True)
     return tuple(_commit(first, second) for first, second in pairs)
 
 
 def parse_count(output: bytes) -> int:
-    """What L{COUNT} printed.
+    """Parse the output of L{COUNT}.
 
     @raise BadOutput: it is no number.
     """
@@ -48,7 +49,7 @@ def parse_count(output: bytes) -> int:
 def _commit(first: bytes, second: bytes) -> Commit:
     fields = second.split(b"\0")
     if not first.startswith(_PREFIX) or len(fields) != 3:
-        raise BadOutput("a commit with fields missing")
+        raise BadOutput("a commit lacks fields")
     author, time, subject = fields
     return Commit(
         hash=first[len(_PREFIX) :].decode("ascii", "replace"),

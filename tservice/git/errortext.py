@@ -1,4 +1,4 @@
-"""The text of an error, fit for a client."""
+"""Error texts of git, fit for a client."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from tservice.core.logs.redact import MARK, Redactor
 from tservice.git.model import ERROR_LIMIT
 
 _CREDENTIALS = re.compile(r"(?<![^\s/'\"@]):*+[^\s/'\"@:]++:[^\s/'\"@]++(?=@)")
-"""C{user:token} before an C{@}, also without a scheme; looked for once in a word."""
+"""Matches C{user:token} before an C{@}, also without a scheme, once in a word."""
 
 
 def error_text(redactor: Redactor, stderr: bytes) -> str:
-    """Git's first line of complaint, without credentials, at most L{ERROR_LIMIT} characters."""
+    """Return git's first error line, without credentials, at most L{ERROR_LIMIT} characters."""
     lines = stderr.decode("utf-8", "replace").splitlines()
-    first = next((line.strip() for line in lines if line.strip()), "git failed without a word")
+    first = next(
+        (line.strip() for line in lines if line.strip()), "git failed without an error text"
+    )
     first = "".join(char if char.isprintable() else "?" for char in first)
     cleaned = _CREDENTIALS.sub(MARK, redactor.clean(first))
     return cleaned[:ERROR_LIMIT]

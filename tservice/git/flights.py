@@ -1,4 +1,4 @@
-"""A cache whose computations run once at a time for each key."""
+"""Cache whose computations run once at a time for each key."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class _Kept(Generic[_V]):
 
 
 class Flights(Generic[_K, _V]):
-    """Values kept for C{ttl} seconds; at most C{size} of them, the longest unused goes first.
+    """Values kept for C{ttl} seconds, at most C{size} of them; the least recently used goes first.
 
-    Whoever asks for a key while it is computed waits for that computation.  Giving up waiting
-    does not end it, since others may wait too; it ends by itself, its commands being bounded.
+    A caller that asks for a key while it is computed waits for that computation.  Cancelling the
+    wait does not end it, since others may wait too; its commands have time limits.
     """
 
     _log = Logger()
@@ -39,7 +39,7 @@ class Flights(Generic[_K, _V]):
         self._flying: dict[_K, list[Deferred[_V]]] = {}
 
     def peek(self, key: _K) -> _V | None:
-        """The value that is kept and still good."""
+        """Return the cached value if it has not expired."""
         kept = self._kept.get(key)
         if kept is None or kept.until <= self._clock.seconds():
             return None
@@ -47,9 +47,9 @@ class Flights(Generic[_K, _V]):
         return kept.value
 
     async def join(self, key: _K, work: Callable[[], Coroutine[Any, Any, _V]]) -> _V:
-        """The value of a computation under way, or else of C{work}, which is then kept.
+        """Return the value of a running computation, or else of C{work}, which is then cached.
 
-        An error is told to everybody who waits, and not kept.
+        An error goes to all waiting callers, and is not cached.
         """
         waiter: Deferred[_V] = Deferred(lambda gone: self._leave(key, gone))
         if key in self._flying:
@@ -76,6 +76,6 @@ class Flights(Generic[_K, _V]):
     def _crash(self, key: _K, failure: Failure) -> None:
         waiting = self._flying.pop(key)
         if not waiting:
-            self._log.failure("a computation that nobody waits for any more failed", failure)
+            self._log.failure("a computation without waiting callers failed", failure)
         for waiter in waiting:
             waiter.errback(failure)

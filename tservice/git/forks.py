@@ -1,4 +1,4 @@
-"""The service's end of the fork server: starts git without holding the reactor up."""
+"""Client of the fork server, which starts git without blocking the reactor."""
 
 from __future__ import annotations
 
@@ -25,42 +25,45 @@ from tservice.git import forkserver
 from tservice.git.forkserver import ENDED, ERRORS, FAILED, HEAD, KILL, OUTPUT, START, STATUS, Frames
 
 REST = 60.0
-"""Seconds without work after which a fork server is let go."""
+"""Seconds without work after which a fork server is stopped."""
 
 PATIENCE = 3.0
 """Seconds that a fork server gets to end by itself."""
 
-LOST = "what started it has ended"
+LOST = "the fork server ended"
 
 MOST_TOLD = 20
-"""Different complaints of fork servers that come to the log."""
+"""Different error lines of fork servers that are logged."""
 
 
 class _Idle(Protocol):
     def __call__(self, *, failed: bool) -> None:
-        """Nothing runs any more; whether a start failed."""
+        """Handle the end of the last process.
+
+        @param failed: a start failed.
+        """
 
 
 class GitRun(Protocol):
-    """What is told of one process."""
+    """Callbacks for one process."""
 
     def printed(self, data: bytes) -> None:
-        """Bytes of its stdout."""
+        """Receive bytes of its stdout."""
 
     def complained(self, data: bytes) -> None:
-        """Bytes of its stderr."""
+        """Receive bytes of its stderr."""
 
     def over(self, status: int) -> None:
-        """It ended; less than 0: by that signal.  Told last."""
+        """Handle its end; C{status} is less than 0 for a signal.  Called last."""
 
     def failed(self, reason: str) -> None:
-        """It was not started, or nobody knows what became of it.  Told last."""
+        """Handle a failed start, or an unknown end.  Called last."""
 
 
 class Forks:
-    """Starts processes through a fork server, which is there while it has work.
+    """Starts processes through a fork server, which runs while it has work.
 
-    Every process ends with its server, and every server with the service, however that ends.
+    Every process ends with its server, and every server with the service, even after a crash.
     """
 
     _log = Logger()
@@ -68,7 +71,9 @@ class Forks:
     def __init__(
         self, clock: IReactorTime, processes: IReactorProcess, *, alone: bool = False
     ) -> None:
-        """@param alone: what is started is git, which can run nothing else where the kernel can."""
+        """@param alone: only git is started; where the kernel supports it, git can run nothing
+        else.
+        """
         self._clock = clock
         self._processes = processes
         self._alone = alone
@@ -86,12 +91,12 @@ class Forks:
         gid: int | None = None,
         within: bytes | None = None,
     ) -> int:
-        """Start C{argv} as the leader of a session; C{run} is told the rest.
+        """Start C{argv} as the leader of a session; C{run} receives its output and its end.
 
-        @param uid: as whom, without further groups; C{None}: as this process.
-        @param within: the folder that it reads and writes in, where the kernel has Landlock.
+        @param uid: its user, without further groups; C{None}: the user of this process.
+        @param within: the only folder that it can read and write, where the kernel has Landlock.
         @return: its number, for L{kill}.
-        @raise OSError: there is no starting a fork server.
+        @raise OSError: the fork server cannot be started.
         """
         self._rest_no_longer()
         if self._server is None:
@@ -101,12 +106,12 @@ class Forks:
         return self._last
 
     def kill(self, number: int) -> None:
-        """End a process and its group by SIGKILL; nothing where it is over."""
+        """Kill a process and its group by SIGKILL; harmless after its end."""
         if self._server is not None:
             self._server.kill(number)
 
     def stop(self) -> Deferred[None]:
-        """End everything; fires once the fork server is gone."""
+        """Kill everything; fires after the fork server ended."""
         self._rest_no_longer()
         server, self._server = self._server, None
         return succeed(None) if server is None else server.leave()
@@ -119,13 +124,17 @@ class Forks:
         return server
 
     def _tell(self, text: str) -> None:
-        """Once: the next fork server would say the same."""
+        """Log an error line once: the next fork server would print the same."""
         if text not in self._said and len(self._said) < MOST_TOLD:
             self._said.add(text)
             self._log.error("the fork server: {text}", text=text)
 
     def _idle(self, *, failed: bool) -> None:
-        """@param failed: a start did; there may be a new git, which this one must not run."""
+        """Stop the fork server after a while without work.
+
+        @param failed: a start failed; git may have been updated, and this server cannot run the new
+            one.
+        """
         if self._server is not None:
             rest = 0.0 if failed and self._alone else REST
             self._resting = self._clock.callLater(rest, self.stop)
@@ -141,7 +150,7 @@ class Forks:
 
 
 class _Server(ProcessProtocol):
-    """One fork server."""
+    """Process protocol of one fork server."""
 
     transport: IProcessTransport
 

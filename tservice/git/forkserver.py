@@ -1,17 +1,16 @@
-"""Starts git for the service and tells it what becomes of it.
+"""Fork server: starts git for the service and reports output and ends.
 
-To start a process holds the parent up until the child runs, which is milliseconds on a busy
-machine.  Here that holds up nobody's terminal.
+Starting a process blocks the parent until the child runs, which takes milliseconds on a busy
+machine.  Here this delays no terminal.
 
-It runs by file name in a bare interpreter (C{python -I -S}), with the standard library only, and
-leads a session of its own.  Requests come in by standard input, answers leave by standard output,
-both as frames: L{HEAD}, then a payload.  When its input ends, with the service or by its wish,
-everything that runs is ended, and so is this.
+It runs by file name in a bare interpreter (C{python -I -S}), uses only the standard library, and
+leads its own session.  Requests arrive on standard input, answers leave on standard output.  Both
+are frames: L{HEAD}, then a payload.  When its input ends, it kills all processes and exits.
 
-With the path of git as an argument nothing else can be run, by whatever is configured where: what
-is put over a repository's own configuration by name does not hold for what comes behind a look.
-Git that is started within a folder opens nothing but what is in there, and what it needs of the
-system: a repository names other places to read by a dozen ways.
+With the path of git as an argument, nothing else can be run, whatever is configured.  Overriding a
+repository's configuration by name does not cover changes made after it was read.  Git that is
+started within a folder opens only files in there, and what it needs of the system.  A repository
+can name other places to read in many ways.
 """
 
 from __future__ import annotations
@@ -29,33 +28,33 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 HEAD = struct.Struct("<IBI")
-"""The number of a run, the kind of frame, and how many bytes follow."""
+"""Number of a run, kind of frame, and number of bytes that follow."""
 
 START, KILL = 1, 2
-"""Requests: start what L{order} wrote; end the whole group of a run."""
+"""Requests: start the process of an L{order}; kill the whole group of a run."""
 
 OUTPUT, ERRORS, ENDED, FAILED = 3, 4, 5, 6
-"""Answers: bytes of stdout or stderr; the end, with its L{STATUS}, which comes last; not started,
-with the reason."""
+"""Answers: bytes of stdout or stderr; the end with its L{STATUS}, always last; not started, with
+the reason."""
 
 STATUS = struct.Struct("<i")
-"""An exit status, or less than 0 for a signal."""
+"""Exit status, or less than 0 for a signal."""
 
 GRACE = 1.0
-"""Seconds that pipes may stay open behind the end of their process."""
+"""Seconds that pipes may stay open after the end of their process."""
 
 SYSTEM = (
     *("/usr", "/lib", "/lib32", "/lib64", "/bin", "/nix/store", "/gnu/store"),
     *("/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/etc/nsswitch.conf"),
     *("/etc/passwd", "/etc/group"),
 )
-"""What programs need to start, and to tell who runs them."""
+"""Paths that programs need to start, and to look up their user."""
 
 PIECE = 65536
-"""Bytes of a frame of output, at most."""
+"""Most bytes of output in a frame."""
 
 NICENESS = 5
-"""What somebody looks at now and then gives way to what somebody types."""
+"""Niceness of git: a status may take longer, so that typing stays fast."""
 
 
 def order(
@@ -65,7 +64,7 @@ def order(
     gid: int | None,
     within: bytes | None = None,
 ) -> bytes:
-    """The payload of L{START}: what to run, with which environment, as whom, in which folder."""
+    """Return the payload of L{START}: command, environment, user and folder."""
     names = {_text(name): _text(value) for name, value in env.items()}
     words = [_text(word) for word in argv]
     folder = None if within is None else _text(within)
@@ -74,7 +73,7 @@ def order(
 
 
 def _text(data: bytes) -> str:
-    """Any bytes as JSON can carry them."""
+    """Return any bytes as text that JSON can carry."""
     return data.decode("latin-1")
 
 
@@ -83,13 +82,13 @@ def _bytes(text: str) -> bytes:
 
 
 class Frames:
-    """Cuts a stream into frames, however it comes."""
+    """Splits a stream into frames, from pieces of any size."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
-        """The frames that are whole now: number, kind, payload."""
+        """Yield the frames that are complete now: number, kind, payload."""
         data, at = self._rest + data, 0
         while at + HEAD.size <= len(data):
             number, kind, length = HEAD.unpack_from(data, at)
@@ -102,7 +101,7 @@ class Frames:
 
 
 class _Run:
-    """One process, its pipes, and what is known of its end."""
+    """Process with its pipes and the state of its end."""
 
     def __init__(self, number: int, process: subprocess.Popen[bytes]) -> None:
         self.number = number
@@ -113,13 +112,13 @@ class _Run:
         self.until: float | None = None
 
     def kill(self) -> None:
-        """End its group, whose number is taken as long as nobody has waited for its leader."""
+        """Kill its group, whose number stays reserved until the leader is waited for."""
         if self.until is None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
 
     def over(self, now: float) -> bool:
-        """Whether it has ended and nothing more comes, or is waited for."""
+        """Return true if it has ended, and its pipes are closed or no longer waited for."""
         return self.until is not None and (not self.pipes or now >= self.until)
 
     def close(self) -> None:
@@ -129,7 +128,7 @@ class _Run:
 
 
 def _pidfd(process: subprocess.Popen[bytes]) -> int:
-    """What tells of the end of a process; without one it is ended at once.
+    """Return a descriptor that signals the end of a process; without one the process is killed.
 
     @raise OSError: as of C{pidfd_open}.
     """
@@ -142,11 +141,11 @@ def _pidfd(process: subprocess.Popen[bytes]) -> int:
 
 
 class ForkServer:
-    """Everything that runs.
+    """Running processes, and the loop that serves them.
 
-    @param now: seconds that nobody sets.
-    @param system: what is read beside the folder that something is started within; C{None}: there
-        are no such bounds here.
+    @param now: returns seconds of a monotonic clock.
+    @param system: paths that are readable in addition to the folder of a process; C{None}: folders
+        cannot be enforced here.
     """
 
     def __init__(self, now: Callable[[], float], system: Sequence[str] | None = None) -> None:
@@ -206,7 +205,7 @@ class ForkServer:
         del run.pipes[pipe]
 
     def _ended(self, run: _Run) -> None:
-        # What git left behind ends with it, and before its number can be somebody else's.
+        # Kill git's children before their group's number can be reused.
         run.kill()
         run.process.wait()
         self._selector.unregister(run.pidfd)
@@ -237,10 +236,10 @@ def begin(
     within: str | None,
     system: Sequence[str] | None,
 ) -> subprocess.Popen[bytes]:
-    """Start one process, as the leader of a session of its own.
+    """Start one process as the leader of a new session.
 
-    @raise OSError: it cannot be.
-    @raise ValueError: there is a NUL in a word.
+    @raise OSError: it cannot be started.
+    @raise ValueError: there is a NUL in an argument.
     """
     if uid is not None:
         _take_no_keys_along()
@@ -256,7 +255,10 @@ def _started(
     gid: int | None,
     enter: Callable[[], None] | None,
 ) -> subprocess.Popen[bytes]:
-    """@raise OSError: as L{begin}."""
+    """Start one process.
+
+    @raise OSError: as L{begin}.
+    """
     try:
         return subprocess.Popen(
             [_bytes(word) for word in argv],
@@ -272,14 +274,14 @@ def _started(
             preexec_fn=enter,
         )
     except subprocess.SubprocessError:
-        raise OSError("it cannot be kept within its folder") from None
+        raise OSError("it cannot be restricted to its folder") from None
 
 
 @contextmanager
 def _fenced(folder: str | bytes, system: Sequence[str]) -> Iterator[Callable[[], None]]:
-    """What a new process does to be within C{folder}.
+    """Yield a function that a new process calls to restrict itself to C{folder}.
 
-    @raise OSError: the folder is not there.
+    @raise OSError: the folder does not exist.
     """
     with _our_modules():
         from tservice.core.process.landlock import fence, restrict
@@ -291,12 +293,12 @@ def _fenced(folder: str | bytes, system: Sequence[str]) -> Iterator[Callable[[],
 
 
 def _reason(error: OSError | ValueError) -> str:
-    """Without the path that C{str} of an L{OSError} holds."""
+    """Return the reason without the path that C{str} of an L{OSError} holds."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def _take_no_keys_along() -> None:
-    """Another user must find neither root's keys nor those of the user before."""
+    """Replace the keyring, so that another user finds no keys of root or of the user before."""
     with _our_modules():
         from tservice.core.users.keyring import fresh_keyring
     with fresh_keyring():
@@ -304,22 +306,22 @@ def _take_no_keys_along() -> None:
 
 
 def run_git_alone(program: str) -> None:
-    """Let nothing but git be run from here on, if git itself still can be.
+    """Allow this process to run only git from here on, if git itself still works then.
 
-    @raise OSError: it cannot be so, and is not.
+    @raise OSError: this is not possible, and nothing changed.
     """
     with _our_modules():
         from tservice.core.process.landlock import run_only
     programs = (program, os.path.join(_own_folder(program), "git"))
-    # In a child first: for this process there is no way back.
+    # Test it in a child first: this process cannot undo it.
     _asked([program, "--version"], lambda: run_only(programs))
     run_only(programs)
 
 
 def read_by_git(program: str) -> tuple[str, ...]:
-    """What git reads of the system, if it can do with that.
+    """Return the system paths that git needs, if it works with these only.
 
-    @raise OSError: it cannot.
+    @raise OSError: it does not.
     """
     folder = _own_folder(program)
     system = (*SYSTEM, folder, os.path.dirname(program))
@@ -329,9 +331,9 @@ def read_by_git(program: str) -> tuple[str, ...]:
 
 
 def _own_folder(program: str) -> str:
-    """Where git's own programs are.
+    """Return the folder of git's own programs.
 
-    @raise OSError: as L{_asked}; also where it is a script, of which nobody knows what it needs.
+    @raise OSError: as L{_asked}; also if git is a script, whose needs are unknown.
     """
     with _our_modules():
         from tservice.core.process.landlock import loader_of
@@ -340,7 +342,7 @@ def _own_folder(program: str) -> str:
 
 
 def _asked(argv: list[str], before: Callable[[], None] | None = None) -> str:
-    """What a program prints in a line.
+    """Return the one-line output of a program.
 
     @raise OSError: it cannot be run, or fails.
     """
@@ -361,7 +363,7 @@ def _asked(argv: list[str], before: Callable[[], None] | None = None) -> str:
 
 @contextmanager
 def _our_modules() -> Iterator[None]:
-    """The program's own, of which a bare interpreter knows nothing."""
+    """Make the service's modules importable in a bare interpreter."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     try:
         yield
@@ -370,18 +372,18 @@ def _our_modules() -> Iterator[None]:
 
 
 def _bounds(program: str) -> tuple[str, ...] | None:
-    """Bound what runs here as far as this system can, and say what it cannot.
+    """Restrict this process as far as the system can, and report what it cannot.
 
-    @return: what git reads beside the folder that it is started within; C{None}: anything.
+    @return: paths that git reads in addition to its folder; C{None}: anything.
     """
     try:
         run_git_alone(program)
     except OSError as error:
-        _complain(f"git is not kept from running programs: {error}")
+        _complain(f"git can run other programs here: {error}")
     try:
         return read_by_git(program)
     except OSError as error:
-        _complain(f"git is not kept within folders: {error}")
+        _complain(f"git cannot be restricted to folders here: {error}")
         return None
 
 
@@ -390,10 +392,10 @@ def _complain(text: str) -> None:
 
 
 def main(arguments: Sequence[str], now: Callable[[], float]) -> None:
-    """Serve whoever started this.
+    """Serve the parent process.
 
-    @param arguments: the path of git, where nothing else may be run.
-    @param now: seconds that nobody sets.
+    @param arguments: the path of git, if nothing else may be run.
+    @param now: returns seconds of a monotonic clock.
     """
     os.setsid()
     os.nice(NICENESS)

@@ -1,4 +1,4 @@
-"""Reading one repository: its status, and the diff of one of its files."""
+"""Reader of one repository: its status, and the diff of one file."""
 
 from __future__ import annotations
 
@@ -58,34 +58,35 @@ from tservice.git.safety import (
 from tservice.git.usersettings import UserSettings, read_user_settings
 
 CONFIG_SECONDS = 5.0
-"""That git may take to read its configuration, whatever it is to do by it: there is no work in it,
-and a file that is included may be a pipe."""
+"""Seconds that git may take to read its configuration, for any command.  This needs no work, and an
+included file may be a pipe.
+"""
 _CONFIG_LIMIT = 4 * 1024 * 1024
 _COMMITS_LIMIT = 4 * 1024 * 1024
 _COUNT_LIMIT = 100
 
 
 class Closed(GitError):
-    """Git is not run in the repository at all."""
+    """Git is never run in this repository."""
 
 
 class Outside(Closed):
-    """Part of the repository is not in the workspace of the account for whom it is read."""
+    """Part of the repository is outside of the account's workspace."""
 
     def __init__(self) -> None:
         super().__init__("the repository is outside the workspace of this account")
 
 
 class Enclosed(Closed):
-    """A container shares the repository: what is in there could have git run it out here."""
+    """A container shares the repository: a process inside could make git run something outside."""
 
     def __init__(self) -> None:
-        super().__init__("the repository is in a container, and git is not run there from outside")
+        super().__init__("the repository is in a container: git is never run on it from outside")
 
 
 @frozen(kw_only=True)
 class Inspection:
-    """What all commands of one look at a repository have in common."""
+    """Common context of all commands of one reading of a repository."""
 
     repository: Repository
     timeout: float
@@ -95,7 +96,7 @@ class Inspection:
 
 
 class Inspector:
-    """Reads repositories; what goes wrong is a L{GitError}."""
+    """Reads repositories; failures are L{GitError}s."""
 
     def __init__(
         self,
@@ -110,12 +111,11 @@ class Inspector:
         containers: ContainerWorkspaces = tuple,
         inside: Callable[[], Inside],
     ) -> None:
-        """
-        @param euid: who looks at files.
-        @param itself: as whom git is started for that user's own repositories.
+        """@param euid: the user that reads files.
+        @param itself: the user of git for that user's own repositories.
         @param containers: git is run in nothing at or inside these folders.
-        @param inside: what a repository must be in as things are now, and all that git reads and
-            writes for it.
+        @param inside: returns the current bounds of a repository, and of everything that git reads
+            and writes for it.
         """
         self._containers = containers
         self._inside = inside
@@ -128,7 +128,7 @@ class Inspector:
         self._euid = euid
 
     async def status(self, repository: Repository, timeout: float) -> RepositoryStatus:
-        """The state of C{repository}.
+        """Return the state of C{repository}.
 
         @param timeout: seconds that each git command may run.
         @raise GitError: it could not be read.
@@ -146,9 +146,9 @@ class Inspector:
         )
 
     async def diff(self, repository: Repository, change: FileChange, timeout: float) -> Diff:
-        """How the file of C{change} differs, at most L{DIFF_LIMIT} bytes of it.
+        """Return the diff of the file of C{change}, at most L{DIFF_LIMIT} bytes.
 
-        @raise GitError: it could not be read, or it is not there any more.
+        @raise GitError: it could not be read, or no longer exists.
         """
         if change.kind is ChangeKind.UNTRACKED:
             return await self._added(repository, change.path)
@@ -167,11 +167,11 @@ class Inspector:
         return tracked_diff(pieces.data(), truncated=ending.enough)
 
     async def visit(self, repository: Repository, timeout: float) -> Inspection:
-        """What holds for every command in C{repository}.
+        """Return the common context of all commands in C{repository}.
 
-        @param timeout: seconds that each command may run; L{CONFIG_SECONDS} is for what is asked
-            first.
-        @raise GitError: it is not to be read, or cannot be.
+        @param timeout: seconds that each command may run; L{CONFIG_SECONDS} applies to the first
+            one, which reads the configuration.
+        @raise GitError: it must not or cannot be read.
         """
         try:
             admit = partial(self._admit, repository, [*map(os.fsencode, self._containers())])
@@ -203,7 +203,7 @@ class Inspector:
     def _admit(
         self, repository: Repository, containers: Sequence[bytes]
     ) -> tuple[UserSettings, Actor]:
-        """What the file system says about reading C{repository} now; blocks."""
+        """Check by the file system if C{repository} may be read now; blocks."""
         forbidden = frozenset(map(os.path.realpath, containers))
         top = self._inside().real_top()
         bounds = SearchBounds(home=b"/", forbidden=forbidden, top=top)
@@ -212,12 +212,12 @@ class Inspector:
         if bounds.leaves(repository):
             raise Outside
         if find_again(repository, top) != repository or is_moved(repository):
-            raise GitError("the repository is not where it was")
+            raise GitError("the repository was moved or replaced")
         user = read_user_settings(self._home, self._environ)
         actor = choose_actor(repository, user, self._euid, primary_group, self._itself)
         if top is None:
             return user, actor
-        # The settings are those of the service's user, and what they name is outside.
+        # The settings belong to the service's user and name files outside.
         return user, evolve(actor, within=top, own_settings=False)
 
     async def _tree(self, visit: Inspection) -> WorkTree:
@@ -246,7 +246,9 @@ class Inspector:
             raise GitError(f"git's output could not be read: {error}") from None
 
     async def _upstream_gone(self, repository: Repository, head: BranchHead) -> bool:
-        """Git leaves out the distance both when the upstream is gone and before any commit."""
+        """Return true if the upstream is gone; git omits the distance then, but also before any
+        commit.
+        """
         upstream = head.upstream
         if upstream is None or head.ahead is not None:
             return False
@@ -277,7 +279,7 @@ class Inspector:
             raise GitError(f"git's output could not be read: {error}") from None
 
     async def ask(self, visit: Inspection, words: Sequence[str | bytes], limit: int) -> bytes:
-        """Everything that git prints for C{words}, at most C{limit} bytes.
+        """Return the whole output of git for C{words}, at most C{limit} bytes.
 
         @raise GitError: it failed, or printed more.
         """
@@ -297,12 +299,12 @@ class Inspector:
         except OSError as error:
             raise GitError(f"the file cannot be read: {os.strerror(error.errno or 0)}") from None
         if content is None:
-            raise GitError("neither a file nor a symlink")
+            raise GitError("the path is neither a file nor a symlink")
         return added_diff(path, content)
 
 
 def tracked_diff(output: bytes, *, truncated: bool) -> Diff:
-    """What C{git diff} printed; a cut falls between two lines where it can."""
+    """Parse the output of C{git diff}; it is cut between two lines if possible."""
     if truncated:
         output = output[: output.rfind(b"\n") + 1] or output
     before_hunks = output.partition(b"\n@@")[0].split(b"\n")

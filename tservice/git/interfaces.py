@@ -1,4 +1,4 @@
-"""What git status is handed, and what other features know of it."""
+"""Interfaces of git that other features use, and those that git uses."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ __all__ = [
 
 
 class ContainerWorkspaces(Protocol):
-    """Names the folders that containers share with this machine."""
+    """Lists the folders that containers share with this machine."""
 
     def __call__(self) -> Iterable[str]:
-        """Absolute paths; nothing at or inside one is ever inspected."""
+        """Return absolute paths; nothing at or inside one is ever inspected."""
 
 
 @frozen(kw_only=True)
 class CloneOrder:
-    """What is to be cloned.
+    """Request to clone a repository.
 
-    @ivar target: a folder that is not there, in one that is.
-    @ivar place: where it will be, and whose git does it.
-    @ivar owner: the account whose it will be, among several.
+    @ivar target: a folder that does not exist, in one that does.
+    @ivar place: the location of the target, whose git is run.
+    @ivar owner: the account that will own it, if there are several.
     """
 
     source: CloneSource
@@ -53,7 +53,7 @@ class CloneOrder:
 
 @frozen(kw_only=True)
 class CloneProgress:
-    """How far a clone is (protocol-clone).
+    """Progress of a clone (protocol-clone).
 
     @ivar phase: C{connecting}, C{counting}, C{compressing}, C{receiving}, C{resolving} or
         C{checking-out}.
@@ -66,10 +66,10 @@ class CloneProgress:
 
 @frozen(kw_only=True)
 class Cloned:
-    """What came of it.
+    """Result of a clone.
 
     @ivar ref: the branch or tag that is checked out; C{None}: neither.
-    @ivar warnings: what was left out, in sentences.
+    @ivar warnings: parts that were left out, as sentences.
     """
 
     ref: str | None = None
@@ -78,12 +78,12 @@ class Cloned:
 
 @frozen(kw_only=True)
 class Incomplete:
-    """What a checkout lacks for having been made without filters and submodules.
+    """Missing parts of a checkout that was made without filters and submodules.
 
-    @ivar filters: it has files of filters.
+    @ivar filters: it has files with filters.
     @ivar pointers: some of them are still pointers of Git LFS.
     @ivar submodules: some are not checked out.
-    @ivar unknown: why nothing can be told; C{None}: it can.
+    @ivar unknown: why this cannot be determined; C{None}: it can.
     """
 
     filters: bool = False
@@ -93,16 +93,16 @@ class Incomplete:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a new checkout lacks, in sentences."""
+        """Missing parts of a new checkout, as sentences."""
         if self.unknown is not None:
-            return (f"it cannot be told what is missing: {self.unknown}",)
+            return (f"missing parts could not be determined: {self.unknown}",)
         submodules = ("submodules were not cloned",) if self.submodules else ()
         text = "filters such as Git LFS were not run: their files hold pointers"
         return (*submodules, text) if self.filters else submodules
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """What fetches it."""
+        """Commands that fetch the missing parts."""
         pull = ("git lfs pull",) if self.pointers else ()
         update = ("git submodule update --init --recursive",) if self.submodules else ()
         return (*pull, *update)
@@ -110,10 +110,10 @@ class Incomplete:
 
 @define(eq=False)
 class CloneRun:
-    """One clone under way.
+    """Running clone.
 
-    @ivar told: is told of progress.
-    @ivar cancelled: somebody ended it.
+    @ivar told: called with its progress.
+    @ivar cancelled: a user cancelled it.
     """
 
     told: Callable[[CloneProgress], object]
@@ -121,13 +121,13 @@ class CloneRun:
     _end: Callable[[], object] | None = field(default=None, init=False)
 
     def cancel(self) -> None:
-        """End it; the clone then fails."""
+        """Cancel it; the clone then fails."""
         self.cancelled = True
         if self._end is not None:
             self._end()
 
     def begun(self, end: Callable[[], object]) -> None:
-        """It can be ended by C{end} from now on."""
+        """Register C{end}, which kills the clone."""
         self._end = end
         if self.cancelled:
             end()
@@ -135,13 +135,13 @@ class CloneRun:
 
 @frozen(kw_only=True)
 class WorktreeOrder:
-    """A worktree to be made.
+    """Request to add a worktree.
 
     @ivar folder: the top of the working tree of a repository, or of one of its worktrees.
-    @ivar path: where the new one will be; nothing is there.
-    @ivar place: whose git does it.
-    @ivar owner: the account whose it will be, among several.
-    @ivar start: the branch, tag or commit where a new branch begins; C{None}: where the folder is.
+    @ivar path: path of the new worktree, where nothing exists.
+    @ivar place: the location whose git is run.
+    @ivar owner: the account that will own it, if there are several.
+    @ivar start: branch, tag or commit at which a new branch begins; C{None}: the HEAD of C{folder}.
     """
 
     folder: str
@@ -153,54 +153,57 @@ class WorktreeOrder:
 
 
 class IGitWork(Interface):
-    """What git does beside reading.  Nothing that a repository configures is run."""
+    """Git operations beyond reading.  Nothing that a repository configures is run."""
 
     async def clone(order: CloneOrder, run: CloneRun) -> Cloned:
-        """Clone; what a failure leaves at the target is the caller's to remove.
+        """Clone a repository; after a failure the caller has to remove the target.
 
         Raises C{ServiceError}: 422: not found, not allowed, no connection, too slow (600 s), the
-        ref is not known, cancelled, or git's own words without credentials.
+        ref is not known, cancelled, or git's error text without credentials.
         """
 
     async def unsaved(
         folder: str, place: Place, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
-        """Say what would be lost with C{folder}: a sentence for each repository in it that holds
-        what is nowhere else, or of which that cannot be told.
+        """Return a sentence for each repository in C{folder} whose work would be lost with the
+        folder.
 
-        @param owner: the account whose folder it is, among several.
-        @param repository: where the repository is of which the folder is a worktree that is
-            removed for good; C{None}: the folder is moved to the trash.
+        A repository that cannot be read gets a sentence as well.
+
+        @param owner: the account that owns the folder, if there are several.
+        @param repository: the repository of the worktree C{folder}, which is removed for good;
+            C{None}: the folder is moved to the trash.
         """
 
     async def incomplete(folder: str, place: Place, owner: str | None) -> Incomplete:
-        """Say what the checkout at C{folder} lacks.
+        """Return the missing parts of the checkout at C{folder}.
 
-        @param owner: the account whose it is, among several.
+        @param owner: the account that owns it, if there are several.
         """
 
     async def add_worktree(order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
-        """Make one; a failure leaves nothing behind.
+        """Add a worktree; a failure is rolled back.
 
-        The branch is one that is there, one of a remote, or a new one.
+        Its branch is an existing one, one of a remote, or a new one.
 
-        Raises C{ServiceError}: 409: the branch is checked out elsewhere, or is there although
-        C{start} says where to begin; 422: there is no repository, or git refuses.
+        Raises C{ServiceError}: 409: the branch is checked out elsewhere, or exists although
+        C{start} is given; 422: there is no repository, or git refuses.
 
-        @return: takes back the worktree, and the branch where this made it.
+        @return: a function that removes the worktree, and the branch if it was created.
         """
 
     async def remove_worktree(path: str, repository: str, place: Place, owner: str | None) -> None:
-        """Remove a worktree with what is in it; its branch stays.  What is none is left alone.
+        """Remove a worktree with its content; its branch stays.  Anything but a worktree is left
+        alone.
 
-        @param repository: where its repository was when it was made.
-        @param owner: the account whose it is, among several.
+        @param repository: path of its repository at its creation.
+        @param owner: the account that owns it, if there are several.
 
         Raises C{ServiceError}: 422: git refuses.
         """
 
     def running() -> int:
-        """How many git processes there are."""
+        """Return the number of git processes."""
 
     def stop() -> Any:
-        """End what runs; fires once nothing does."""
+        """Kill all processes; fires after the last one ended."""

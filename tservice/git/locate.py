@@ -1,6 +1,6 @@
-"""Finding the repositories of a workspace, without a process (protocol-git-status).
+"""Search for the repositories of a workspace, without a process (protocol-git-status).
 
-Everything here blocks on the file system: it belongs into a thread.
+Everything here blocks on the file system: call it in a thread.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from tservice.git.smallfiles import read_small
 DEPTH = 2
 """Levels below the workspace that are searched (protocol-git-status)."""
 FOUND_LIMIT = 51
-"""One more than any request may ask for, so that C{reposTruncated} can be told."""
+"""Repositories found at most: one more than any request may ask for, so that C{reposTruncated} can
+be set.
+"""
 FOLDERS_LIMIT = 20_000
-"""Folders looked at in one search; behind that it is cut short, and says so."""
+"""Folders visited in one search; after that it is cut short, and reports so."""
 SKIPPED = frozenset(
     {b"node_modules", b"dist", b"build", b"target", b"vendor", b"venv", b"__pycache__"}
 )
@@ -33,11 +35,11 @@ _POINTER_LIMIT = 8192
 
 @frozen(kw_only=True)
 class SearchBounds:
-    """What a search may look at.
+    """Bounds of a search.
 
-    @ivar home: a repository there or above counts only when the workspace is its root.
-    @ivar forbidden: workspaces of containers; nothing at or inside one is looked at.
-    @ivar top: what all of a repository must be in; C{None}: it may be anywhere.
+    @ivar home: a repository there or above counts only if the workspace is its root.
+    @ivar forbidden: workspaces of containers; nothing at or inside one is read.
+    @ivar top: the folder that must hold all parts of a repository; C{None}: they may be anywhere.
     """
 
     home: bytes
@@ -45,27 +47,27 @@ class SearchBounds:
     top: bytes | None = None
 
     def allow(self, repository: Repository, workspace: bytes) -> bool:
-        """Whether that repository may be inspected for that workspace."""
+        """Return true if that repository may be inspected for that workspace."""
         if self.encloses(repository) or self.leaves(repository):
             return False
         return repository.root == workspace or not within(self.home, repository.root)
 
     def encloses(self, repository: Repository) -> bool:
-        """Whether a container shares any part of it."""
+        """Return true if a container shares any part of it."""
         return any(self.forbids(path) for path in _places(repository))
 
     def leaves(self, repository: Repository) -> bool:
-        """Whether any part of it is outside of L{top}."""
+        """Return true if any part of it is outside of L{top}."""
         top = self.top
         return top is not None and not all(within(path, top) for path in _places(repository))
 
     def forbids(self, folder: bytes) -> bool:
-        """Whether C{folder} is at or inside a container's workspace."""
+        """Return true if C{folder} is at or inside a container's workspace."""
         return any(within(folder, other) for other in self.forbidden)
 
 
 def locate(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
-    """The repository around C{workspace}, else those up to L{DEPTH} levels below it.
+    """Find the repository around C{workspace}, or else those up to L{DEPTH} levels below it.
 
     @param workspace: an absolute path without symlinks.
     @raise OSError: the workspace is no folder that can be read.
@@ -78,8 +80,9 @@ def locate(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
 
 
 def recognise(folder: bytes, top: bytes | None = None) -> Repository | None:
-    """The repository whose working tree begins at C{folder}: a plain one, a worktree, a
-    submodule; C{None} when there is none.
+    """Return the repository whose working tree begins at C{folder}, or C{None}.
+
+    It can be a plain repository, a worktree or a submodule.
 
     @param top: as of L{SearchBounds}; nothing outside of it is read.
     """
@@ -97,7 +100,7 @@ def recognise(folder: bytes, top: bytes | None = None) -> Repository | None:
 def recognise_control(folder: bytes, top: bytes | None = None) -> Repository | None:
     """Return the repository whose control folder is C{folder}, without a working tree.
 
-    Such are bare ones, submodules that are not checked out, and worktrees whose folder is gone.
+    These are bare ones, submodules that are not checked out, and worktrees whose folder is missing.
 
     @param top: as of L{SearchBounds}; nothing outside of it is read.
     """
@@ -111,7 +114,8 @@ def recognise_control(folder: bytes, top: bytes | None = None) -> Repository | N
 
 
 def find_again(repository: Repository, top: bytes | None = None) -> Repository | None:
-    """Return what is where C{repository} was found; equal to it where nothing has changed.
+    """Return the repository that is now at C{repository}'s path; equal to it if nothing has
+    changed.
 
     @param top: as of L{SearchBounds}; nothing outside of it is read.
     """
@@ -120,12 +124,14 @@ def find_again(repository: Repository, top: bytes | None = None) -> Repository |
 
 
 def is_moved(repository: Repository) -> bool:
-    """Whether a symlink has come into its path since it was found."""
+    """Return true if a symlink has appeared in its path since it was found."""
     return os.path.realpath(repository.root) != repository.root
 
 
 def _common_of(control: bytes) -> bytes | None:
-    """Where C{control} shares references with others; C{None}: it is no control folder."""
+    """Return the folder with the references that C{control} shares; C{None}: it is no control
+    folder.
+    """
     pointer = os.path.join(control, _COMMON)
     common = _pointed(pointer, b"", control) if os.path.lexists(pointer) else control
     if common is None or not _is_control(control, common):
@@ -134,13 +140,13 @@ def _common_of(control: bytes) -> bytes | None:
 
 
 def _is_control(control: bytes, common: bytes) -> bool:
-    """The test that git itself makes: C{HEAD}, objects and references are there."""
+    """Return true if C{HEAD}, objects and references exist, as git itself tests."""
     wanted = (os.path.join(common, os.fsencode(name)) for name in (OBJECTDIR, REFSDIR))
     return os.path.lexists(os.path.join(control, b"HEAD")) and all(map(os.path.isdir, wanted))
 
 
 def _pointed(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
-    """The path that C{file}, which is no link, holds behind C{prefix}, relative to C{base}."""
+    """Return the path in C{file} after C{prefix}, relative to C{base}; C{file} must be no link."""
     text = read_small(file, _POINTER_LIMIT, links=False)
     if text is None or not text.startswith(prefix):
         return None
@@ -157,7 +163,7 @@ def _around(workspace: bytes, bounds: SearchBounds) -> Repository | None:
 
 
 def _below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
-    """Nearest first, then by path."""
+    """Find repositories below C{workspace}, nearest first, then by path."""
     found: list[Repository] = []
     level, budget, cut = [workspace], FOLDERS_LIMIT, False
     for _ in range(DEPTH):
@@ -184,7 +190,7 @@ def _below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
 
 
 def _folders(parent: bytes, budget: int) -> tuple[list[bytes], bool]:
-    """At most C{budget} folders in C{parent}, by name, and whether that is all of them."""
+    """Return at most C{budget} folders in C{parent}, sorted by name, and whether these are all."""
     found: list[bytes] = []
     try:
         with os.scandir(parent) as entries:
@@ -195,7 +201,7 @@ def _folders(parent: bytes, budget: int) -> tuple[list[bytes], bool]:
                     return sorted(found), False
                 found.append(entry.path)
     except OSError:
-        return [], True  # not ours to read, or gone: nothing to see in it
+        return [], True  # it is unreadable or was removed
     return sorted(found), True
 
 
@@ -219,14 +225,14 @@ def _places(repository: Repository) -> Iterable[bytes]:
 
 
 def within(path: bytes, folder: bytes) -> bool:
-    """Whether C{path} is C{folder} or inside it; both are real paths."""
+    """Return true if C{path} is C{folder} or inside it; both are real paths."""
     return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
 
 
 def owners(repository: Repository) -> frozenset[int]:
-    """The user ids that own what decides about a repository.
+    """Return the user ids that own the control files of a repository.
 
-    @raise OSError: part of it is gone.
+    @raise OSError: part of it is missing.
     """
     entry = () if repository.bare else (os.path.join(repository.root, _CONTROL),)
     paths = {*_places(repository), *entry}
@@ -234,9 +240,9 @@ def owners(repository: Repository) -> frozenset[int]:
 
 
 def group_of(repository: Repository) -> int:
-    """The group that owns the working tree's root.
+    """Return the group that owns the working tree's root.
 
-    @raise OSError: it is gone.
+    @raise OSError: it is missing.
     """
     status = os.lstat(repository.root)
     return status.st_gid if stat.S_ISDIR(status.st_mode) else -1

@@ -1,4 +1,4 @@
-"""What is known of a repository: frozen records, and how they look to clients."""
+"""Records of repositories, their status and diffs, and their wire form."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class ChangeKind(StrEnum):
 
 
 def display(raw: bytes) -> str:
-    r"""A name as text: bytes that are not UTF-8 become C{\xNN}, so that JSON can hold it.
+    r"""Return a name as text: bytes that are not UTF-8 become C{\xNN}, so that JSON can hold it.
 
-    Clients hand the text back as a key.  Where two names look the same, the first listed counts.
+    Clients send the text back as a key.  If two names look the same, the first listed counts.
     """
     return raw.decode("utf-8", "backslashreplace")
 
 
 @frozen(kw_only=True)
 class Repository:
-    """Where a repository is; every path is absolute and free of symlinks.
+    """Paths of a repository; every path is absolute and free of symlinks.
 
     @ivar root: the top of its working tree.
     @ivar control: its own C{.git} folder; for a worktree, the one inside the main repository's.
-    @ivar common: where configuration and shared references are; C{control} but for worktrees.
+    @ivar common: folder of configuration and shared references; C{control} except for worktrees.
     @ivar bare: it has no working tree; C{root} is C{control}.
     """
 
@@ -53,25 +53,25 @@ class Repository:
 
     @property
     def shown_root(self) -> str:
-        """The C{repoRoot} that clients see and hand back."""
+        """C{repoRoot} on the wire, which clients send back."""
         return display(self.root)
 
     @property
     def folder(self) -> str:
-        """C{root} as text, for whoever asks whether it answers."""
+        """C{root} as text, for the check that it answers."""
         return os.fsdecode(self.root)
 
     def path_from(self, folder: bytes) -> str:
-        """C{root} relative to C{folder}: C{.} at it, C{..} upwards (protocol-git-status)."""
+        """Return C{root} relative to C{folder}: C{.} at it, C{..} upwards (protocol-git-status)."""
         return display(os.path.relpath(self.root, folder))
 
 
 @frozen(kw_only=True)
 class FoundRepositories:
-    """The repositories of a workspace.
+    """Repositories of a workspace.
 
     @ivar scanned: they were found below the workspace, not by walking up from it.
-    @ivar more: the search stopped at its bound.
+    @ivar more: the search stopped at its limit.
     """
 
     repositories: Sequence[Repository] = ()
@@ -81,7 +81,7 @@ class FoundRepositories:
 
 @frozen(kw_only=True)
 class FileChange:
-    """One row of C{files[]}; paths are relative to the repository's root.
+    """Row of C{files[]}; paths are relative to the repository's root.
 
     @ivar index: the letter for HEAD against index; C{.} is unchanged.
     @ivar worktree: the letter for index against working tree.
@@ -94,7 +94,7 @@ class FileChange:
     original: bytes | None = None
 
     def payload(self) -> dict[str, Any]:
-        """As clients see it."""
+        """Return the wire form."""
         shown: dict[str, Any] = {
             "path": display(self.path),
             "index": self.index,
@@ -118,7 +118,7 @@ class Counts:
     stashes: int = 0
 
     def payload(self) -> dict[str, int]:
-        """As clients see it."""
+        """Return the wire form."""
         return {
             "staged": self.staged,
             "unstaged": self.unstaged,
@@ -131,12 +131,12 @@ class Counts:
 
 @frozen(kw_only=True)
 class BranchHead:
-    """What C{git status --branch} says.
+    """State of the branch, from C{git status --branch}.
 
-    @ivar branch: C{None} when detached.
+    @ivar branch: C{None} if detached.
     @ivar unborn: there is no commit yet.
-    @ivar commit: where it is; C{None} before the first commit.
-    @ivar ahead: commits that the upstream lacks; C{None} when that cannot be told.
+    @ivar commit: the commit of HEAD; C{None} before the first commit.
+    @ivar ahead: commits that the upstream lacks; C{None} if unknown.
     """
 
     branch: str | None = None
@@ -150,7 +150,7 @@ class BranchHead:
 
 @frozen(kw_only=True)
 class WorkTree:
-    """All that one run of C{git status} tells."""
+    """Parsed output of one run of C{git status}."""
 
     head: BranchHead = field(factory=BranchHead)
     counts: Counts = field(factory=Counts)
@@ -160,7 +160,7 @@ class WorkTree:
 
 @frozen(kw_only=True)
 class Commit:
-    """One commit that was not pushed; C{time} in epoch seconds, as committed."""
+    """Commit that was not pushed; C{time} in epoch seconds, as committed."""
 
     hash: str
     author: str
@@ -168,7 +168,7 @@ class Commit:
     subject: str
 
     def payload(self) -> dict[str, Any]:
-        """As clients see it."""
+        """Return the wire form."""
         return {
             "hash": self.hash,
             "author": self.author,
@@ -187,7 +187,7 @@ class Unpushed:
 
 @frozen(kw_only=True)
 class RepositoryStatus:
-    """The state of one repository, read whole.
+    """Complete status of one repository.
 
     @ivar checked_at: Unix milliseconds.
     """
@@ -200,7 +200,7 @@ class RepositoryStatus:
     checked_at: int
 
     def payload(self) -> dict[str, Any]:
-        """As clients see it (protocol-git-status)."""
+        """Return the wire form (protocol-git-status)."""
         head = self.tree.head
         return {
             "state": "ok",
@@ -224,11 +224,11 @@ class RepositoryStatus:
 
 @frozen(kw_only=True)
 class Snapshot:
-    """A repository's status as it is kept for a moment.
+    """Status of a repository as it is cached for a moment.
 
     @ivar error: why there is none; then C{files} is empty.
-    @ivar git_missing: there is none because there is no git at all.
-    @ivar payload: as clients see it, made once.
+    @ivar git_missing: there is none because git is not installed.
+    @ivar payload: the wire form.
     """
 
     payload: dict[str, Any]
@@ -237,7 +237,7 @@ class Snapshot:
     git_missing: bool = False
 
     def find(self, path: str, kind: ChangeKind) -> FileChange | None:
-        """The listed change that a client means; C{None} when nothing listed fits."""
+        """Return the listed change with that path and kind, or C{None}."""
         fits = (
             change for change in self.files if change.kind is kind and display(change.path) == path
         )
@@ -245,12 +245,12 @@ class Snapshot:
 
 
 def snapshot(status: RepositoryStatus) -> Snapshot:
-    """A status, ready to be answered."""
+    """Return a snapshot of a status."""
     return Snapshot(payload=status.payload(), files=status.tree.files)
 
 
 def failure(repository: Repository, error: str, now: int, *, git_missing: bool = False) -> Snapshot:
-    """What stands in for the status of a repository that git could not read."""
+    """Return a snapshot for a repository that git could not read."""
     payload = {
         "state": "error",
         "error": error,
@@ -262,20 +262,20 @@ def failure(repository: Repository, error: str, now: int, *, git_missing: bool =
 
 @frozen(kw_only=True)
 class Diff:
-    """The text of a diff; C{truncated}: cut short at L{DIFF_LIMIT}."""
+    """Text of a diff; C{truncated}: cut short at L{DIFF_LIMIT}."""
 
     diff: str
     truncated: bool = False
     binary: bool = False
 
     def payload(self) -> dict[str, Any]:
-        """As clients see it."""
+        """Return the wire form."""
         return {"diff": self.diff, "truncated": self.truncated, "binary": self.binary}
 
 
 @frozen(kw_only=True)
 class GitOptions:
-    """What a request asks for, already within bounds.
+    """Options of a request, within their bounds.
 
     @ivar timeout: seconds that one git command may run.
     @ivar fresh: do not answer from a cache.
@@ -287,7 +287,7 @@ class GitOptions:
 
 
 def most(found: FoundRepositories, limit: int) -> FoundRepositories:
-    """The first C{limit} repositories."""
+    """Return the first C{limit} repositories."""
     if len(found.repositories) <= limit:
         return found
     return evolve(found, repositories=found.repositories[:limit], more=True)

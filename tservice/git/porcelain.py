@@ -1,6 +1,6 @@
-"""Reading C{git status --porcelain=v2 -z --branch --show-stash}, piece by piece.
+"""Incremental parser of C{git status --porcelain=v2 -z --branch --show-stash}.
 
-Memory stays bounded however many files changed: counts are kept, and the first
+Its memory is bounded for any number of changed files.  It keeps counts, and the first
 L{MOST_FILES<tservice.git.model.MOST_FILES>} rows of each kind.
 """
 
@@ -21,7 +21,7 @@ from tservice.git.model import (
 RECORD_LIMIT = 64 * 1024
 """Bytes of one record; a path is at most 4096 bytes, and two of them fit well."""
 REMOVED_LIMIT = 500_000
-"""Paths remembered because they left the index and may still lie in the working tree."""
+"""Paths stored because they left the index and may still exist in the working tree."""
 
 _ORDINARY_FIELDS = 8
 _RENAME_FIELDS = 9
@@ -29,7 +29,7 @@ _UNMERGED_FIELDS = 10
 
 
 class BadOutput(Exception):
-    """This is not what git prints."""
+    """The output does not have git's format."""
 
 
 class StatusParser:
@@ -46,7 +46,7 @@ class StatusParser:
         self._removed: set[bytes] = set()
 
     def feed(self, data: bytes) -> None:
-        """The next piece.
+        """Parse the next piece.
 
         @raise BadOutput: a record of no known form, or longer than L{RECORD_LIMIT}.
         """
@@ -54,15 +54,15 @@ class StatusParser:
         for record in records:
             self._record(record)
         if len(self._rest) > RECORD_LIMIT:
-            raise BadOutput("a record without an end")
+            raise BadOutput("a record is too long")
 
     def finish(self) -> WorkTree:
-        """Everything that was told.
+        """Return the parsed status.
 
-        @raise BadOutput: it broke off in the middle of a record.
+        @raise BadOutput: the output ends in the middle of a record.
         """
         if self._rest or self._rename is not None:
-            raise BadOutput("the last record is not whole")
+            raise BadOutput("the last record is incomplete")
         files = [change for kind in ChangeKind for change in self._files[kind]]
         counts = Counts(
             staged=self._totals[ChangeKind.STAGED],
@@ -96,7 +96,7 @@ class StatusParser:
         elif mark == b"# ":
             self._header(record[2:])
         else:
-            raise BadOutput("a record of no known form")
+            raise BadOutput("a record has an unknown form")
 
     def _tracked(self, record: bytes, fields: int, original: bytes | None = None) -> None:
         letters, path = _split(record, fields)
@@ -148,14 +148,14 @@ def _branch(head: BranchHead, name: bytes, value: bytes) -> BranchHead:
     if name == b"ab":
         ahead, _, behind = value.partition(b" ")
         return evolve(head, ahead=_number(ahead[1:]), behind=_number(behind[1:]))
-    return head  # git may add headers; they are no business of ours
+    return head  # headers of later versions of git are ignored
 
 
 def _split(record: bytes, fields: int) -> tuple[str, bytes]:
-    """The two letters and the path of a record with C{fields} words before its path."""
+    """Return the two letters and the path of a record with C{fields} words before its path."""
     words = record.split(b" ", fields)
     if len(words) != fields + 1 or len(words[1]) != 2 or not words[fields]:
-        raise BadOutput("a record with words missing")
+        raise BadOutput("a record lacks fields")
     return words[1].decode("ascii", "replace"), words[fields]
 
 

@@ -1,4 +1,6 @@
-"""With whose rights a workspace is read: those of its session's place (protocol-os-users)."""
+"""Select the rights with which a workspace is read: those of its session's location
+(protocol-os-users).
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,17 @@ from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitService, GitWorkspace
 
 KEPT = 50
-"""Readers whose lists and statuses are kept; the one asked least lately is forgotten first."""
+"""Readers whose lists and statuses are cached; the least recently used is dropped first."""
 
 ServiceOf = Callable[[Place, str | None], GitService]
-"""A new service that reads with the rights of a place, for an account."""
+"""Returns a new service that reads with the rights of a place, for an account."""
 
 
 class GitReaders:
-    """One L{GitService} for each place, so that no cache tells one what another may read, and for
-    each account, so that nobody waits behind what hangs for another.
+    """Set of L{GitService}s, one for each place and each account.
+
+    A cache therefore never shows an account what only another may read, and no account waits for
+    another's stalled reading.
     """
 
     def __init__(self, service_of: ServiceOf, places: Places) -> None:
@@ -42,7 +46,7 @@ class GitReaders:
     ) -> dict[str, Any]:
         """See L{GitService.diff}.
 
-        @raise ServiceError: also 400 for a workspace that is never looked at.
+        @raise ServiceError: also 400 for a workspace that is never read.
         """
         place = await self._place(workspace)
         if place.closed is not None:

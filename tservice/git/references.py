@@ -1,4 +1,4 @@
-"""Looking up one reference, without a process."""
+"""Look up one reference, without a process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FOLDERS = (b"refs/remotes/", b"refs/heads/", b"refs/")
 
 
 def has_reference(repository: Repository, short: str) -> bool:
-    """Whether something goes by the short name C{short}, for example C{origin/main}."""
+    """Return true if a reference has the short name C{short}, for example C{origin/main}."""
     names = [Ref(folder + short.encode()) for folder in _FOLDERS]
     names = [name for name in names if check_ref_format(name)]
     return any(_loose(repository, name) for name in names) or _packed(repository, set(names))
@@ -39,9 +39,9 @@ def _packed(repository: Repository, names: set[Ref]) -> bool:
 
 
 def _lists(text: bytes, name: bytes) -> bool:
-    """Whether C{text} has a line of a hash and C{name}.
+    """Return true if C{text} has a line of a hash and C{name}.
 
-    It is not taken apart: a file of millions of lines would hold everybody up.
+    The text is not split: a file of millions of lines would block other work.
     """
     wanted = b" " + name
     at = text.find(wanted)
@@ -54,7 +54,7 @@ def _lists(text: bytes, name: bytes) -> bool:
 
 
 def _is_hash(text: bytes, end: int, size: int) -> bool:
-    """Whether a line begins with so many hexadecimal digits up to C{end}."""
+    """Return true if a line begins with so many hexadecimal digits up to C{end}."""
     start = end - size
     begins = start == 0 or (start > 0 and text[start - 1] == _LINE_END)
     return begins and _HASH.fullmatch(text, start, end) is not None

@@ -1,4 +1,4 @@
-"""C{/api/sessions/{id}/git-status} and C{/api/sessions/{id}/git-diff}."""
+"""Routes C{/api/sessions/{id}/git-status} and C{/api/sessions/{id}/git-diff}."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StatusQuery(Query):
     )
 
     def options(self) -> GitOptions:
-        """What the rest of the feature works with."""
+        """Return the options within their bounds."""
         return GitOptions(
             max_repos=int(_within(self.max_repos, *_REPOS, _DEFAULTS.max_repos)),
             timeout=_within(self.timeout, *_SECONDS, _DEFAULTS.timeout),
@@ -46,7 +46,7 @@ class StatusQuery(Query):
 
 
 def _within(texts: Sequence[str], least: float, most: float, default: float) -> float:
-    """The one number in C{texts}, clamped; C{default} where there is none, or another text."""
+    """Return the only number in C{texts}, clamped; C{default} if there is none, or another text."""
     if len(texts) != 1 or not _NUMBER.fullmatch(texts[0]):
         return default
     return min(max(float(texts[0].strip()), least), most)
@@ -149,9 +149,10 @@ class DiffAnswer(Answer):
 
 
 class GitRoutes:
-    """The two operations; the rules live in L{tservice.git.service.GitService}.
+    """Routes for status and diffs; the rules are in L{tservice.git.service.GitService}.
 
-    @param workspace_of: where the session with that id works; a C{ServiceError} 404 without one.
+    @param workspace_of: returns the workspace of the session with that id; raises a C{ServiceError}
+        404 without one.
     """
 
     def __init__(self, git: GitReaders, workspace_of: Callable[[str], GitWorkspace]) -> None:
@@ -159,7 +160,7 @@ class GitRoutes:
         self._workspace_of = workspace_of
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations."""
         return [
             Operation(
                 method="GET",
@@ -187,12 +188,12 @@ class GitRoutes:
         ]
 
     async def status(self, call: Call) -> GitStatusAnswer:
-        """The repositories of the workspace and their states."""
+        """Return the repositories of the workspace and their states."""
         found = await self._git.status(self._workspace_of(call.id), call.query.options())
         return GitStatusAnswer.model_validate(found)
 
     async def diff(self, call: Call) -> DiffAnswer:
-        """One file's diff."""
+        """Return the diff of one file."""
         query = call.query
         found = await self._git.diff(
             self._workspace_of(call.id), query.repo, query.path, query.kind, query.options()

@@ -1,4 +1,4 @@
-"""Running git in a repository: as whom, with which environment, and what its end means."""
+"""Runner of git in a repository: user, environment, and meaning of its exit."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from tservice.git.safety import absolute_folders, arguments, environment
 from tservice.git.usersettings import UserSettings
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
-"""Bytes that one command may print before it is ended."""
+"""Bytes that one command may print before it is killed."""
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class GitError(Exception):
-    """Git could not do it; the text is fit for a client."""
+    """Git failed; the text is fit for a client."""
 
 
 class GitMissing(GitError):
-    """There is no git on this machine."""
+    """Git is not installed."""
 
 
 @frozen(kw_only=True)
 class Actor:
-    """As whom git reads a repository.
+    """User that git runs as when it reads a repository.
 
-    @ivar uid: somebody else than this process, or C{None}.
-    @ivar own_settings: the user's settings apply: it is the user who reads.
-    @ivar within: the folder in which git reads and writes, and nowhere else where the kernel has
-        Landlock; C{None}: wherever the user may.
+    @ivar uid: another user than that of this process, or C{None}.
+    @ivar own_settings: the user's settings apply, since git runs as the user.
+    @ivar within: the only folder in which git reads and writes, where the kernel has Landlock;
+        C{None}: any folder that the user may access.
     """
 
     uid: int | None = None
@@ -53,7 +53,7 @@ class Actor:
 
 
 def actor_of(place: Place) -> Actor:
-    """As whom sessions of C{place} run git."""
+    """Return the user as whom sessions of C{place} run git."""
     return Actor(uid=place.user.uid, gid=place.user.gid) if place.apart else Actor()
 
 
@@ -64,16 +64,16 @@ def choose_actor(
     primary_group: Callable[[int], int],
     itself: Actor | None = None,
 ) -> Actor:
-    """Who may read that repository.
+    """Return the user that may read that repository.
 
-    The user's own repositories are read as the user.  Root reads somebody else's as its owner,
-    so that a hostile one gains nothing.  Anybody else's are refused, as git does, unless the
+    The user's own repositories are read as the user.  Root reads another user's as its owner, so
+    that a hostile one gains nothing.  Other repositories are refused, as git does, unless the
     user's C{safe.directory} names them.
 
     @param itself: an actor that is the user; C{None}: this process.
-    @param primary_group: the group of a user id; C{LookupError} where it has none.
+    @param primary_group: returns the group of a user id; C{LookupError} if it has none.
     @raise GitError: refused.
-    @raise OSError: the repository is gone.
+    @raise OSError: the repository is missing.
     """
     found = owners(repository)
     own = itself or Actor()
@@ -91,12 +91,12 @@ def choose_actor(
 
 
 def primary_group(uid: int) -> int:
-    """The group of an account; C{KeyError} for a user id without one."""
+    """Return the group of an account; C{KeyError} for a user id without one."""
     return pwd.getpwuid(uid).pw_gid
 
 
 class GitRunner:
-    """Starts git, waits for it, and ends it when the service stops."""
+    """Starts git, waits for it, and kills it when the service stops."""
 
     def __init__(
         self,
@@ -107,9 +107,7 @@ class GitRunner:
         redactor: Redactor,
         find: Find,
     ) -> None:
-        """
-        @param find: finds git; what it found is used until it cannot be started.
-        """
+        """@param find: finds git; its result is used until it cannot be started."""
         self._find, self._program = find, ""
         self._clock = clock
         self._forks = Forks(clock, processes, alone=True)
@@ -119,7 +117,7 @@ class GitRunner:
 
     @property
     def running(self) -> int:
-        """How many processes there are now."""
+        """Number of running processes."""
         return len(self._running)
 
     async def run(
@@ -132,10 +130,10 @@ class GitRunner:
         sink: Sink,
         overrides: Mapping[str, str],
     ) -> ProcessEnd:
-        """Run git with C{words}; every byte that it prints goes to C{sink}.
+        """Run git with C{words}; all its output goes to C{sink}.
 
-        @return: how it ended: well, or because the sink had enough.
-        @raise GitError: it is missing, was too slow, failed, or printed what nobody can read.
+        @return: its end, after a success or because the sink had enough.
+        @raise GitError: it is missing, was too slow, failed, or its output could not be parsed.
         """
         program = await self._found()
         git = GitProcess(self._clock, timeout, sink)
@@ -158,7 +156,7 @@ class GitRunner:
         overrides: Mapping[str, str],
         limit: int,
     ) -> bytes:
-        """Everything that git prints.
+        """Return the whole output of git.
 
         @raise GitError: as L{run}; also for more than C{limit} bytes.
         """
@@ -176,7 +174,7 @@ class GitRunner:
         return pieces.data()
 
     def stop(self) -> Deferred[None]:
-        """End what still runs; fires once nothing does."""
+        """Kill all processes; fires after the last one ended."""
         return self._forks.stop()
 
     async def _found(self) -> bytes:
@@ -184,7 +182,7 @@ class GitRunner:
             try:
                 found = await self._find("git", self._path)
             except ServiceError as error:
-                raise GitError(f"git could not be looked for: {error.message}") from error
+                raise GitError(f"cannot search for git: {error.message}") from error
             if found is None:
                 raise GitMissing("git is not installed")
             self._program = found
@@ -218,7 +216,7 @@ class GitRunner:
 
 
 class Pieces:
-    """Collects output up to a bound."""
+    """Collects output up to a limit."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -226,11 +224,11 @@ class Pieces:
         self._size = 0
 
     def take(self, data: bytes) -> bool:
-        """The next piece; false once there is more than the bound."""
+        """Store the next piece; return false above the limit."""
         self._pieces.append(data)
         self._size += len(data)
         return self._size <= self._limit
 
     def data(self) -> bytes:
-        """All of it, at most the bound."""
+        """Return the output, at most the limit."""
         return b"".join(self._pieces)[: self._limit]

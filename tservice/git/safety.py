@@ -1,8 +1,8 @@
-"""What keeps a repository from running anything, or reaching anything, while it is read.
+"""Environment that keeps a repository from running or reaching anything while it is read.
 
-Git runs in an environment made from nothing, without the configuration of the machine or the
-user; what the repository itself configures and git could run is overridden by name.  The names
-come from git, not from a parser of our own, so that includes cannot hide one.
+The environment is built from scratch, without the configuration of the machine or the user.
+Settings of the repository that could run a program are overridden by name.  The names come from
+git, not from our own parser, so that includes cannot hide any.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from attrs import frozen
 from tservice.git.model import Repository
 
 OVERRIDES_LIMIT = 2000
-"""Overrides that one repository may need; one that needs more is not read."""
+"""Overrides that one repository may need; a repository that needs more is not read."""
 
 _FIXED = {
     "core.fsmonitor": "false",
@@ -37,14 +37,16 @@ _FIXED = {
     "status.aheadBehind": "true",
     "diff.submodule": "short",
     "diff.ignoreSubmodules": "dirty",
-    # The index is refreshed in memory only.
+    # Refresh the index in memory only.
     "diff.autoRefreshIndex": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
     "color.ui": "false",
 }
 _FILTER = {"clean": "", "smudge": "", "process": "", "required": "false"}
-"""An empty command is none, and a driver that is not required may have none."""
+"""Settings that disable a filter: an empty command is none, and a driver that is not required may
+lack one.
+"""
 
 STATUS = (
     "status",
@@ -55,7 +57,9 @@ STATUS = (
     "--untracked-files=normal",
     "--ignore-submodules=dirty",
 )
-"""protocol-git-status.  A dirty submodule is ignored: looking into one would run git inside it."""
+"""Arguments of git status (protocol-git-status).  A dirty submodule is ignored: examining it would
+run git inside it.
+"""
 
 DIFF = (
     "diff",
@@ -73,29 +77,29 @@ CONFIG_NAMES = ("config", "--list", "--includes", "--name-only", "-z")
 
 
 class TooMuchConfigured(Exception):
-    """There are more names to override than L{OVERRIDES_LIMIT}."""
+    """The repository needs more than L{OVERRIDES_LIMIT} overrides."""
 
 
 @frozen(kw_only=True)
 class Configured:
-    """Which keys a repository sets: C{section.subsection.key}, the outer words in lower case."""
+    """Keys that a repository sets: C{section.subsection.key}, the outer words in lower case."""
 
     names: frozenset[str]
 
     @property
     def has_remote(self) -> bool:
-        """Whether C{git remote} would list one."""
+        """True if C{git remote} would list a remote."""
         return any(_subsection(name, "remote") is not None for name in self.names)
 
     def subsections(self, section: str) -> set[str]:
-        """The middle words of all keys of C{section}."""
+        """Return the middle words of all keys of C{section}."""
         found = (_subsection(name, section) for name in self.names)
         return {middle for middle in found if middle is not None}
 
     def overrides(self) -> dict[str, str]:
-        """Keys and values that must be put over the repository's own.
+        """Return the keys and values that override the repository's own.
 
-        @raise TooMuchConfigured: they are too many to hand over.
+        @raise TooMuchConfigured: there are too many to pass.
         """
         found = dict(_FIXED)
         for name in self.names:
@@ -111,28 +115,28 @@ class Configured:
 
 
 def parse_names(output: bytes) -> Configured:
-    """What L{CONFIG_NAMES} printed."""
+    """Parse the output of L{CONFIG_NAMES}."""
     names = output.decode("utf-8", "surrogateescape").split("\0")
     return Configured(names=frozenset(name for name in names if name))
 
 
 def _subsection(name: str, section: str) -> str | None:
-    """C{b.c} of C{section.b.c.key}; C{None} for other sections and for none."""
+    """Return C{b.c} of C{section.b.c.key}; C{None} for other sections, or without a subsection."""
     first, _, rest = name.partition(".")
     middle, dot, _ = rest.rpartition(".")
     return middle if first == section and dot else None
 
 
 def environment(path: str, overrides: Mapping[str, str]) -> dict[bytes, bytes]:
-    """The whole environment of a git process.
+    """Return the whole environment of a git process.
 
     @param path: C{PATH}, absolute folders only.
-    @param overrides: configuration that wins over every file.
+    @param overrides: configuration that takes precedence over every file.
     """
     fixed = {
         "PATH": path,
         "LC_ALL": "C",
-        # Keeps every git from the user's configuration: GIT_CONFIG_GLOBAL came with 2.32.
+        # Hides the user's configuration from every git: GIT_CONFIG_GLOBAL came with 2.32.
         "HOME": "/dev/null",
         "XDG_CONFIG_HOME": "/dev/null",
         "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -153,16 +157,16 @@ def environment(path: str, overrides: Mapping[str, str]) -> dict[bytes, bytes]:
 
 
 def arguments(repository: Repository, words: Iterable[str | bytes]) -> list[bytes]:
-    """Arguments of git for C{words} in C{repository}.
+    """Return the arguments of git for C{words} in C{repository}.
 
-    Both folders are named, so that neither the repository's C{core.worktree} nor what a parent
-    folder holds decides where git looks.
+    Both folders are named.  Neither the repository's C{core.worktree} nor the content of a parent
+    folder then decides where git looks.
     """
     return [
         b"--no-optional-locks",
         b"--no-pager",
-        # Git changes folders by itself: a process that starts in a folder of its own must be
-        # forked, which costs a large service several times what spawning it does.
+        # Git changes to the folder itself: starting a process in another folder requires a
+        # fork, which is several times slower than a spawn in a large service.
         b"-C",
         repository.root,
         b"--git-dir=" + repository.control,
@@ -172,5 +176,5 @@ def arguments(repository: Repository, words: Iterable[str | bytes]) -> list[byte
 
 
 def absolute_folders(path: str) -> str:
-    """C{PATH} without its relative folders: those would be the repository's."""
+    """Return C{PATH} without its relative folders, which would be the repository's."""
     return ":".join(folder for folder in path.split(":") if folder.startswith("/"))

@@ -1,4 +1,4 @@
-"""Git status and diffs of sessions' workspaces, kept for a moment and computed once at a time."""
+"""Git status and diffs of sessions' workspaces, cached briefly and computed once at a time."""
 
 from __future__ import annotations
 
@@ -38,21 +38,22 @@ from tservice.git.model import (
 from tservice.git.runner import GitError, GitMissing
 
 FOUND_SECONDS, STATUS_SECONDS = 30.0, 4.0
-"""How long the list of repositories and a repository's status are kept (protocol-git-status)."""
+"""Seconds that the list of repositories and a repository's status are cached
+(protocol-git-status)."""
 KEPT = 200
-"""Lists, and statuses, that are kept at most."""
+"""Lists, and statuses, that are cached at most."""
 AT_ONCE = 4
 """Repositories read at a time (protocol-git-status)."""
 
 
 @frozen(kw_only=True)
 class GitWorkspace:
-    """Where a session works.
+    """Workspace of a session.
 
     @ivar folder: as the session has it.
-    @ivar place: with whose rights it is read, if at all.
+    @ivar place: the location with whose rights it is read, if at all.
     @ivar owner: the account that it is read for; C{None}: there is one user.
-    @ivar inside: what it must be in.
+    @ivar inside: bounds of the workspace.
     """
 
     folder: str
@@ -63,7 +64,7 @@ class GitWorkspace:
 
 @frozen
 class _Search:
-    """A key of the lists: a search depends on what it may look at."""
+    """Cache key of a list of repositories: a search depends on its bounds."""
 
     workspace: bytes
     forbidden: frozenset[bytes]
@@ -71,7 +72,7 @@ class _Search:
 
 
 class GitService:
-    """Answers for a workspace; knows neither HTTP nor sessions."""
+    """Status and diffs of a workspace, independent of HTTP and sessions."""
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class GitService:
         home: Path,
         containers: ContainerWorkspaces,
     ) -> None:
-        """@param in_thread: does what it is given with the rights of whoever reads."""
+        """@param in_thread: runs a function in a thread, with the rights of the reader."""
         self._clock = clock
         self._inspector = inspector
         self._in_thread = in_thread
@@ -95,11 +96,11 @@ class GitService:
         self._turns = DeferredSemaphore(AT_ONCE)
 
     def unsupported(self, reason: str) -> dict[str, Any]:
-        """The answer of the status route for a workspace that is never looked at."""
+        """Return the status answer for a workspace that is never read."""
         return self._answer("unsupported", reason=reason)
 
     async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
-        """The answer of the status route (protocol-git-status)."""
+        """Return the answer of the status route (protocol-git-status)."""
         try:
             wanted = await self._wanted(workspace)
             found = most(await self._locate(wanted, options), options.max_repos)
@@ -116,10 +117,10 @@ class GitService:
     async def diff(
         self, workspace: GitWorkspace, repo: str, path: str, kind: ChangeKind, options: GitOptions
     ) -> dict[str, Any]:
-        """The answer of the diff route.
+        """Return the answer of the diff route.
 
         @param repo: a C{repoRoot} and C{path}: a path that the status lists.
-        @raise ServiceError: 404 for anything that the status does not list, 422 when git fails.
+        @raise ServiceError: 404 for anything that the status does not list, 422 if git fails.
         """
         repository = await self._match(workspace, repo, options)
         state = await self._read(repository, options)
@@ -133,14 +134,16 @@ class GitService:
     # -- finding
 
     async def _wanted(self, workspace: GitWorkspace) -> _Search:
-        """@raise OSError: it leads into a folder of the kernel's.
-        @raise ServiceError: 403: it leads out of what is the account's.
+        """Resolve the workspace and the bounds of its search.
+
+        @raise OSError: it leads into a folder of the kernel.
+        @raise ServiceError: 403: it leads out of the account's folders.
         """
         containers = [os.fsencode(folder) for folder in self._containers()]
 
         def resolved() -> _Search:
             if leads_to_kernel(workspace.folder):
-                # Such links lead to what the service has open.
+                # Links in there lead to files that the service has open.
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             forbidden = frozenset(map(os.path.realpath, containers))
             real = os.path.realpath(workspace.folder)

@@ -1,4 +1,4 @@
-"""Reading small files that others may have put there to harm."""
+"""Read small files that may have been made to do harm."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from tservice.core.kernelfiles import open_plain
 
 
 def read_small(path: bytes, limit: int, *, links: bool = True) -> bytes | None:
-    """The content of a plain file; C{None} for anything else, absent or over C{limit} bytes.
+    """Return the content of a plain file; C{None} for anything else, missing or over C{limit}
+    bytes.
 
-    Never waits for a FIFO and never opens a device.
+    It never waits for a FIFO and never opens a device.
 
-    @param links: whether C{path} may be a link to one.
+    @param links: C{path} may be a link to a plain file.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW)
     with suppress(OSError):

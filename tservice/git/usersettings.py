@@ -1,7 +1,7 @@
-"""The few settings of the user's own that the reading of a repository needs.
+"""Settings of the user that reading a repository needs.
 
-The user's configuration as a whole is left out: it may name filters and programs that a
-repository could then choose.
+The rest of the user's configuration is ignored: it may name filters and programs that a repository
+could then select.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PATHS = frozenset({"excludesFile", "attributesFile"})
 
 @frozen(kw_only=True)
 class UserSettings:
-    """What the user's git configuration says.
+    """Settings of the user's git configuration.
 
     @ivar core: values of the kept keys, paths made absolute.
     @ivar safe: folders of other users that the user declared safe; C{*} is any.
@@ -35,7 +35,7 @@ class UserSettings:
     safe: frozenset[bytes]
 
     def beneath(self, configured: Configured) -> dict[str, str]:
-        """The settings that the repository does not make itself."""
+        """Return the settings that the repository does not make itself."""
         return {
             f"core.{key}": value
             for key, value in self.core.items()
@@ -43,7 +43,7 @@ class UserSettings:
         }
 
     def trusts(self, root: bytes) -> bool:
-        """Whether the user declared that working tree safe."""
+        """Return true if the user declared that working tree safe."""
         return root in self.safe or b"*" in self.safe
 
 
@@ -68,7 +68,7 @@ def _parsed(path: Path) -> ConfigFile | None:
     try:
         return ConfigFile.from_file(BytesIO(text), expand_includes=False)
     except ValueError:
-        return None  # git itself would refuse to work with it
+        return None  # git itself would reject this file
 
 
 def _core(config: ConfigFile, home: Path) -> dict[str, str]:
@@ -83,7 +83,7 @@ def _core(config: ConfigFile, home: Path) -> dict[str, str]:
 
 
 def _safe(config: ConfigFile, home: Path, before: set[bytes]) -> set[bytes]:
-    """An empty value forgets what came before, as git has it."""
+    """Return the safe folders; an empty value resets the list, as in git."""
     found = set(before)
     if not config.has_section((b"safe",)):
         return found

@@ -1,4 +1,4 @@
-"""Where sessions work and cases are, in the words of this feature."""
+"""Workspaces of sessions and cases, as this feature needs them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tservice.sessions.interfaces import ISessions, Location, Session
 
 
 class SessionWorkspaces:
-    """Reads them from the sessions."""
+    """Workspaces of sessions."""
 
     def __init__(self, sessions: ISessions, bounds: WorkspaceBounds) -> None:
         self._sessions, self._bounds = sessions, bounds
 
     def of(self, session_id: str) -> GitWorkspace:
-        """Where that session works.
+        """Return the workspace of that session.
 
-        @raise ServiceError: 404 for an unknown id; 422 naming C{osUser}: its account has another
-            one now.
+        @raise ServiceError: 404 for an unknown id; 422 naming C{osUser}: its account now has
+            another one.
         """
         session: Session = self._sessions.get(session_id)
         owner, place = session.owner, session.place
@@ -31,7 +31,7 @@ class SessionWorkspaces:
         return GitWorkspace(folder=session.working_dir, place=place, owner=owner, inside=inside)
 
     def of_containers(self) -> Iterable[str]:
-        """The folders of all sessions in containers."""
+        """Return the folders of all sessions in containers."""
         return {
             session.working_dir
             for session in self._sessions.list()
@@ -40,16 +40,16 @@ class SessionWorkspaces:
 
 
 class CaseWorkspaces:
-    """Finds them by their names."""
+    """Workspaces of cases."""
 
     def __init__(self, cases: ICases, bounds: WorkspaceBounds, places: Places) -> None:
         self._cases, self._bounds, self._places = cases, bounds, places
 
     async def of(self, name: str, caller: Identity) -> GitWorkspace:
-        """Where that case of C{caller} is.
+        """Return the workspace of that case of C{caller}.
 
-        @raise ServiceError: 404 for an unknown one, and for one that is not shown to a token that
-            is bound to sessions; 422: its folder does not answer, or its account's OS user is gone.
+        @raise ServiceError: 404 for an unknown one, and for one that is hidden from a token that is
+            limited to sessions; 422: its folder does not answer, or its account's OS user is gone.
         """
         if caller.sessions is not None:
             await self._cases.reached(name, caller)

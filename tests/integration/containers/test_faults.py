@@ -50,7 +50,7 @@ class PodmanFaultTests(CaseTestCase):
         self.addCleanup(file.chmod, 0o644)
         self.ask("POST", "/api/container-hosts", self.host("Signed", IMAGE))
         name = self.case("signed")
-        told = "/home/agent/.claude/.credentials.json, with which an agent signs in, cannot be read"
+        told = "/home/agent/.claude/.credentials.json, the agent's credentials, cannot be read"
         case = self.ask("GET", f"/api/cases/{name}")
         self.assertIn(told, case["container"]["warnings"][0])
         self.daemon.restart()

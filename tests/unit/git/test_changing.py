@@ -56,7 +56,7 @@ STEPS = [
     ("resolving", 100), ("checking-out", 50),
 ]  # fmt: skip
 REASONS = {
-    "fatal: Remote branch nope not found in upstream origin": "the ref is not known",
+    "fatal: Remote branch nope not found in upstream origin": "the repository has no such ref",
     "fatal: Authentication failed for 'https://h/x/'": "not allowed",
     "fatal: could not read Username for 'https://h': terminal prompts disabled": "not allowed",
     "git@h: Permission denied (publickey).": "not allowed",
@@ -324,7 +324,7 @@ class WorktreeTests(TestCase):
                 ErrorCode.OPERATION_FAILED, await self.refused(self.order("x", "c")), shared
             )
             [said] = await self.unsaved.tell(str(self.folder / "w"), HERE, None)
-            self.assertIn("cannot be looked at: the repository is in a container", said)
+            self.assertIn("cannot be checked: the repository is in a container", said)
         self.shared = [str(self.repository)]
         await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE, None)
         self.assertFalse((self.folder / "w").exists())
@@ -342,7 +342,7 @@ class WorktreeTests(TestCase):
         self.git("-C", str(self.repository), "config", "include.path", "odd")
         self.assertEqual("git timed out after 1 s", await self.said(self.order("w", "b")))
         [said] = await self.unsaved.tell(str(self.repository), HERE, None)
-        self.assertIn("cannot be looked at: git timed out after 1 s", said)
+        self.assertIn("cannot be checked: git timed out after 1 s", said)
         included.unlink()
         os.mkfifo(packed)
         self.assertEqual("git timed out after 2 s", await self.said(self.order("w", "b")))
@@ -356,7 +356,7 @@ class WorktreeTests(TestCase):
             make()
             self.assertIn("odd", await self.said(self.order("w", "b")))
             [said] = await self.unsaved.tell(str(self.repository), HERE, None)
-            self.assertIn("cannot be looked at", said)
+            self.assertIn("cannot be checked", said)
             included.rmdir() if included.is_dir() else included.unlink()
 
     async def test_all_of_it_is_in_the_share_of_its_owner(self) -> None:

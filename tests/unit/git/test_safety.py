@@ -95,7 +95,7 @@ class ErrorTextTests(SynchronousTestCase):
     def test_first_line(self) -> None:
         text = error_text(Redactor(), b"\nfatal: no\x1b[31m\nhint: x\n")
         self.assertEqual("fatal: no?[31m", text)
-        self.assertEqual("git failed without a word", error_text(Redactor(), b""))
+        self.assertEqual("git failed without an error text", error_text(Redactor(), b""))
 
     def test_credentials(self) -> None:
         for line in (

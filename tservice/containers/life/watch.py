@@ -358,4 +358,4 @@ class Watch:
 
 
 def _nothing() -> None:
-    """Do nothing; stands for an unsubscribe function."""
+    """Do nothing: nothing is subscribed yet."""

@@ -1,1 +1,3 @@
-"""What git does that changes something: clones, worktrees; and what would be lost without it."""
+"""Git commands that change something: clones and worktrees; and the check for work that would be
+lost.
+"""

@@ -1,4 +1,4 @@
-"""Git as a child of a user, for what is not a reading: the one spot where it is started."""
+"""Runner of git as a child process of a user, for commands that change something."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONFIG_LIMIT = 4 * 1024 * 1024
 
 
 class _Talker(GitProcess):
-    """One whose stderr is heard as it comes."""
+    """Git process that passes its stderr on as it arrives."""
 
     def __init__(
         self, clock: IReactorTime, timeout: float, sink: Sink, heard: Callable[[bytes], object]
@@ -32,7 +32,7 @@ class _Talker(GitProcess):
 
 
 class Children:
-    """Starts git with an environment of the caller's making, and ends it at the stop."""
+    """Git processes with an environment that the caller sets; they end at the stop."""
 
     def __init__(self, clock: IReactorTime, processes: IReactorProcess, find: Find) -> None:
         self._clock, self._find = clock, find
@@ -41,7 +41,7 @@ class Children:
 
     @property
     def running(self) -> int:
-        """How many there are now."""
+        """Number of running processes."""
         return len(self._running)
 
     async def run(
@@ -55,19 +55,19 @@ class Children:
         heard: Callable[[bytes], object],
         begun: Callable[[Callable[[], None]], object],
     ) -> ProcessEnd:
-        """Run git with C{words}, in no repository.
+        """Run git with C{words}, outside of any repository.
 
-        @param sink: takes what it prints.
-        @param heard: is told what it complains of.
-        @param begun: is handed what ends it.
-        @return: how it ended, whichever way.
+        @param sink: receives its stdout.
+        @param heard: receives its stderr.
+        @param begun: receives a function that kills the process.
+        @return: how it ended, including failures.
         @raise GitError: it was not started.
         """
         git = _Talker(self._clock, timeout, sink, heard)
         try:
             program = await self._find("git", os.fsdecode(env[b"PATH"]))
         except ServiceError as error:
-            raise GitError(f"git could not be looked for: {error.message}") from error
+            raise GitError(f"cannot search for git: {error.message}") from error
         if program is None:
             raise GitMissing("git is not installed")
         self._start(git, [program, "-C", "/", *words], env, actor)
@@ -81,9 +81,9 @@ class Children:
     async def names(
         self, words: Sequence[str], env: dict[bytes, bytes], actor: Actor, timeout: float
     ) -> bytes:
-        """What a short command prints.
+        """Return the output of a short command.
 
-        @raise GitError: it failed, was too slow or said too much.
+        @raise GitError: it failed, was too slow or printed too much.
         """
         pieces = Pieces(_CONFIG_LIMIT)
         ending = await self.run(
@@ -102,7 +102,7 @@ class Children:
         return pieces.data()
 
     def stop(self) -> Deferred[None]:
-        """End what runs; fires once nothing does."""
+        """Kill all processes; fires after the last one ended."""
         return self._forks.stop()
 
     def _start(

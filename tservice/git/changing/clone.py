@@ -1,4 +1,4 @@
-"""Cloning a repository as a user (protocol-clone)."""
+"""Clone a repository as a user (protocol-clone)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from tservice.git.safety import parse_names
 from tservice.git.smallfiles import read_small
 
 SECONDS = 600.0
-"""That a clone may take (protocol-clone)."""
+"""Seconds that a clone may take (protocol-clone)."""
 
 _SMALL = 64 * 1024
 _HEAD = b"ref: refs/heads/"
 
 
 class Cloner:
-    """Clones, each with the rights of the place where it will be."""
+    """Clones repositories with the rights of the location of the target."""
 
     def __init__(
         self,
@@ -46,17 +46,17 @@ class Cloner:
         redactor: Redactor,
         incomplete: Callable[[str, Place, str | None], Awaitable[Incomplete]],
     ) -> None:
-        """@param incomplete: says what a new clone lacks."""
+        """@param incomplete: finds out what a new clone lacks."""
         self._children = children
         self._in_place = in_place
         self._redactor = redactor
         self._incomplete = incomplete
 
     async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
-        """Do it; what a failure leaves at the target is for the caller to remove.
+        """Clone a repository; after a failure the caller has to remove the target.
 
         @raise ServiceError: 422: not found, not allowed, no connection, too slow, ref unknown,
-            cancelled, or git's own words, without credentials.
+            cancelled, or git's error text, without credentials.
         """
         reader = ProgressReader()
         try:
@@ -111,7 +111,7 @@ class Cloner:
 
 
 def _is_full(target: str) -> bool:
-    """Whether nothing more fits where C{target} is: git does not always say so; blocks."""
+    """Return true if the disk of C{target} is full, which git does not always report; blocks."""
     try:
         return os.statvfs(os.path.dirname(target)).f_bavail == 0
     except OSError:
@@ -119,9 +119,9 @@ def _is_full(target: str) -> bool:
 
 
 def _finish(order: CloneOrder) -> str | None:
-    """What was checked out; blocks."""
+    """Create C{.git/info}, and return the branch or ref that was checked out; blocks."""
     root = os.fsencode(order.target)
-    # Without a template it is missing, and people write into it.
+    # A clone without a template lacks this folder, in which users edit files.
     os.makedirs(os.path.join(root, b".git", b"info"), exist_ok=True)
     head = read_small(os.path.join(root, b".git", b"HEAD"), _SMALL) or b""
     branch = head.removeprefix(_HEAD).strip() if head.startswith(_HEAD) else b""

@@ -1,9 +1,12 @@
-"""What keeps a clone from running what the repository asks for, while it is the user's own git.
+"""Environment that keeps a clone from running what the repository asks for, although it is the
+user's git.
 
-Unlike a reading of a repository (L{tservice.git.safety}), a clone needs what the user configured:
-proxies, certificates, credential helpers, the ssh agent.  A new clone has no configuration of its
-own, so all that could run is what the user or the machine configured and the repository chose:
-filters, hooks of a template, submodules.  Those are off.  Nothing asks on a terminal.
+A status (L{tservice.git.safety}) ignores the user's configuration.  A clone needs it: proxies,
+certificates, credential helpers, the ssh agent.
+
+A new clone has no configuration, so git could only run what the user or the machine configured and
+the repository selects: filters, hooks of a template, submodules.  These are off.  Nothing prompts
+on a terminal.
 """
 
 from __future__ import annotations
@@ -24,15 +27,16 @@ _KEPT = frozenset(
         "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
     }
 )  # fmt: skip
-"""Of the user's environment, what a clone needs; nothing that git itself reads."""
+"""Variables of the user's environment that a clone needs; git itself reads none of them."""
 
 _USERNAME, _PASSWORD = "TSERVICE_CLONE_USERNAME", "TSERVICE_CLONE_PASSWORD"
 _HELPER = (
     '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n"'
     f' "${_USERNAME}" "${_PASSWORD}"; }}; f'
 )
-"""Answers with the credentials of the address, which stand in the environment alone: a command
-line could be read by every user of the machine."""
+"""Credential helper that prints the credentials of the address.  They are in the environment only,
+because every user of the machine can read a command line.
+"""
 
 _FIXED = (
     ("core.fsmonitor", "false"),
@@ -50,11 +54,11 @@ _FIXED = (
 _FILTER = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
 
 CONFIG_NAMES = ("--git-dir=/dev/null", "config", "--list", "--includes", "--name-only", "-z")
-"""Asks for the names of what the user and the machine configure, and no repository."""
+"""Command that lists the names configured by the user and the machine, without a repository."""
 
 
 def user_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What a git of the user's has around it, before anything is said about a clone."""
+    """Return the environment of the user's git, before anything for a clone is added."""
     kept = {
         name: value
         for name, value in environ.items()
@@ -66,7 +70,7 @@ def user_environment(environ: Mapping[str, str]) -> dict[str, str]:
         "PATH": path,
         "LC_ALL": "C",
         "GIT_TERMINAL_PROMPT": "0",
-        # Set and empty: neither core.askPass nor SSH_ASKPASS is looked at.
+        # Set to empty, so that core.askPass and SSH_ASKPASS are ignored.
         "GIT_ASKPASS": "",
         "SSH_ASKPASS_REQUIRE": "never",
         "GIT_PAGER": "cat",
@@ -76,7 +80,7 @@ def user_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def clone_environment(
     environ: Mapping[str, str], source: CloneSource, configured: Configured
 ) -> dict[bytes, bytes]:
-    """The whole environment of a clone.
+    """Return the whole environment of a clone.
 
     @param environ: of L{user_environment}.
     @param configured: the names that the user and the machine configure.
@@ -97,14 +101,14 @@ def clone_environment(
 
 
 def clone_words(source: CloneSource, target: str, ref: str | None, *, shallow: bool) -> list[str]:
-    """Arguments of git."""
+    """Return the arguments of git for a clone."""
     return [
         "clone",
         "--progress",
         "--no-recurse-submodules",
         "--template=",
         "--origin=origin",
-        # Git treats a path as a remote too, so that it makes no hard links into what others write.
+        # Git then makes no hard links to files that other users can write.
         "--no-local",
         *(["--depth=1"] if shallow else []),
         *([f"--branch={ref}"] if ref is not None else []),
@@ -115,7 +119,7 @@ def clone_words(source: CloneSource, target: str, ref: str | None, *, shallow: b
 
 
 def as_bytes(environ: Mapping[str, str]) -> dict[bytes, bytes]:
-    """For a process."""
+    """Encode an environment for a process."""
     return {
         name.encode("utf-8", "surrogateescape"): value.encode("utf-8", "surrogateescape")
         for name, value in environ.items()
@@ -156,6 +160,6 @@ def _credentials(source: CloneSource) -> Sequence[tuple[str, str]]:
     name = (f"{scope}.username", source.username)
     if source.password is None:
         return (name,)
-    # A helper without the address in its name also answers the target of a redirect and a proxy.
-    # The empty one makes git forget the user's helpers, which must not keep these.
+    # A helper without the address in its name would also answer a proxy or a redirect's target.
+    # The empty one removes the user's helpers, which must not store these credentials.
     return (name, (f"{scope}.helper", ""), (f"{scope}.helper", _HELPER))

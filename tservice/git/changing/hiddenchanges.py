@@ -1,4 +1,4 @@
-"""Changes that git was told not to look at, so that no status shows them."""
+"""Changes that git is configured to ignore, so that no status shows them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from tservice.core.doors.inthread import InThread
 from tservice.git.inspect import Inspection, Inspector
 
 COMPARED = 2000
-"""Files compared; of more than these each counts as changed."""
+"""Files compared; if there are more, each counts as changed."""
 LISTED_BYTES = 256 * 1024 * 1024
 """Bytes that git may print of the names of all files."""
 
 _AT_ONCE = 200
-"""Files that one git is given: their paths stand on its command line."""
+"""Files passed to one git process, on its command line."""
 _FLAGGED = re.compile(rb"(?:^|\0)[a-zS] ([^\0]+)")
-"""An entry of C{ls-files -v}: C{assume-unchanged} is a small letter, C{skip-worktree} an S."""
+"""Entry of C{ls-files -v}: C{assume-unchanged} is a small letter, C{skip-worktree} an S."""
 
 
 async def count_hidden_changes(inspector: Inspector, visit: Inspection, in_thread: InThread) -> int:
     """Count files that differ and are marked C{assume-unchanged} or C{skip-worktree}.
 
-    @raise GitError: git cannot tell.
+    @raise GitError: git fails.
     """
     listed = await inspector.ask(visit, ("ls-files", "-v", "-z"), LISTED_BYTES)
     flagged = _FLAGGED.findall(listed)
@@ -40,7 +40,7 @@ async def count_hidden_changes(inspector: Inspector, visit: Inspection, in_threa
 
 
 async def _count(inspector: Inspector, visit: Inspection, paths: Sequence[bytes]) -> int:
-    """How many of C{paths} are not what the index has."""
+    """Return how many of C{paths} differ from the index."""
     entries = await inspector.ask(visit, ("ls-files", "-s", "-z", "--", *paths), LISTED_BYTES)
     hashed = await inspector.ask(visit, ("hash-object", "--", *paths), LISTED_BYTES)
     kept: dict[bytes, set[bytes]] = {}
@@ -52,7 +52,7 @@ async def _count(inspector: Inspector, visit: Inspection, paths: Sequence[bytes]
 
 
 def _present(root: bytes, paths: Sequence[bytes]) -> list[bytes]:
-    """Those that are plain files in the working tree."""
+    """Return those of C{paths} that are plain files in the working tree."""
     return [path for path in paths if _is_plain(os.path.join(root, path))]
 
 

@@ -1,4 +1,4 @@
-"""Ignored files that no tool makes again: those of keys, passwords and environments."""
+"""Ignored files that no tool can create again: keys, passwords and environments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tservice.git.smallfiles import read_small
 LISTED_BYTES = 256 * 1024 * 1024
 """Bytes that git may print of the names of ignored files and folders."""
 COMPARED_BYTES = 1024 * 1024
-"""Bytes of a file that is compared; a larger one counts as another."""
+"""Largest size in bytes of a file that is compared; a larger one counts as different."""
 
 _IGNORED = (
     "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z",
@@ -20,19 +20,19 @@ _IGNORED = (
 
 
 async def list_ignored_secrets(inspector: Inspector, visit: Inspection) -> list[bytes]:
-    """List ignored files by whose names they hold secrets; ignored folders are not entered.
+    """List ignored files whose names suggest secrets; ignored folders are not entered.
 
-    @raise GitError: git cannot tell.
+    @raise GitError: git fails.
     """
     listed = await inspector.ask(visit, _IGNORED, LISTED_BYTES)
     return [each for each in listed.split(b"\0") if is_secret(os.fsdecode(each))]
 
 
 def without_copies(root: bytes, paths: Sequence[bytes], top: bytes, source: bytes) -> list[bytes]:
-    """Return those of C{paths} below C{root} of which there is no equal file; blocks.
+    """Return those of C{paths} below C{root} that have no equal file in C{source}; blocks.
 
-    @param top: what holds C{root}.
-    @param source: where equal files may be, at the same places as in C{top}.
+    @param top: the folder that holds C{root}.
+    @param source: where equal files may be, at the same relative paths as in C{top}.
     """
     other = os.path.join(source, os.path.relpath(root, top))
     return [each for each in paths if not _is_copied(root, each, other)]

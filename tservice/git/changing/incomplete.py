@@ -1,4 +1,4 @@
-"""What a checkout lacks that was made without filters and submodules (protocol-prepare)."""
+"""Missing parts of a checkout that was made without filters and submodules (protocol-prepare)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tservice.git.runner import GitError
 from tservice.git.smallfiles import read_small
 
 SECONDS = 30.0
-"""That one git command may take."""
+"""Seconds that one git command may take."""
 LISTED_BYTES = 64 * 1024 * 1024
 """Bytes that git may print of the names of files with a filter."""
 READ_FILES = 5000
-"""Files whose beginning is read; of more of them some are taken for pointers."""
+"""Files whose beginning is read; if there are more, pointers are assumed."""
 
 _FILTERED = (
     "--no-literal-pathspecs", "ls-files", "-z", "--",
@@ -33,7 +33,7 @@ _MODULE_PATH = re.compile(rb'^[ \t]*path[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$', r
 
 
 class IncompleteCheckouts:
-    """Looks, with the rights of the place where the checkout is."""
+    """Finds missing parts of checkouts, with the rights of their location."""
 
     def __init__(
         self, in_place: InPlace, inspector_of: Callable[[Place, str | None], Inspector]
@@ -45,7 +45,7 @@ class IncompleteCheckouts:
         """See L{tservice.git.interfaces.IGitWork.incomplete}."""
         repository = await self._in_place(place, partial(_find, folder), folder, owner)
         if repository is None:
-            return Incomplete(unknown=f"{folder} is no git repository")
+            return Incomplete(unknown=f"{folder} is not a git repository")
         inspector = self._inspector_of(place, owner)
         try:
             visit = await inspector.visit(repository, SECONDS)
@@ -61,7 +61,10 @@ def _find(folder: str) -> Repository | None:
 
 
 def _read(root: bytes, filtered: Sequence[bytes]) -> Incomplete:
-    """@param filtered: paths of files with a filter."""
+    """Find out which parts are missing; blocks.
+
+    @param filtered: paths of files with a filter.
+    """
     pointers = len(filtered) > READ_FILES or any(_is_pointer(root, path) for path in filtered)
     return Incomplete(filters=bool(filtered), pointers=pointers, submodules=_lacks_submodule(root))
 
@@ -72,7 +75,7 @@ def _is_pointer(root: bytes, path: bytes) -> bool:
 
 
 def _lacks_submodule(root: bytes) -> bool:
-    """Return whether there is a submodule that is not checked out."""
+    """Return true if a submodule is not checked out."""
     text = read_small(os.path.join(root, b".gitmodules"), _MODULES_LIMIT, links=False) or b""
     paths = _MODULE_PATH.findall(text)
     return any(not os.path.lexists(os.path.join(root, path, b".git")) for path in paths)

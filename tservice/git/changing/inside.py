@@ -1,6 +1,7 @@
-"""The repositories of a folder that is to be removed, whatever the folders around them are called.
+"""Search for the repositories of a folder that is to be removed; no folder is skipped because of
+its name.
 
-Everything here blocks on the file system: it belongs into a thread.
+Everything here blocks on the file system: call it in a thread.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from tservice.git.model import Repository, display
 from tservice.git.smallfiles import read_small
 
 REPOSITORIES = 200
-"""Repositories looked at in one folder; with more of them it cannot be told."""
+"""Repositories checked in one folder; if there are more, the result is incomplete."""
 FOLDERS_LIMIT = 250_000
-"""Folders looked at in one folder: dependencies of a large project are some ten thousand."""
+"""Folders visited in one search: dependencies of a large project are some ten thousand."""
 
 _CONTROL = b".git"
 _MODULES = b"modules"
@@ -28,9 +29,9 @@ _POINTER_LIMIT = 8192
 
 @frozen(kw_only=True)
 class HeldRepository:
-    """A repository that a folder holds.
+    """Repository that a folder holds.
 
-    @ivar name: what a refusal calls it.
+    @ivar name: its name in error texts.
     """
 
     repository: Repository
@@ -39,10 +40,10 @@ class HeldRepository:
 
 @frozen(kw_only=True)
 class Inside:
-    """The repositories of a folder, at any depth.
+    """Repositories of a folder, at any depth.
 
     @ivar top: the folder, free of symlinks.
-    @ivar whole: all of it was looked at.
+    @ivar whole: the search was complete.
     @ivar broken: names of folders whose C{.git} leads to no repository.
     """
 
@@ -53,7 +54,7 @@ class Inside:
     _going: tuple[bytes, ...] = field(default=())
 
     def goes(self, path: bytes) -> bool:
-        """Return whether C{path} is removed together with the folder.
+        """Return true if C{path} is removed together with the folder.
 
         Git keeps the state of a linked worktree, its submodules included, in its repository, and
         removes that with the worktree.
@@ -64,7 +65,7 @@ class Inside:
 def find_inside(folder: bytes) -> Inside:
     """Find the repositories at and below C{folder}.  Symbolic links are not followed.
 
-    Submodules that are not checked out, and bare repositories, are among them.
+    Submodules that are not checked out, and bare repositories, are included.
 
     @raise OSError: the folder cannot be read.
     """
@@ -96,7 +97,9 @@ def find_inside(folder: bytes) -> Inside:
 
 
 def find_missing(path: bytes, repository: bytes) -> Inside:
-    """Find what the repository at C{repository} still holds of a worktree whose folder is gone."""
+    """Find the parts that the repository at C{repository} still holds of a worktree whose folder is
+    missing.
+    """
     top = os.path.realpath(path)
     owner = recognise(os.path.realpath(repository))
     control = None if owner is None else _control_of(top, owner.common)
@@ -142,7 +145,7 @@ def _inside(top: bytes, found: list[HeldRepository], broken: list[str], *, whole
 
 
 def _absorbed(found: Iterable[HeldRepository], top: bytes) -> list[HeldRepository]:
-    """Submodules whose repositories go too, although they are checked out nowhere."""
+    """Return the submodules whose repositories are removed too, although not checked out."""
     known = {each.repository.control for each in found}
     linked = {each.repository.control for each in found if not _is_main(each.repository)}
     ahead = [control for control in known if control in linked or within(control, top)]
@@ -161,7 +164,7 @@ def _absorbed(found: Iterable[HeldRepository], top: bytes) -> list[HeldRepositor
 
 
 def _controls(folder: bytes) -> Iterator[bytes]:
-    """The control folders below the C{modules} of another: names of submodules may hold slashes."""
+    """Yield the control folders below a C{modules} folder: names of submodules may hold slashes."""
     ahead = deque([folder])
     seen = 0
     while ahead and seen < FOLDERS_LIMIT:
@@ -175,7 +178,9 @@ def _controls(folder: bytes) -> Iterator[bytes]:
 
 
 def _scan(folder: bytes) -> tuple[set[bytes], list[bytes]]:
-    """Names that tell a repository, and the folders to look into; none where it cannot be read."""
+    """Return the names that identify a repository, and the subfolders; nothing if the folder cannot
+    be read.
+    """
     names: set[bytes] = set()
     folders: list[bytes] = []
     try:
@@ -186,7 +191,7 @@ def _scan(folder: bytes) -> tuple[set[bytes], list[bytes]]:
                 if entry.name != _CONTROL and entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
     except OSError:
-        # It is not the user's to read, so nothing of the user's is in it.
+        # The user cannot read it, so it holds no work of the user.
         return names, sorted(folders)
     return names, sorted(folders)
 
@@ -196,7 +201,7 @@ def _is_main(repository: Repository) -> bool:
 
 
 def _is_empty(path: bytes) -> bool:
-    """Return whether C{path} is a folder with nothing in it, which git takes for no repository."""
+    """Return true if C{path} is an empty folder, which git takes for no repository."""
     try:
         return not os.listdir(path)
     except NotADirectoryError:

@@ -1,4 +1,4 @@
-"""Commits that are in one repository or worktree alone, and would be lost with it."""
+"""Commits that exist in one repository or worktree only, and would be lost with it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tservice.git.model import Repository
 from tservice.git.smallfiles import read_small
 
 COUNTED = 1000
-"""Commits counted; of more of them only that is told."""
+"""Commits counted; if there are more, the text says "or more"."""
 NAMED = 3
-"""Commits that a refusal names, newest first, so that somebody can go and get them."""
+"""Commits that an error text names, newest first, so that the user can retrieve them."""
 LOG_BYTES = 1024 * 1024
 """Bytes read of the end of one reflog."""
 LOG_HASHES = 2000
 """Hashes taken of the end of one reflog."""
 BRANCH_LOGS = 500
-"""Reflogs of branches read; a commit that only a further one holds is told as lost."""
+"""Reflogs of branches read; a commit that only a further one holds is reported as lost."""
 
 _NAMED_LENGTH = 9
 _HASH_LIMIT = 100
@@ -32,24 +32,24 @@ _OWN_REFS = ("refs/bisect", "refs/worktree", "refs/rewritten")
 """References that each worktree has for itself."""
 _SHARED = (*(f"--exclude={name}/*" for name in _OWN_REFS), "--glob=refs/*")
 _NOT_PUSHED = ("refs/stash", "refs/remotes/*", "refs/prefetch/*")
-"""References that are counted by themselves, or that a remote has too."""
+"""References that are counted separately, or that a remote has too."""
 _ENTRY = re.compile(rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t\n]*(?:\t(.*))?")
 _REBASE = b"rebase"
 
 
 @frozen(kw_only=True)
 class LostCommits:
-    """The newest commits of which nothing else has a copy, as far as L{COUNTED}."""
+    """The newest commits that have no other copy, at most L{COUNTED}."""
 
     hashes: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of commits."""
         return len(self.hashes)
 
     def told(self, holder: str) -> str:
-        """Return what a refusal says: the number, C{holder}, and the newest of them."""
+        """Return the error text: the number, C{holder}, and the newest of them."""
         number = f"{self.count} or more" if self.count >= COUNTED else str(self.count)
         named = ", ".join(each[:_NAMED_LENGTH] for each in self.hashes[:NAMED])
         more = ", ..." if self.count > NAMED else ""
@@ -59,10 +59,10 @@ class LostCommits:
 async def commits_of_worktree(
     inspector: Inspector, visit: Inspection, others: Sequence[str]
 ) -> LostCommits:
-    """Find commits that a worktree alone reaches: on a detached HEAD, or in a bisect.
+    """Find commits that only a worktree reaches: on a detached HEAD, or in a bisect.
 
-    @param others: where other worktrees are (L{other_heads}).
-    @raise GitError: git cannot tell.
+    @param others: HEADs of other worktrees (L{other_heads}).
+    @raise GitError: git fails.
     """
     own = ("HEAD", *(f"--glob={name}/*" for name in _OWN_REFS))
     return await _lost(inspector, visit, (*own, "--not", *_SHARED, *others))
@@ -71,9 +71,9 @@ async def commits_of_worktree(
 async def commits_of_repository(inspector: Inspector, visit: Inspection) -> LostCommits:
     """Find commits of a whole repository that no remote has.
 
-    Where there is a remote, tags are taken as its own: a clone brings those of no branch as well.
+    If there is a remote, tags count as the remote's: a clone also brings those of no branch.
 
-    @raise GitError: git cannot tell.
+    @raise GitError: git fails.
     """
     known = (*_NOT_PUSHED, "refs/tags/*") if visit.configured.has_remote else _NOT_PUSHED
     excluded = [f"--exclude={name}" for name in known]
@@ -83,7 +83,7 @@ async def commits_of_repository(inspector: Inspector, visit: Inspection) -> Lost
 async def commits_of_nothing(inspector: Inspector, visit: Inspection) -> LostCommits:
     """Find commits of a detached HEAD that no branch, tag or remote has.
 
-    @raise GitError: git cannot tell.
+    @raise GitError: git fails.
     """
     return await _lost(inspector, visit, ("HEAD", "--not", "--branches", "--tags", "--remotes"))
 
@@ -96,11 +96,11 @@ async def commits_of_reflog(
     *,
     tags_stay: bool,
 ) -> LostCommits:
-    """Find commits that nothing but the reflog C{own} of a HEAD has.
+    """Find commits that only the reflog C{own} of a HEAD has.
 
-    @param others: where other worktrees are and branches were, which stay.
-    @param tags_stay: tags are kept; else the commits of one that is no remote's are lost.
-    @raise GitError: git cannot tell.
+    @param others: HEADs of other worktrees and reflogs of branches, which stay.
+    @param tags_stay: tags are kept; otherwise the commits of a tag that no remote has are lost.
+    @raise GitError: git fails.
     """
     if not own:
         return LostCommits()
@@ -114,15 +114,15 @@ async def _lost(inspector: Inspector, visit: Inspection, which: Sequence[str]) -
 
 
 def own_log(repository: Repository) -> list[str]:
-    """Read the commits that the reflog of its HEAD names; blocks.
+    """Return the commits that the reflog of the repository's HEAD names; blocks.
 
-    Steps of a rebase are left out: a branch has its result, and another reflog what was before.
+    Steps of a rebase are left out: a branch has the result, and another reflog the state before.
     """
     return _hashes(os.path.join(repository.control, b"logs", b"HEAD"), _is_step)
 
 
 def other_heads(repository: Repository, inside: Inside) -> list[str]:
-    """Read where the HEADs are that stay when the folder of C{inside} goes; blocks."""
+    """Return the detached HEADs that stay when the folder of C{inside} is removed; blocks."""
     common = repository.common
     controls = [] if inside.goes(common) else [common]
     for control, folder in worktree_folders(common):
@@ -135,7 +135,7 @@ def other_heads(repository: Repository, inside: Inside) -> list[str]:
 
 
 def branch_logs(repository: Repository, inside: Inside) -> list[str]:
-    """Read the commits that reflogs of branches name which stay; blocks."""
+    """Return the commits in reflogs of branches that stay; blocks."""
     if inside.goes(repository.common):
         return []
     found: dict[str, None] = {}
@@ -157,7 +157,7 @@ def _is_step(said: bytes) -> bool:
 
 
 def _hashes(path: bytes, leave_out: Callable[[bytes], bool]) -> list[str]:
-    """The hashes of a reflog, the last ones first."""
+    """Return the hashes of a reflog, the last ones first."""
     found: dict[str, None] = {}
     for line in reversed(_last_lines(path)):
         entry = _ENTRY.fullmatch(line)
@@ -170,7 +170,7 @@ def _hashes(path: bytes, leave_out: Callable[[bytes], bool]) -> list[str]:
 
 
 def _real(hashes: Iterable[bytes]) -> Iterable[bytes]:
-    """Those that are not zero, which stands for none."""
+    """Yield the hashes that are not zero, which means none."""
     return (each for each in hashes if each.strip(b"0"))
 
 
@@ -179,7 +179,7 @@ def _last_lines(path: bytes) -> list[bytes]:
     try:
         descriptor = os.open(path, flags)
     except OSError:
-        return []  # there is no reflog
+        return []  # the reflog is missing
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

@@ -1,4 +1,4 @@
-"""Reading what C{git clone --progress} says while it works, and why it failed."""
+"""Parser for the output of C{git clone --progress}, and for the reason of a failure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from tservice.git.interfaces import CloneProgress
 
 LINE_LIMIT = 4096
-"""Bytes of a line that are looked at, and of the complaints that are kept."""
+"""Bytes of a line that are parsed, and of the error output that is kept."""
 
 _PROGRESS = re.compile(
     rb"(?:remote: )?(Enumerating|Counting|Compressing|Receiving|Resolving|Updating|Filtering)"
@@ -26,10 +26,10 @@ _ENDS = re.compile(rb"[\r\n]")
 
 
 class ProgressReader:
-    """Cuts git's stderr into lines, however it comes.
+    """Splits git's stderr into lines, from pieces of any size.
 
     @ivar now: the latest progress.
-    @ivar complaints: the last lines that tell of none, joined by line feeds.
+    @ivar complaints: the last lines that are no progress, joined by line feeds.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class ProgressReader:
         self._rest = b""
 
     def feed(self, data: bytes) -> bool:
-        """The next bytes; whether L{now} has changed."""
+        """Parse the next bytes; return true if L{now} has changed."""
         before = self.now
         *lines, rest = _ENDS.split(self._rest + data)
         self._rest = rest[-LINE_LIMIT:]
@@ -47,7 +47,7 @@ class ProgressReader:
         return self.now != before
 
     def finish(self) -> bytes:
-        """There is no more: everything that git complained of."""
+        """Parse the rest and return git's error output."""
         self._take(self._rest.strip())
         self._rest = b""
         return self.complaints
@@ -62,13 +62,13 @@ class ProgressReader:
 
 
 _REASONS: tuple[tuple[str, str], ...] = (
-    (r"remote branch .* not found|couldn't find remote ref", "the ref is not known there"),
+    (r"remote branch .* not found|couldn't find remote ref", "the repository has no such ref"),
     (r"no space left on device|disk quota exceeded", "the disk is full"),
     (r"host key verification failed", "cannot connect: the host's key is not known, or changed"),
     (
         r"authentication failed|could not read (username|password)|permission denied"
         r"|returned error: 40[13]|invalid credentials|not allowed",
-        "not allowed: the address needs credentials that are right",
+        "not allowed: the address needs valid credentials",
     ),
     (
         r"repository .* not found|does not appear to be a git repository|does not exist"
@@ -84,6 +84,6 @@ _REASONS: tuple[tuple[str, str], ...] = (
 
 
 def reason(complaints: bytes) -> str | None:
-    """Why a clone failed, in words of our own; C{None}: git's words are as good."""
+    """Return a plain reason for a failed clone; C{None}: git's text is as good."""
     text = complaints.decode("utf-8", "replace").lower()
     return next((told for pattern, told in _REASONS if re.search(pattern, text)), None)

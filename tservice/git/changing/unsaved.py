@@ -1,4 +1,4 @@
-"""What would be lost with a folder: work that is in no other repository (protocol-cases)."""
+"""Work that would be lost with a folder because no other repository has it (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from tservice.git.smallfiles import read_small
 _T = TypeVar("_T")
 
 SECONDS = 30.0
-"""That one git command may take."""
+"""Seconds that one git command may take."""
 
 _COUNT_LIMIT = 100
 _REASON_LIMIT = 4096
 _ON_NO_REMOTE = ("--branches", "--not", "--remotes", "--")
 _OWN = {b".claude/": b"settings.local.json"}
-"""What the service itself puts into a workspace: such a folder with nothing but this in it."""
+"""Files that the service itself writes into a workspace: a folder that holds only this file."""
 _UNDER_WAY = {
     b"rebase-merge": "rebase",
     b"rebase-apply": "rebase",
@@ -55,15 +55,15 @@ _UNDER_WAY = {
     b"sequencer": "sequence of picks",
     b"BISECT_LOG": "bisect",
 }
-"""Files of a control folder that tell of an operation which is not finished."""
+"""Files of a control folder that show an unfinished operation."""
 
 
 @frozen(kw_only=True)
 class _Look:
-    """One look at a folder.
+    """Context of checking one folder.
 
     @ivar source: the repository of a worktree that is removed; C{None}: the folder is moved to the
-        trash, from where it can be taken back.
+        trash, from where it can be restored.
     """
 
     inspector: Inspector
@@ -74,13 +74,13 @@ class _Look:
 
     @property
     def for_good(self) -> bool:
-        """Whether nothing can be taken back."""
+        """True if nothing can be restored."""
         return self.source is not None
 
 
 @frozen(kw_only=True)
 class _Files:
-    """What the files of one repository tell, beside git."""
+    """Facts about one repository that come from its files instead of git."""
 
     changes: int = 0
     under_way: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class _Files:
 
 
 class UnsavedWork:
-    """Tells, with the rights of the place where the folder is."""
+    """Finds unsaved work, with the rights of the folder's location."""
 
     def __init__(
         self, in_place: InPlace, inspector_of: Callable[[Place, str | None], Inspector]
@@ -113,7 +113,7 @@ class UnsavedWork:
             owner=owner,
             source=repository,
         )
-        found = [] if inside.whole else ["there is too much in it to be looked through"]
+        found = [] if inside.whole else ["it has too many folders or repositories to check"]
         found += [f"{name} has a .git that leads to no repository" for name in inside.broken]
         for held in inside.repositories:
             lost = await self._lost(look, held.repository)
@@ -125,7 +125,7 @@ class UnsavedWork:
         try:
             said = await self._told(look, repository)
         except (GitError, BadOutput) as error:
-            return f"a repository that cannot be looked at: {error}"
+            return f"a repository that cannot be checked: {error}"
         return " and ".join(said)
 
     async def _told(self, look: _Look, repository: Repository) -> list[str]:
@@ -156,7 +156,9 @@ class UnsavedWork:
         return said
 
     async def _secrets(self, look: _Look, visit: Inspection) -> list[str]:
-        """Ignored files with secrets; copies of those of the case that it comes from are none."""
+        """Return a text about ignored files with secrets, except copies of those of the case it
+        comes from.
+        """
         if look.source is None or visit.repository.bare:
             return []
         paths = await list_ignored_secrets(look.inspector, visit)
@@ -177,9 +179,9 @@ class UnsavedWork:
 
 
 async def _unpushed(look: _Look, visit: Inspection, status: RepositoryStatus | None) -> int:
-    """Commits of a repository with a remote that are not pushed.
+    """Return the number of unpushed commits of a repository with a remote.
 
-    Of a worktree those of what is checked out: its other branches are not in it.
+    For a worktree only the checked-out branch counts: its other branches are not in it.
     """
     checked_out = 0 if status is None else status.unpushed.count
     goes = look.inside.goes(visit.repository.common)
@@ -192,7 +194,7 @@ async def _unpushed(look: _Look, visit: Inspection, status: RepositoryStatus | N
 async def _lost_commits(
     look: _Look, visit: Inspection, files: _Files
 ) -> tuple[LostCommits, LostCommits]:
-    """The commits that nothing else has, and those that but the reflog has."""
+    """Return the commits that have no other copy, and those that only the reflog has."""
     inspector, inside, repository = look.inspector, look.inside, visit.repository
     goes = inside.goes(repository.common)
     if not goes and not inside.goes(repository.control):
@@ -219,7 +221,7 @@ async def _stashes(inspector: Inspector, visit: Inspection) -> int:
     if not listed:
         return 0
     words = (*COUNT, "--walk-reflogs", "refs/stash", "--")
-    # A stash whose reflog is gone is one all the same.
+    # A stash without a reflog still counts.
     return max(1, parse_count(await inspector.ask(visit, words, _COUNT_LIMIT)))
 
 
@@ -228,14 +230,17 @@ def _counted(number: int, one: str, many: str) -> list[str]:
 
 
 def _find(folder: str, repository: str | None) -> Inside:
-    """@raise OSError: the folder cannot be read."""
+    """Find the repositories of a folder, or the rest of a worktree whose folder is missing.
+
+    @raise OSError: the folder cannot be read.
+    """
     if repository is not None and not os.path.lexists(folder):
         return find_missing(os.fsencode(folder), os.fsencode(repository))
     return find_inside(os.fsencode(folder))
 
 
 def _read_files(repository: Repository, inside: Inside, status: RepositoryStatus | None) -> _Files:
-    """What the file system tells of a repository; blocks."""
+    """Collect facts about a repository from the file system; blocks."""
     control = repository.control
     goes = inside.goes(control)
     names = (name for name in _UNDER_WAY if os.path.lexists(os.path.join(control, name)))
@@ -251,7 +256,7 @@ def _read_files(repository: Repository, inside: Inside, status: RepositoryStatus
 
 
 def _lock(repository: Repository) -> str | None:
-    """Why a linked worktree is locked; C{None}: it is not."""
+    """Return why a linked worktree is locked; C{None}: it is not."""
     path = os.path.join(repository.control, b"locked")
     if repository.control == repository.common or not os.path.lexists(path):
         return None
@@ -260,7 +265,7 @@ def _lock(repository: Repository) -> str | None:
 
 
 def _worktrees_elsewhere(repository: Repository, inside: Inside) -> int:
-    """Worktrees that stay and are nothing without this repository, which goes; blocks."""
+    """Return the number of worktrees outside that would lose their repository; blocks."""
     if not inside.goes(repository.common) or repository.control != repository.common:
         return 0
     folders = [folder for _, folder in worktree_folders(repository.common)]
@@ -268,7 +273,7 @@ def _worktrees_elsewhere(repository: Repository, inside: Inside) -> int:
 
 
 def _changes(repository: Repository, status: RepositoryStatus) -> int:
-    """Paths that are not committed, less what the service put there; blocks."""
+    """Return the number of uncommitted paths, without those that the service wrote; blocks."""
     own = [
         change.path
         for change in status.tree.files

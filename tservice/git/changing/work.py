@@ -1,4 +1,4 @@
-"""What other features have git do."""
+"""Git operations for other features."""
 
 from __future__ import annotations
 

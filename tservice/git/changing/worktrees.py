@@ -1,4 +1,4 @@
-"""Worktrees: made beside a repository, and removed (protocol-worktrees)."""
+"""Add worktrees next to a repository, and remove them (protocol-worktrees)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tservice.git.model import Repository
 from tservice.git.runner import GitError
 
 SECONDS = 120.0
-"""That one git command may take: it checks a whole tree out."""
+"""Seconds that a git command may take if it checks out a whole tree."""
 READ_SECONDS = 30.0
-"""That one may take which only looks, or takes back."""
+"""Seconds that a git command may take if it only reads, or rolls back."""
 _LIMIT = 1024 * 1024
 _UNKNOWN = "is not a working tree"
 _TAKEN = ("is already checked out at", "is already used by worktree", "a branch named")
@@ -31,25 +31,32 @@ _TAKEN = ("is already checked out at", "is already used by worktree", "a branch 
 
 @frozen(kw_only=True)
 class _Shop:
-    """Git in one repository."""
+    """Git commands in one repository."""
 
     inspector: Inspector
     visit: Inspection
 
     async def briefly(self, *words: str) -> bytes:
-        """@raise GitError: it failed."""
+        """Run a short command and return its output.
+
+        @raise GitError: it failed.
+        """
         return await self.inspector.ask(self.visit, words, _LIMIT)
 
     async def change(self, *words: str) -> bytes:
-        """@raise GitError: it failed."""
+        """Run a command that may take long, and return its output.
+
+        @raise GitError: it failed.
+        """
         return await self.inspector.ask(evolve(self.visit, timeout=SECONDS), words, _LIMIT)
 
     async def forget(self, path: str, *, known: bool) -> None:
-        """Remove the worktree at C{path}, or what git notes of it where its folder is gone.
+        """Remove the worktree at C{path}, or git's record of it if its folder is missing.
 
-        No other is touched: C{git worktree prune} would forget each whose folder is away.
+        No other worktree is touched: C{git worktree prune} would remove each one whose folder is
+        missing.
 
-        @param known: git has to know it; else it may have forgotten it already.
+        @param known: git must have a record of it; otherwise a missing record is no error.
         @raise ServiceError: 422: git refuses.
         """
         try:
@@ -69,19 +76,19 @@ class GitWorktrees:
         self._inspector_of = inspector_of
 
     async def add(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
-        """Make one; what it returns takes it back."""
+        """Add a worktree; return a function that removes it again."""
         try:
             shop = await self._open(order.folder, order.place, order.owner)
         except Closed as error:
             raise _refused(error) from None
         if shop is None:
-            raise failed(f"{order.folder} is no git repository")
+            raise failed(f"{order.folder} is not a git repository")
         try:
             there, elsewhere = await self._branches(shop, order.branch)
             if there and order.start is not None:
-                text = f"the branch {order.branch} is there already: leave from out"
+                text = f"the branch {order.branch} already exists: leave from out"
                 raise ServiceError(ErrorCode.ALREADY_EXISTS, text)
-            # Git takes an empty folder too, and one that this made is this one's to remove.
+            # Git accepts an empty folder, and the rollback may remove a folder made here.
             claim = partial(_claim, order.path)
             await self._in_place(order.place, claim, order.path, order.owner)
             try:
@@ -95,26 +102,26 @@ class GitWorktrees:
         return partial(self._undo, shop, order, not there)
 
     async def remove(self, path: str, repository: str, place: Place, owner: str | None) -> None:
-        """Remove one; its branch stays."""
+        """Remove a worktree; its branch stays."""
         found = await self._in_place(place, partial(_recognised, path), path, owner)
         if found is not None and found.control == found.common:
-            return  # somebody made a repository of its own there
+            return  # a separate repository was made there
         try:
             shop = await self._open(repository, place, owner)
         except Closed:
-            # What is left of it in there is for the git of whoever has it.
+            # The git inside the container can remove the rest of it.
             if found is not None:
                 work = partial(shutil.rmtree, path, ignore_errors=True)
                 await self._in_place(place, work, path, owner)
             return
         if shop is None:
             if found is not None:
-                raise failed(f"the repository of this worktree is not at {repository} any more")
+                raise failed(f"the repository of this worktree is no longer at {repository}")
             return
         if found is None:
             there = await self._in_place(place, partial(os.path.lexists, path), path, owner)
             if there:
-                return  # what is there now is no worktree
+                return  # it is no worktree any more
         elif found.common != shop.visit.repository.common:
             return
         await shop.forget(path, known=found is not None)
@@ -133,22 +140,24 @@ class GitWorktrees:
         return _Shop(inspector=inspector, visit=visit)
 
     async def _branches(self, shop: _Shop, branch: str) -> tuple[bool, str | None]:
-        """Whether there is such a branch, and the reference of the only remote's that is."""
+        """Return whether the branch exists, and its reference on a remote, if exactly one remote
+        has it.
+        """
         own, others = f"refs/heads/{branch}", f"refs/remotes/*/{branch}"
         output = await shop.briefly("for-each-ref", "--format=%(refname)", "--", own, others)
         names = output.decode("utf-8", "replace").splitlines()
         far = [name for name in names if name.startswith("refs/remotes/")]
-        # Git does not choose between several remotes.
+        # Git itself does not choose between several remotes.
         only = far[0] if len(far) == 1 and far[0].split("/", 3)[-1] == branch else None
         return own in names, only
 
     async def _undo(self, shop: _Shop, order: WorktreeOrder, made: bool) -> None:
-        """Whatever became of it, nothing is left; each step is tried, for as long as a look."""
+        """Roll back.  Attempt every step, each with the time limit of a reading command."""
         with suppress(GitError):
             await shop.briefly("worktree", "remove", "--force", "--force", "--", order.path)
         work = partial(shutil.rmtree, order.path, ignore_errors=True)
         await self._in_place(order.place, work, order.path, order.owner)
-        # A git that was ended on its way may have left what it noted of the folder.
+        # A killed git may have left its record of the folder.
         with suppress(GitError):
             await shop.briefly("worktree", "remove", "--force", "--force", "--", order.path)
         if made:
@@ -157,32 +166,37 @@ class GitWorktrees:
 
 
 def _which(order: WorktreeOrder, there: bool, elsewhere: str | None) -> list[str]:
-    """Arguments of C{git worktree add}: a branch that is there, one of a remote's, or a new one."""
+    """Return the arguments of C{git worktree add}: an existing branch, one of a remote, or a new
+    one.
+    """
     if there and order.start is None:
         return ["--quiet", "--", order.path, order.branch]
     if elsewhere is not None and order.start is None:
-        # By its whole name: a tag of that name would be checked out, on no branch.
+        # The full name, because a tag of the short name would be checked out detached.
         return ["--quiet", "--track", "-b", order.branch, "--", order.path, elsewhere]
     start = order.start or "HEAD"
     return ["--quiet", "--no-track", "-b", order.branch, "--", order.path, start]
 
 
 def _claim(path: str) -> None:
-    """@raise ServiceError: 409, 422."""
+    """Create the folder of a new worktree.
+
+    @raise ServiceError: 409, 422.
+    """
     try:
         os.mkdir(path)
     except FileExistsError:
-        text = f"{path} is there already"
+        text = f"{path} already exists"
         raise ServiceError(ErrorCode.ALREADY_EXISTS, text) from None
     except OSError as error:
-        raise failed(f"{path} cannot be made: {trouble(error) or error.strerror}") from error
+        raise failed(f"{path} cannot be created: {trouble(error) or error.strerror}") from error
 
 
 def _recognised(folder: str) -> Repository | None:
     try:
         return recognise(os.path.realpath(os.fsencode(folder)))
     except OSError:
-        return None  # what was a link a moment ago is none
+        return None  # a link was replaced
 
 
 def _refused(error: GitError) -> ServiceError:
