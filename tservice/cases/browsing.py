@@ -1,4 +1,4 @@
-"""Folders for a folder picker (protocol-cases)."""
+"""Listing of folders for a folder picker (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tservice.core.kernelfiles import leads_to_kernel, open_plain
 MOST_FOLDERS = 500
 """Folders listed at most (protocol-cases)."""
 _SEEN = 20_000
-"""Entries of a folder that are looked at."""
+"""Entries of a folder that are read."""
 
 
 @frozen(kw_only=True)
 class Folder:
-    """One folder inside of another."""
+    """Folder inside of another."""
 
     name: str
     path: str
@@ -28,9 +28,9 @@ class Folder:
 
 @frozen(kw_only=True)
 class Listing:
-    """The folders in a folder.
+    """Folders in a folder.
 
-    @ivar parent: C{None}: there is nothing above that may be looked at.
+    @ivar parent: C{None}: the caller may not see anything above.
     """
 
     path: str
@@ -40,16 +40,16 @@ class Listing:
 
 
 def browse(path: str, top: str | None, *, hidden: bool, look: bool) -> Listing:
-    """The folders in C{path}; blocks.
+    """Return the folders in C{path}; blocks.
 
-    @param top: what must not be left; C{None}: everything may be looked at.
-    @param look: look into each of them too, and follow links: what does not answer then holds
-        up the whole.
-    @raise ServiceError: 400: no folder, or one of the kernel's; 403: above C{top}; 404: missing;
-        422: not readable.
+    @param top: the folder that must not be left; C{None}: all folders may be read.
+    @param look: read each of them too, and follow links: one that does not answer then blocks the
+        whole call.
+    @raise ServiceError: 400: no folder, or one of the kernel; 403: above C{top}; 404: missing; 422:
+        not readable.
     """
     if leads_to_kernel(path):
-        # What is there belongs to the process that looks: open folders of everybody's, for one.
+        # Their content depends on the reading process, for example its open folders.
         raise invalid("path", "must not be in /proc, /sys or /dev, nor lead through them")
     real = os.path.realpath(path)
     root = None if top is None else os.path.realpath(top)
@@ -78,7 +78,7 @@ def browse(path: str, top: str | None, *, hidden: bool, look: bool) -> Listing:
 
 
 def _names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool]:
-    """By name, those that begin with a dot last."""
+    """Return the names of folders, sorted, with those that begin with a dot last."""
     found: list[str] = []
     with _open(path) as folder, os.scandir(folder) as entries:
         for number, entry in enumerate(entries):
@@ -91,7 +91,7 @@ def _names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool]:
 
 @contextmanager
 def _open(path: str) -> Iterator[int]:
-    """The folder itself: a link may be turned since it was judged."""
+    """Open the folder itself: a link may have been changed since the check."""
     folder = open_plain(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield folder
@@ -104,7 +104,9 @@ def _sorted(names: list[str]) -> list[str]:
 
 
 def _shown(name: str, hidden: bool) -> bool:
-    """Names that are not UTF-8, or hold control characters, cannot be addressed."""
+    """Return true if a name is listed; names that are not UTF-8, or hold control characters, cannot
+    be addressed.
+    """
     return (hidden or not name.startswith(".")) and name.isprintable()
 
 

@@ -1,4 +1,4 @@
-"""Cases, put together."""
+"""Assembly of the cases feature."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def build_cases(
     sessions: Callable[[], ISessions],
     containers: IContainers | None = None,
 ) -> Feature[CaseService]:
-    """The cases; a stop ends what is being cloned, and waits until nothing is changed any more.
+    """Build the cases feature; its stop cancels clones and waits for all changes.
 
-    @param sessions: not asked before there is a request: they are made after the cases.
+    @param sessions: not called before the first request, since sessions are built after the cases.
     """
     config, store = ground.config, CaseStore(ground.database)
 

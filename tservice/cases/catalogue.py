@@ -1,4 +1,4 @@
-"""The cases of a caller, as they are now (protocol-cases)."""
+"""Cases of a caller with their current state (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from tservice.core.places.place import PlaceKind
 from tservice.sessions.interfaces import ISessions, Session
 
 Count = Callable[[str, str], int]
-"""How many sessions work in the case of a name and a path."""
+"""Returns the number of sessions that work in the case of a name and a path."""
 
 
 class Catalogue:
-    """Reads; nothing here changes anything."""
+    """Reader of cases; it changes nothing."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Catalogue:
         self._sessions = sessions
 
     async def every(self, caller: Identity) -> list[Case]:
-        """The caller's cases, in their order."""
+        """Return the caller's cases, in their order."""
         desk = self._desk
         await desk.ready(caller)
         owner = desk.owner(caller)
@@ -74,7 +74,7 @@ class Catalogue:
         return in_order(self._reached(found, caller), self._orders.of(owner))
 
     async def get(self, name: str, caller: Identity) -> Case:
-        """One case of the caller's, however its name is written.
+        """Return a case of the caller; upper and lower case of its name do not matter.
 
         @raise ServiceError: 404: there is none.
         """
@@ -106,30 +106,32 @@ class Catalogue:
         ]
 
     async def agent_made(self, caller: Identity) -> Sequence[tuple[Case, Marker]]:
-        """Those that agents had made, with who did, the newest first."""
+        """Return the cases that agents had made, with their markers, the newest first."""
         cases = await self.every(caller)
         found = [(case, case.marker) for case in cases if case.marker is not None]
         return sorted(found, key=lambda each: -each[1].created_at)
 
     def live_in(self, name: str, path: str, caller: Identity) -> int:
-        """Sessions with a process that work in a case."""
+        """Return the number of sessions with a process that work in a case."""
         return self._live(caller)(name, path)
 
     def sessions_in(self, name: str, path: str, caller: Identity) -> Sequence[Session]:
-        """Sessions that work in a case, with a process or without."""
+        """Return the sessions that work in a case, with a process or without."""
         owner = self._desk.workspaces.owner_of(caller)
         every = self._sessions().list()
         return [each for each in every if _works_in(each, name, path, owner)]
 
     def _contained(self, case: Case, owner: str) -> Case:
-        """With its container, where it has one."""
+        """Return the case with its container, if it has one."""
         found = self._containers.of(owner, case.name)
         if found is None:
             return case
         return evolve(case, location=CaseLocation.CONTAINER, container=found)
 
     def _live(self, caller: Identity) -> Count:
-        """Counts the sessions with a process in a case; good for now."""
+        """Return a function that counts the sessions with a process in a case; valid for this call
+        only.
+        """
         owner = self._desk.workspaces.owner_of(caller)
         running = [each for each in self._sessions().list() if each.pid is not None]
         return lambda name, path: sum(_works_in(each, name, path, owner) for each in running)
@@ -137,7 +139,7 @@ class Catalogue:
     async def _look(
         self, caller: Identity, cases_dir: Path, linked: list[str]
     ) -> dict[str, FolderLook]:
-        """All at once, or each alone where one does not answer, or too much waits for it."""
+        """Read all folders in one call, or each separately if one does not answer or is busy."""
         try:
             return await self._all(caller, cases_dir, linked)
         except ServiceError:
@@ -175,14 +177,16 @@ class Catalogue:
             raise explain(error, "the cases cannot be read") from error
 
     def _may_see(self, row: CaseRow, cases_dir: Path, caller: Identity) -> bool:
-        """An account that was an admin's may have cases that it cannot reach any more."""
+        """Return true if the caller may see the case; a former admin may have cases that it can no
+        longer reach.
+        """
         if row.path is None:
             return False
         inside = PurePosixPath(row.path).is_relative_to(cases_dir)
         return inside or self._desk.workspaces.is_free(caller)
 
     def _away(self, row: CaseRow, live: Count) -> Case:
-        """Nobody goes there to look."""
+        """Return a case at another location; its folder is not read."""
         known = row.far is not None and self._desk.workspaces.places.find(row.far) is not None
         return Case(
             name=row.name,
@@ -196,7 +200,9 @@ class Catalogue:
         )
 
     def _reached(self, cases: Sequence[Case], caller: Identity) -> Sequence[Case]:
-        """Of a token that is bound to sessions: the cases that those work in."""
+        """Return the cases visible to a caller: a token that is limited to sessions sees only their
+        cases.
+        """
         if caller.sessions is None:
             return cases
         owner = self._desk.workspaces.owner_of(caller)
@@ -242,7 +248,7 @@ def _local(name: str, path: str, looked: FolderLook, row: CaseRow | None, live: 
 
 
 def _works_in(session: Session, name: str, path: str, owner: str | None) -> bool:
-    """By the name of its case, or by its folder, which is the case's or below it."""
+    """Return true if the session has that case name, or works in the case's folder or below it."""
     by_name = session.case_name is not None and same(session.case_name, name)
     if by_name and session.owner == owner:
         return True

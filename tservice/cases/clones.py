@@ -1,4 +1,4 @@
-"""Cases that come from a repository elsewhere (protocol-clone)."""
+"""Cases that are cloned from another repository (protocol-clone)."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from tservice.git.interfaces import (
 Hold = Callable[[CloneSource, str], Awaitable[CloneSource]]
 """See L{hold_to_public}."""
 STAGING = ".cloning-"
-"""How the folder is called, in that of the cases, that a clone is made in."""
+"""Prefix of the folder, in the folder of cases, in which a clone is made."""
 AT_ONCE = 8
 """Clones of all users together."""
 STEP = 0.25
-"""Seconds between two words of progress (protocol-clone)."""
+"""Seconds between two progress events (protocol-clone)."""
 
 
 @frozen(kw_only=True)
 class CloneWish:
-    """What somebody wants cloned."""
+    """Request to clone a repository into a case."""
 
     name: str
     repository: str
@@ -55,7 +55,7 @@ class CloneWish:
 
 @frozen(kw_only=True)
 class CloneResult:
-    """What came of it; see L{Cloned}."""
+    """Result of a clone; see L{Cloned}."""
 
     name: str
     repository: str
@@ -64,10 +64,10 @@ class CloneResult:
 
 @define(eq=False)
 class _Active:
-    """One that is under way.
+    """Clone in progress.
 
-    @ivar staging: where it is made.
-    @ivar again: judges its caller once more.
+    @ivar staging: the folder in which it is made.
+    @ivar again: authorizes its caller again.
     """
 
     owner: str
@@ -84,7 +84,7 @@ class _Active:
 
 
 class Clones:
-    """One at a time for each owner."""
+    """Running clones, one at a time for each owner."""
 
     def __init__(self, desk: Desk, git: IGitWork, hold: Hold) -> None:
         """@param hold: keeps a source to the public internet, in the name of an account."""
@@ -94,7 +94,7 @@ class Clones:
         self._active: dict[str, _Active] = {}
 
     def of(self, owner: str) -> list[Case]:
-        """The cases that are still being cloned."""
+        """Return the cases that are still being cloned."""
         active = self._active.get(owner)
         if active is None:
             return []
@@ -109,17 +109,17 @@ class Clones:
         return [case]
 
     def in_use(self, path: str) -> bool:
-        """Whether something is being made there."""
+        """Return true if a clone is being made at that path."""
         return any(path in (each.staging, each.path) for each in self._active.values())
 
     async def clone(
         self, wish: CloneWish, caller: Identity, again: Callable[[], None]
     ) -> CloneResult:
-        """Clone, and go on when the caller hangs up.
+        """Clone a repository; continue if the caller disconnects.
 
-        @param again: judges the caller once more, before what was cloned is kept.
-        @raise ServiceError: 400, 403 for the address; 409: the name is taken; 422: it failed;
-            429: a clone of the caller's runs.
+        @param again: authorizes the caller again, before the clone becomes a case.
+        @raise ServiceError: 400, 403 for the address; 409: the name is taken; 422: it failed; 429:
+            a clone of the caller runs.
         """
         check_case_name(wish.name)
         source = judge_source(wish.repository, local=caller.admin)
@@ -133,7 +133,7 @@ class Clones:
         return await active.flight.join()
 
     async def cancel(self, name: str, caller: Identity) -> None:
-        """End a clone; what it made is gone when this returns.
+        """Cancel a clone; returns after its files are removed.
 
         @raise ServiceError: 404: there is none of that name.
         """
@@ -146,7 +146,7 @@ class Clones:
         await over
 
     def stop(self) -> list[Deferred[None]]:
-        """End all of them; each fires when its one is over."""
+        """Cancel all clones; each Deferred fires after the end of one."""
         flights = [active.flight for active in self._active.values() if active.flight]
         for active in tuple(self._active.values()):
             active.run.cancel()
@@ -158,7 +158,7 @@ class Clones:
         desk = self._desk
         owner, cases = desk.owner(caller), desk.workspaces.cases_of(caller)
         if owner in self._active or len(self._active) >= AT_ONCE:
-            text = "a clone runs already" if owner in self._active else "too many clones run"
+            text = "a clone is already running" if owner in self._active else "too many clones run"
             raise ServiceError(ErrorCode.RATE_LIMITED, f"{text}; wait for its end")
         active = _Active(
             owner=owner,
@@ -190,7 +190,7 @@ class Clones:
         self, active: _Active, wish: CloneWish, source: CloneSource, caller: Identity
     ) -> Cloned:
         desk, place = self._desk, self._desk.workspaces.place_of(caller)
-        # Should the service end now, the next one sweeps it.
+        # If the service crashes now, the sweep removes it.
         desk.store.doom(active.staging, place.id, now_ms(desk.clock))
         making = None
         try:
@@ -209,12 +209,14 @@ class Clones:
         except Exception as error:
             await self._clear(active, making, caller)
             if isinstance(error, OSError):
-                raise explain(error, "the clone could not be kept") from error
+                raise explain(error, "the clone could not be stored") from error
             raise
         return cloned
 
     async def _settle(self, active: _Active, wish: CloneWish, caller: Identity) -> None:
-        """From the staging folder to where it belongs; all of it or nothing."""
+        """Move a clone from the staging folder to its place, and save the case; all of it or
+        nothing.
+        """
         desk = self._desk
         if active.run.cancelled:
             raise failed("the clone was cancelled")
@@ -248,7 +250,7 @@ class Clones:
         self._desk.publish(EventName.CASE_CREATED, active.owner, case_answer(case))
 
     async def _clear(self, active: _Active, making: Making | None, caller: Identity) -> None:
-        """What cannot be removed now is left to the sweep."""
+        """Remove a failed clone; the sweep removes what cannot be removed now."""
         desk = self._desk
         try:
             await desk.at(caller, (), partial(remove_tree, active.staging))
@@ -275,6 +277,6 @@ class Clones:
 
 
 def _prepare(active: _Active, making: Making) -> None:
-    """The folder of the cases is there, and nothing at the staging folder."""
+    """Make the folder of the cases, and remove anything at the staging folder."""
     remove_tree(active.staging)
     making.folders(Path(active.staging).parent)

@@ -1,4 +1,6 @@
-"""What every change of cases needs: one at a time for each name, done as whose it is, and told."""
+"""Common operations of all changes of cases: reserve names, work on folders as the owner, publish
+events.
+"""
 
 from __future__ import annotations
 
@@ -29,20 +31,20 @@ from tservice.core.identity import Identity
 from tservice.core.payload import Payload
 
 PROBE_SECONDS = 3.0
-"""That a folder gets to answer (protocol-case-paths)."""
+"""Seconds that a folder gets to answer (protocol-case-paths)."""
 
 MADE = "made"
-"""What is done to a name that a new case gets."""
+"""Operation on the name of a new case."""
 
 _T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
 class DeskDependencies:
-    """What the desk stands on.
+    """Dependencies of L{Desk}.
 
-    @ivar files: the door for folders that users named.
-    @ivar hooks: puts the hooks of agents into new folders.
+    @ivar files: worker pool for folders that users named.
+    @ivar hooks: writes the hooks of agents into new folders.
     """
 
     clock: IReactorTime
@@ -56,14 +58,14 @@ class DeskDependencies:
 
 @define(eq=False)
 class _Reserved:
-    """What is done to a name, and who waits for its end."""
+    """Operation on a name, and the callers that wait for its end."""
 
     what: str
     waiting: list[Deferred[None]] = field(factory=list)
 
 
 class Desk:
-    """See the module."""
+    """Common operations of all changes of cases."""
 
     def __init__(self, deps: DeskDependencies) -> None:
         self.clock, self.store = deps.clock, deps.store
@@ -73,13 +75,13 @@ class Desk:
         self._flights: set[Flight[Any]] = set()
 
     def owner(self, caller: Identity) -> str:
-        """Whose cases the caller's are, as they are kept."""
+        """Return the owner under which the caller's cases are stored."""
         return self.workspaces.owner_of(caller) or ""
 
     async def ready(self, caller: Identity, paths: Iterable[str] = ()) -> None:
-        """Make sure that looking at C{paths}, and at the caller's home, holds up nobody.
+        """Check that C{paths}, and the caller's home, can be read without blocking other work.
 
-        The system's word on the caller's OS user is at hand then.
+        The system's data about the caller's OS user is cached afterwards.
 
         @raise ServiceError: 422: one does not answer; 429: too much is asked.
         """
@@ -90,9 +92,9 @@ class Desk:
 
     @contextmanager
     def reserve(self, owner: str, name: str, what: str) -> Iterator[None]:
-        """Nobody else does anything to that name meanwhile.
+        """Reserve the name.  Concurrent operations on it fail with 409.
 
-        @param what: is done to it, for who comes second: C{removed}.
+        @param what: the operation, for the error text of the second caller: C{removed}.
         @raise ServiceError: 409.
         """
         self.refuse_reserved(owner, name)
@@ -105,24 +107,30 @@ class Desk:
                 waiter.callback(None)
 
     async def made(self, owner: str, name: str) -> None:
-        """Return once nobody is making a case of that name any more."""
+        """Wait until no case of that name is being made."""
         while (other := self._reserved.get((owner, name.lower()))) and other.what == MADE:
             waiter: Deferred[None] = Deferred(other.waiting.remove)
             other.waiting.append(waiter)
             await waiter
 
     def is_reserved(self, owner: str, name: str) -> bool:
-        """Return whether something is done to that name."""
+        """Return true if an operation on that name runs."""
         return (owner, name.lower()) in self._reserved
 
     def refuse_reserved(self, owner: str, name: str) -> None:
-        """@raise ServiceError: 409: something is done to that name."""
+        """Fail if an operation on that name runs.
+
+        @raise ServiceError: 409.
+        """
         other = self._reserved.get((owner, name.lower()))
         if other is not None:
             raise conflict(f"The case {name} is being {other.what}")
 
     async def refuse_taken(self, caller: Identity, name: str) -> None:
-        """@raise ServiceError: 409: there is such a case; 422: there are too many."""
+        """Fail if no case of that name can be added.
+
+        @raise ServiceError: 409: the name is taken; 422: there are too many.
+        """
         row = self.store.find(self.owner(caller), name)
         if row is not None and row.path is not None:
             raise taken(row.name)
@@ -132,18 +140,21 @@ class Desk:
         await self.refuse_too_many(caller)
 
     async def refuse_too_many(self, caller: Identity) -> None:
-        """@raise ServiceError: 422: the owner has as many cases as there may be."""
+        """Fail if the owner has the maximum number of cases.
+
+        @raise ServiceError: 422.
+        """
         owner, cases = self.owner(caller), self.workspaces.cases_of(caller)
         rows = self.store.of(owner)
         if len(rows) < MOST_CASES:
             return
         there = set(await self.at(caller, [str(cases)], partial(local_names, cases)))
-        # What somebody removed by hand is forgotten.
+        # Rows whose folder was removed by hand are deleted.
         gone = [row for row in rows if row.path is None and row.name not in there]
         for row in gone:
             self.store.forget(owner, row.name)
         if len(rows) - len(gone) >= MOST_CASES:
-            raise failed(f"there are {MOST_CASES} cases already")
+            raise failed(f"there are already {MOST_CASES} cases: remove one first")
 
     # -- folders
 
@@ -157,13 +168,13 @@ class Desk:
         acting: bool = False,
         inside: str = "",
     ) -> _T:
-        """The result of C{work} on folders, done with the rights of the caller's place.
+        """Return the result of C{work} on folders, done with the rights of the caller's location.
 
-        @param paths: what it looks at; they are asked whether they answer.
-        @param seconds: that it may take.
+        @param paths: the paths that it reads; each is tested for an answer.
+        @param seconds: time limit of C{work}.
         @param acting: C{work} takes those rights by itself.
-        @param inside: a folder of which it looks into each entry: when one hangs, nobody else is
-            sent there for that, and the folder itself is free.
+        @param inside: a folder of which it reads each entry: if one hangs, other calls for the
+            folder's entries fail early, and the folder itself stays usable.
         @raise ServiceError: 422: one does not answer; 429: too much is asked.
         """
         named = tuple(paths)
@@ -176,23 +187,23 @@ class Desk:
         return found
 
     async def folder(self, text: str, caller: Identity, named: str) -> str:
-        """L{Workspaces.folder}, and 422, 429 as L{at}."""
+        """Call L{Workspaces.folder}; also 422, 429 as L{at}."""
         look = partial(self.workspaces.folder, text, caller, named)
         return await self._judged(caller, text, look)
 
     async def default(self, caller: Identity, chosen: str | None) -> str:
-        """L{Workspaces.default}, and 422, 429 as L{at}."""
+        """Call L{Workspaces.default}; also 422, 429 as L{at}."""
         find = partial(self.workspaces.default, caller, chosen)
         return await self._judged(caller, chosen or "", find)
 
     async def _judged(self, caller: Identity, path: str, look: Callable[[], str]) -> str:
-        """A folder that a session works in has as long as any start gives it."""
+        """Call C{look} with the time limit of a session's start."""
         await self._deps.reach.paths(caller.place, [path], caller.username)
         found: str = await self._deps.files.run(look, caller.username, START_SECONDS, at=path)
         return found
 
     async def local_name(self, name: str, caller: Identity) -> str | None:
-        """L{Workspaces.local_name}.
+        """Call L{Workspaces.local_name}.
 
         @raise ServiceError: 422: the folder of the cases cannot be read; as L{at}.
         """
@@ -206,7 +217,7 @@ class Desk:
     async def make(
         self, caller: Identity, paths: Iterable[str], work: Callable[[Making], None]
     ) -> Making:
-        """What C{work} made; nothing is left where it failed, or took too long.
+        """Run C{work}, and return what it made; roll back if it failed, or took too long.
 
         @raise OSError: as C{work} does.
         @raise ServiceError: as L{at}.
@@ -221,18 +232,18 @@ class Desk:
         return making
 
     async def undo(self, caller: Identity, making: Making) -> None:
-        """Take back what was made."""
+        """Roll back what was made."""
         await self.at(caller, (), making.undo)
 
     def hooks_for(self, caller: Identity) -> PutHooks:
-        """What puts hooks into the caller's folders."""
+        """Return a function that writes hooks into the caller's folders."""
         workspaces = self.workspaces
         return self._deps.hooks.writer(workspaces.place_of(caller), workspaces.owner_of(caller))
 
     # -- whatever becomes of who asked
 
     async def whole(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """The result of C{work}, which goes on when the caller waits no more."""
+        """Return the result of C{work}, which continues if the caller is cancelled."""
         flight = Flight(work)
         if not flight.landed:
             self._flights.add(flight)
@@ -240,16 +251,16 @@ class Desk:
         return await flight.join()
 
     def stop(self) -> Deferred[Any]:
-        """Fires once nothing is changed any more."""
+        """Fire after all changes are done."""
         return gatherResults([flight.over for flight in self._flights])
 
     # -- telling
 
     def publish(self, name: EventName, owner: str, told: Payload) -> None:
-        """Tell the owner, and admins."""
+        """Publish an event to the owner, and to admins."""
         self._deps.hub.publish(Event(name=name, payload=told, owner=owner or None))
 
 
 def local_path(cases: Path, name: str) -> str:
-    """Where the local case C{name} is."""
+    """Return the path of the local case C{name}."""
     return str(cases / name)

@@ -1,6 +1,6 @@
-"""Folders of cases on the disk: found, looked at, made and thrown away.
+"""Folders of cases on the disk: find, read, create, move and remove them.
 
-Everything here blocks, and is called with the rights of whose case it is.
+Everything here blocks, and is called with the rights of the case's owner.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tservice.core.text import LINE
 from tservice.core.users.osuser import can_enter
 
 TRASH = ".trash"
-"""In a folder of cases: what was removed (protocol-cases)."""
+"""Folder of removed cases, inside of a folder of cases (protocol-cases)."""
 HOOKS = (Path(".claude"), Path(".claude") / "settings.local.json")
 INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md")
 
@@ -47,16 +47,16 @@ The notes for agents are in CLAUDE.md.
 _SCAFFOLD = {"CLAUDE.md": _GUIDE, "AGENTS.md": _POINTER}
 
 MOST_LOOKED = 20_000
-"""Entries of the folder of cases that are looked at."""
+"""Entries of the folder of cases that are read."""
 
 PutHooks = Callable[[Path], None]
 """Writes the hooks of agents into a folder; raises C{OSError}."""
 
 
 def local_names(cases: Path) -> list[str]:
-    """The local cases of a folder, at most L{MOST_CASES}; none where it is missing.
+    """Return the local cases of a folder, at most L{MOST_CASES}; none if it is missing.
 
-    Of a folder that holds more than L{MOST_LOOKED} entries some may be left out.
+    If the folder holds more than L{MOST_LOOKED} entries, some may be left out.
 
     @raise OSError: it cannot be read.
     """
@@ -64,21 +64,21 @@ def local_names(cases: Path) -> list[str]:
         with os.scandir(cases) as entries:
             looked = islice(entries, MOST_LOOKED)
             names = (entry.name for entry in looked if is_case_name(entry.name) and _is(entry))
-            # To sort many at once would hold the interpreter for as long.
+            # Sorting many names at once would block the interpreter.
             return nsmallest(MOST_CASES, names)
     except FileNotFoundError:
         return []
 
 
 def local_name(cases: Path, name: str) -> str | None:
-    """What the local case C{name} is really called; C{None}: there is none."""
+    """Return the exact name of the local case C{name}; C{None}: there is none."""
     if can_enter(str(cases / name)):
         return name
     return named(name, local_names(cases))
 
 
 def look(path: str) -> FolderLook:
-    """What a case's folder tells."""
+    """Read the state of a case's folder."""
     if not can_enter(path):
         return FolderLook()
     folder = Path(path)
@@ -90,19 +90,19 @@ def look(path: str) -> FolderLook:
 
 
 def look_at_all(cases: Path | None, paths: Iterable[str]) -> dict[str, FolderLook]:
-    """Looks by path: at the local cases of a folder, and at others."""
+    """Return the states of the local cases of a folder, and of other folders, by path."""
     local = [] if cases is None else [str(cases / name) for name in local_names(cases)]
     return {path: look(path) for path in (*local, *paths)}
 
 
 def look_for(cases: Path, name: str) -> dict[str, FolderLook]:
-    """The look at one local case, by its path; empty where there is none."""
+    """Return the state of one local case, by its path; empty if there is none."""
     there = local_name(cases, name)
     return {} if there is None else {str(cases / there): look(str(cases / there))}
 
 
 def read_marker(folder: Path) -> Marker | None:
-    """What the folder says about who had it made; anybody may have written that."""
+    """Read the marker of the agent that had the folder made; any user may have written it."""
     try:
         found = read_json(folder / MARKER, limit=_MARKER_LIMIT)
     except (OSError, FileError):
@@ -125,7 +125,7 @@ def _marker(found: dict[str, Any]) -> Marker | None:
 
 
 def _word(text: object, limit: int = 100) -> str | None:
-    """A line that somebody wrote, if it is one."""
+    """Return C{text} if it is a single line within the limit."""
     if not isinstance(text, str) or not 0 < len(text) <= limit:
         return None
     return text if _LINE.fullmatch(text) else None
@@ -163,7 +163,7 @@ def make_at(
 
 
 def check_link(path: str, bounds: FolderBounds) -> None:
-    """Whether the folder at C{path} may be linked.
+    """Fail if the folder at C{path} may not be linked.
 
     @raise ServiceError: 400, 404 or 422.
     """
@@ -178,9 +178,9 @@ def check_link(path: str, bounds: FolderBounds) -> None:
 
 
 def check_resolved(path: str, bounds: FolderBounds) -> None:
-    """Judge C{path} by where it leads.
+    """Check C{path} and its symbolic links.
 
-    @raise ServiceError: 400 naming C{path}; 422: the way to it is closed.
+    @raise ServiceError: 400 naming C{path}; 422: a folder above it cannot be entered.
     """
     if os.path.islink(path):
         raise invalid("path", "must not be a symbolic link")
@@ -188,7 +188,7 @@ def check_resolved(path: str, bounds: FolderBounds) -> None:
     try:
         os.stat(os.path.dirname(path))
     except OSError as error:
-        # What is missing is judged later.
+        # A missing folder is checked later.
         if not isinstance(error, FileNotFoundError | NotADirectoryError):
             raise failed(f"path: its parent cannot be read: {error.strerror}") from None
 
@@ -197,7 +197,7 @@ def _check_parent(parent: Path) -> None:
     if not parent.exists():
         raise not_found(f"path: the folder {parent}")
     if not parent.is_dir():
-        raise invalid("path", f"{parent} is no folder")
+        raise invalid("path", f"{parent} must be a folder")
     if not can_enter(str(parent)):
         raise failed(f"path: {parent} cannot be read")
 
@@ -239,7 +239,7 @@ def _marker_json(marker: Marker) -> dict[str, object]:
 
 
 def move(source: str, target: str) -> None:
-    """Rename a folder; the one above C{target} is made where it is missing.
+    """Rename a folder; the folder above C{target} is made if it is missing.
 
     @raise OSError: it stays where it is, or something is at C{target}.
     """
@@ -251,7 +251,7 @@ def move(source: str, target: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a folder and all in it; nothing where it is missing.
+    """Remove a folder with its content; a missing one is no error.
 
     @raise OSError: something is left.
     """
@@ -262,7 +262,9 @@ def remove_tree(path: str) -> None:
 
 
 def _again(function: Callable[[str], object], path: str, why: object) -> None:
-    """Tools write-protect folders, such as those of packages; whose it is may change that."""
+    """Make a write-protected folder writable, and remove again: tools protect folders, such as
+    those of packages.
+    """
     os.chmod(os.path.dirname(path), _PRIVATE)
     if os.path.isdir(path) and not os.path.islink(path):
         os.chmod(path, _PRIVATE)
@@ -279,7 +281,7 @@ def _is(entry: os.DirEntry[str]) -> bool:
 
 
 def explain(error: BaseException, what: str) -> ServiceError:
-    """What a caller is told of a file system's refusal."""
+    """Return the error for a caller after a failure of the file system."""
     if isinstance(error, ServiceError):
         return error
     why = trouble(error) or getattr(error, "strerror", None) or str(error)

@@ -1,8 +1,8 @@
-"""What other features know of cases.
+"""Interfaces of cases that other features use, and those that cases use.
 
-Changes are told by C{case:created} and C{case:linked}, whose payload is the case,
-C{case:deleted} C{{name}}, C{case:orderChanged} C{{order}} and C{case:cloneProgress}
-C{{name, phase, percent}}.
+Changes are published as C{case:created} and C{case:linked}, whose payload is the case,
+C{case:deleted} C{{name}}, C{case:orderChanged} C{{order}} and C{case:cloneProgress} C{{name, phase,
+percent}}.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ __all__ = [
 
 
 def _unheard(warning: str) -> None:
-    """Nobody wants to know."""
+    """Ignore the warning."""
 
 
 @frozen(kw_only=True)
 class WorktreeWish:
-    """A worktree that is to be made.
+    """Request to add a worktree.
 
-    @ivar start: the branch, tag or commit where a new branch begins; C{None}: where the case is.
-    @ivar warn: is told what the new worktree lacks, a sentence each.
+    @ivar start: branch, tag or commit at which a new branch begins; C{None}: the HEAD of the case.
+    @ivar warn: called with a sentence for each part that the new worktree lacks.
     """
 
     branch: str
@@ -49,16 +49,16 @@ class WorktreeWish:
 
 
 async def _nothing() -> None:
-    """There is nothing to take back."""
+    """Do nothing: there is nothing to roll back."""
 
 
 @frozen(kw_only=True)
 class CasePlace:
-    """Where a case is.
+    """Path and location of a case.
 
-    @ivar name: as it is really written.
-    @ivar place: where its sessions live; C{None}: where the caller's do.
-    @ivar undo: takes back what was made for this call, and nothing else; may be called once.
+    @ivar name: its exact name.
+    @ivar place: the location of its sessions; C{None}: that of the caller's.
+    @ivar undo: removes what was made for this call, and nothing else; may be called once.
     """
 
     name: str
@@ -68,74 +68,82 @@ class CasePlace:
 
 
 class ICases(Interface):
-    """Where sessions may work.  Every error is a L{ServiceError}.
+    """Folders in which sessions may work.  Every error is a L{ServiceError}.
 
-    What is C{async} looks at folders, in threads: it raises 422 for one that does not answer.
+    C{async} methods read folders in threads: they raise 422 for one that does not answer.
     """
 
     def owner_of(caller: Identity) -> str | None:
-        """Whose the things are that C{caller} makes; C{None} where there are no accounts."""
+        """Return the owner of things that C{caller} makes; C{None} without accounts."""
 
     async def folder(text: str, caller: Identity) -> str:
-        """C{text} as a working directory.
+        """Return C{text} as a working directory.
 
         Raises 400: not absolute, missing, no folder, closed to the caller's OS user, or reached
         through a folder of the kernel; 403: not the caller's.
         """
 
     async def default(caller: Identity, chosen: str | None) -> str:
-        """Where a session works that does not say: C{chosen}, the caller's cases, or home."""
+        """Return the folder of a session that names none: C{chosen}, the caller's cases or home."""
 
     async def case(name: str, caller: Identity) -> CasePlace:
-        """A case that is there.  Raises 400: no case name; 404: none; 409: it is being removed."""
+        """Return an existing case.
+
+        Raises 400: no case name; 404: none; 409: it is being removed.
+        """
 
     async def reached(name: str, caller: Identity) -> None:
-        """Nothing, where C{caller} sees that case: a token that is bound to sessions sees those
-        that they work in, and still makes children in any.
+        """Fail if C{caller} does not see that case.
+
+        A token that is limited to sessions sees the cases that these work in, but may make children
+        in any.
 
         @raise ServiceError: 404.
         """
 
     def refuse_removed(name: str, caller: Identity) -> None:
-        """Whether it still is there, for whoever has waited since.  Raises 409."""
+        """Fail if the case is being removed; for a caller that has waited.  Raises 409."""
 
     async def open(name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
-        """A case, made where it is missing (protocol-quickstart).
+        """Return a case; it is made if it is missing (protocol-quickstart).
 
-        @param marker: what is noted in a folder that this call makes.
+        @param marker: written into a folder that this call makes.
         """
 
     async def add_worktree(
         name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], object]
     ) -> CasePlace:
-        """A case that is a new worktree of the case C{name} (protocol-worktrees).
+        """Return a case that is a new worktree of the case C{name} (protocol-worktrees).
 
-        @param again: judges the caller once more, before git is run and before it is kept.
+        @param again: authorizes the caller again, before git is run and before the case is saved.
         """
 
     def container_folders() -> Iterable[str]:
-        """The folders that containers share with this machine; git looks at none of them."""
+        """Return the folders that containers share with this machine; git is never run in them."""
 
 
 class IContainers(Protocol):
-    """The containers of cases (protocol-containers)."""
+    """Containers of cases (protocol-containers)."""
 
     def of(self, owner: str, name: str) -> CaseContainer | None:
-        """That of a case; C{None}: it has none."""
+        """Return the container of a case; C{None}: it has none."""
 
     def folders(self) -> Iterable[str]:
-        """The folders of all cases that have one."""
+        """Return the folders of all cases with containers."""
 
     def judge(self, wish: ContainerWish) -> None:
-        """@raise ServiceError: 400, 404 or 422: nobody could make that."""
+        """Check the settings of a new container.
+
+        @raise ServiceError: 400, 404 or 422: no such container can be made.
+        """
 
     async def attach(
         self, owner: str, name: str, path: str, wish: ContainerWish, again: Callable[[], None]
     ) -> None:
-        """Make the container of a new case, and have it run.
+        """Make the container of a new case, and start it.
 
-        @param again: judges the caller once more, before the container is kept.
-        @raise ServiceError: 422: it cannot be made; nothing is left of it.
+        @param again: authorizes the caller again, before the container is kept.
+        @raise ServiceError: 422: it cannot be made; everything is rolled back.
         """
 
     async def detach(self, owner: str, name: str) -> None:
@@ -146,35 +154,42 @@ class IContainers(Protocol):
 
 
 class NoContainers:
-    """There are none, and none can be made."""
+    """Implementation of L{IContainers} that has and makes no containers."""
 
     def of(self, owner: str, name: str) -> CaseContainer | None:
-        """None has one."""
+        """Return C{None}."""
         return None
 
     def folders(self) -> Iterable[str]:
-        """There is none."""
+        """Return no folders."""
         return ()
 
     def judge(self, wish: ContainerWish) -> None:
-        """@raise ServiceError: 422."""
+        """Fail.
+
+        @raise ServiceError: 422.
+        """
         raise failed("this service makes no containers")
 
     async def attach(
         self, owner: str, name: str, path: str, wish: ContainerWish, again: Callable[[], None]
     ) -> None:
-        """@raise ServiceError: 422."""
+        """Fail.
+
+        @raise ServiceError: 422.
+        """
         self.judge(wish)
 
     async def detach(self, owner: str, name: str) -> None:
-        """There is nothing to remove."""
+        """Do nothing: there is no container."""
 
 
 class WorkspaceHooks(Protocol):
-    """Puts the hooks of agents into folders."""
+    """Writes the hooks of agents into folders."""
 
     def writer(self, place: Place, owner: str | None, /) -> Callable[[Path], None]:
-        """What writes them into a folder of C{owner}'s, called in a thread with the place's rights.
+        """Return a function that writes hooks into a folder of C{owner}, called in a thread with
+        the location's rights.
 
-        It raises C{OSError}; where hooks are switched off it does nothing.
+        It raises C{OSError}; if hooks are switched off it does nothing.
         """

@@ -1,4 +1,4 @@
-"""Making folders and files so that all of it can be taken back."""
+"""Creation of folders and files that can be rolled back."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ FILE_MODE = 0o644
 
 
 class Making:
-    """What one call makes, in order.
+    """Paths that one call makes, in order.
 
-    It is worked on in a thread, which may be given up: whoever comes second, the thread that is
-    done or the caller who waits no more, takes back what was made.
+    The work runs in a thread that may be given up.  Either the finished thread or the waiting
+    caller rolls back, whichever comes second.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Making:
         self._done = self._abandoned = False
 
     def run(self, work: Callable[[Making], None]) -> Making:
-        """Do C{work}; what fails leaves nothing behind, nor does what nobody waits for any more.
+        """Do C{work}; roll back if it fails, or if its caller gave up.
 
         @raise OSError: as C{work} does.
         """
@@ -44,13 +44,15 @@ class Making:
         return self
 
     def abandon(self) -> bool:
-        """Its caller waits no more; whether the thread is done, so that L{undo} is the caller's."""
+        """Give up waiting; return true if the thread is done, so that the caller has to call
+        L{undo}.
+        """
         with self._lock:
             self._abandoned = True
             return self._done
 
     def folders(self, path: Path) -> None:
-        """Make C{path} and what is missing above it."""
+        """Make C{path} and the missing folders above it."""
         if path.is_dir():
             return
         if path.parent != path:
@@ -78,17 +80,19 @@ class Making:
             os.fsync(stream.fileno())
 
     def by_others(self, paths: tuple[Path, ...], work: Callable[[], object]) -> None:
-        """Have C{work} make C{paths}, the outer ones first; those that are there stay."""
+        """Run C{work}, which makes C{paths}, the outer ones first; existing ones are not rolled
+        back.
+        """
         self._made += [path for path in paths if not os.path.lexists(path)]
         work()
 
     def finish(self, folder: Path) -> None:
-        """What is in C{folder}, and it itself, is on the disk."""
+        """Flush C{folder} and its entry to the disk."""
         sync(folder)
         sync(folder.parent)
 
     def undo(self) -> None:
-        """Take it back, the last first; what others have put into a folder stays."""
+        """Remove what was made, the last first; files that others put into a folder stay."""
         for path in reversed(self._made):
             with suppress(OSError):
                 if path.is_dir() and not path.is_symlink():

@@ -1,4 +1,4 @@
-"""Cases as records, and the rules on their names (protocol-cases).  Pure."""
+"""Records of cases, and the rules for their names (protocol-cases).  Pure."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from tservice.core.text import CASE_NAME, cut_between, is_mark
 NAME_LENGTH = 128
 DESCRIPTION_LENGTH = 1000
 MOST_CASES = 1000
-"""Cases of one owner; one more is refused."""
+"""Cases of one owner; a further one is refused."""
 MARKER = ".service-agent-case.json"
-"""Tells that an agent had the folder made (protocol-quickstart)."""
+"""File in a folder that an agent had made (protocol-quickstart)."""
 
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{NAME_LENGTH}}}")
 _KNOWN = re.compile(rf"(?=.{{1,{NAME_LENGTH}}}\Z){CASE_NAME}", re.DOTALL)
 _NAME_BYTES = 240
 """Bytes of a worktree's name: file systems take 255 for a folder's."""
 _PREFIX = 48
-"""Characters kept of a case's name where the branch needs the room."""
+"""Characters kept of a case's name if the branch needs the room."""
 _CODE = 8
-"""Digits of the hash that makes a name unlike any other."""
+"""Digits of the hash that makes a name unique."""
 
 _T = TypeVar("_T")
 
 
 class CaseLocation(StrEnum):
-    """Where a case is."""
+    """Kind of a case's folder."""
 
     LOCAL = "local"
-    """A folder of the cases folder."""
+    """A folder in the cases folder."""
     LINKED = "linked"
     """Any other folder of this machine."""
     REMOTE = "remote"
@@ -49,9 +49,9 @@ class CaseLocation(StrEnum):
 
 @frozen(kw_only=True)
 class Worktree:
-    """What a case was made from that is a worktree.
+    """Origin of a case that is a worktree.
 
-    @ivar repository: the folder of the case whose repository it is.
+    @ivar repository: the folder of the case whose repository it uses.
     """
 
     repository: str
@@ -60,12 +60,12 @@ class Worktree:
 
 @frozen(kw_only=True)
 class CaseRow:
-    """What is kept of a case.
+    """Stored record of a case.
 
-    @ivar owner: empty where there are no accounts.
+    @ivar owner: empty without accounts.
     @ivar path: C{None} for a local one.
     @ivar created_at: Unix milliseconds.
-    @ivar far: where its folder is, if not on this machine.
+    @ivar far: the location of its folder, if not on this machine.
     """
 
     owner: str
@@ -79,7 +79,7 @@ class CaseRow:
 
 @frozen(kw_only=True)
 class Marker:
-    """Which agent had a folder made, and when."""
+    """Agent that had a folder made, and the time."""
 
     created_at: int
     created_by: str
@@ -88,10 +88,10 @@ class Marker:
 
 @frozen(kw_only=True)
 class FolderLook:
-    """What a look at the folder told.
+    """State of a case's folder.
 
     @ivar there: it is a folder that can be entered.
-    @ivar has_instructions: there is something for agents to read in it.
+    @ivar has_instructions: it holds a file with instructions for agents.
     """
 
     there: bool = False
@@ -101,7 +101,7 @@ class FolderLook:
 
 @frozen(kw_only=True)
 class Cloning:
-    """How far the clone is that a case comes from; see L{tservice.git.interfaces.CloneProgress}."""
+    """Progress of the clone that becomes a case; see L{tservice.git.interfaces.CloneProgress}."""
 
     phase: str
     percent: int | None
@@ -109,11 +109,11 @@ class Cloning:
 
 @frozen(kw_only=True)
 class CaseContainer:
-    """The container that a case's sessions live in (protocol-containers).
+    """Container of a case's sessions (protocol-containers).
 
     @ivar name: the container's.
-    @ivar workdir: where the case's folder is inside.
-    @ivar warnings: what is not as it was asked for, in sentences.
+    @ivar workdir: path of the case's folder inside.
+    @ivar warnings: differences from the requested configuration, as sentences.
     """
 
     host_id: str
@@ -124,13 +124,13 @@ class CaseContainer:
 
     @property
     def place(self) -> PlaceId:
-        """Where the sessions live."""
+        """Location of the sessions."""
         return PlaceId(kind=PlaceKind.CONTAINER, name=self.host_id, part=self.name)
 
 
 @frozen(kw_only=True)
 class ContainerWish:
-    """How the container of a new case is to be made; C{None}: as its host says.
+    """Settings for the container of a new case; C{None}: the setting of its host.
 
     @ivar host_id: C{None}: the host C{default}.
     @ivar credentials: C{mounted}, C{copied} or C{none}.
@@ -146,9 +146,9 @@ class ContainerWish:
 
 @frozen(kw_only=True)
 class Case:
-    """A case as clients see it.
+    """Case with its current state, as clients see it.
 
-    @ivar unreachable: its folder is gone, closed, or does not answer.
+    @ivar unreachable: its folder is missing, closed, or does not answer.
     @ivar live_sessions: sessions with a process that work in it.
     """
 
@@ -168,21 +168,25 @@ class Case:
 
     @property
     def linked(self) -> bool:
-        """Whether its folder is none of the service's."""
+        """True if its folder is not in the service's folder of cases."""
         return self.location is not CaseLocation.LOCAL
 
 
 def check_case_name(name: str, named: str = "name") -> str:
-    """@raise ServiceError: 400: it is none."""
+    """Return the name if it can name a new case.
+
+    @raise ServiceError: 400: it cannot.
+    """
     if _NAME.fullmatch(name) is None:
         raise invalid(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
     return name
 
 
 def check_known_name(name: str, named: str) -> str:
-    """Check the name of a case that may be there: those of worktrees have letters of any script.
+    """Return the name if it can name an existing case: those of worktrees may have letters of any
+    script.
 
-    @raise ServiceError: 400: it can be none.
+    @raise ServiceError: 400: it cannot.
     """
     if _KNOWN.fullmatch(name) is None:
         raise invalid(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
@@ -190,17 +194,17 @@ def check_known_name(name: str, named: str) -> str:
 
 
 def is_case_name(name: str) -> bool:
-    """Whether a folder of that name is a case."""
+    """Return true if a folder of that name is a case."""
     return _NAME.fullmatch(name) is not None
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two names collide: also when only their case differs."""
+    """Return true if two names collide; upper and lower case do not matter."""
     return one.lower() == other.lower()
 
 
 def named(name: str, names: Iterable[str]) -> str | None:
-    """Which of C{names} is meant by C{name}: itself, else one that differs in case alone."""
+    """Return the one of C{names} that equals C{name}, or else differs in letter case only."""
     known = list(names)
     if name in known:
         return name
@@ -208,15 +212,16 @@ def named(name: str, names: Iterable[str]) -> str | None:
 
 
 def taken(name: str) -> ServiceError:
-    """A 409: the owner has such a case, of whatever kind."""
-    return ServiceError(ErrorCode.ALREADY_EXISTS, f"There is a case {name} already")
+    """Return a 409: the owner has a case of that name, of any kind."""
+    return ServiceError(ErrorCode.ALREADY_EXISTS, f"There is already a case {name}")
 
 
 def worktree_names(name: str, branch: str) -> tuple[str, str]:
-    """Return what the case of a worktree may be called: the readable name, and one for the branch.
+    """Return two names for the case of a worktree: a readable name, and one that is unique to the
+    branch.
 
-    The first is C{<name>-<branch>}, as far as a name can say it; branches may share it.  The second
-    has a hash of the branch at its end: it is for a branch whose readable name another one has.
+    The first is C{<name>-<branch>}, as far as a name can express it; branches may share it.  The
+    second has a hash of the branch at its end: it is for a branch whose readable name is taken.
     """
     part = _part(branch)
     code = hashlib.sha256(f"{name}\0{branch}".encode("utf-8", "replace")).hexdigest()[:_CODE]
@@ -231,9 +236,9 @@ def worktree_names(name: str, branch: str) -> tuple[str, str]:
 
 
 def _part(branch: str) -> str:
-    """The letters of any script that C{branch} has, with a C{-} for what is between them."""
+    """Return the letters of any script in C{branch}, with a C{-} for anything between them."""
     kept = ""
-    # One spelling for letters that can be written with their accents apart.
+    # NFC joins letters and separate accents.
     for each in unicodedata.normalize("NFC", branch):
         goes_on = is_mark(each) and kept[-1:].strip(" -_") != ""
         kept += each if each.isalnum() or each in "_-" or goes_on else " "
@@ -245,7 +250,7 @@ def _fits(name: str, more: int = 0) -> bool:
 
 
 def in_order(cases: Iterable[Case], order: Sequence[str]) -> list[Case]:
-    """As the owner put them, the rest by name."""
+    """Sort cases in the owner's order, the rest by name."""
     places = {name.lower(): place for place, name in enumerate(order)}
     last = len(places)
     return sorted(

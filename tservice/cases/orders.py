@@ -1,4 +1,4 @@
-"""In which order an owner wants the cases (protocol-cases)."""
+"""Order in which an owner sees the cases (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tservice.settings.interfaces import IChangingSettings, ISettings
 
 @frozen
 class Orders:
-    """The setting C{caseOrder}; where there are accounts, each has an order of its own.
+    """The setting C{caseOrder}; with accounts, a separate order for each.
 
     @ivar multiuser: there are accounts.
     """
@@ -22,13 +22,16 @@ class Orders:
     multiuser: bool
 
     def of(self, owner: str) -> Sequence[str]:
-        """The names in their order; some may be gone."""
+        """Return the names in their order; some cases may be gone."""
         if self.multiuser:
             return self.store.order(owner)
         return self.settings.get().case_order
 
     def put(self, owner: str, names: Sequence[str]) -> None:
-        """@raise ServiceError: 409, 422: it cannot be kept."""
+        """Store an order.
+
+        @raise ServiceError: 409, 422: it cannot be stored.
+        """
         if self.multiuser:
             self.store.put_order(owner, names)
         else:

@@ -1,6 +1,6 @@
-"""Which folders may become a case (protocol-case-paths).  Pure: nothing here looks at a disk.
+"""Rules for folders that may become a case (protocol-case-paths).  Pure: nothing here reads a disk.
 
-A path is judged twice: as it was given, and, where it leads somewhere else, as it is resolved.
+A path is checked twice: as given, and, if it leads elsewhere, as resolved.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ PATH_LENGTH = 4096
 """Characters; the system takes no more."""
 
 SYSTEM = ("bin", "boot", "dev", "etc", "proc", "run", "sbin", "sys", "usr", "var")
-"""Folders at the top of the file system that are refused with all below."""
+"""Top folders of the file system that are refused with everything below."""
 LIBRARIES = "lib"
-"""And those whose name begins so."""
+"""Prefix of further top folders that are refused."""
 CREDENTIALS = (
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config", ".local", ".claude",
     ".codex", ".gemini", ".pi",
 )  # fmt: skip
-"""Folders of a home that are refused with all below."""
+"""Folders of a home that are refused with everything below."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 
 
 @frozen(kw_only=True)
 class FolderBounds:
-    """What is where on this machine.
+    """Folders of this machine to which the rules refer.
 
-    @ivar homes: of the caller, which C{~} stands for, and of the service.
+    @ivar homes: of the caller, for C{~}, and of the service.
     @ivar cases: every folder of local cases.
     """
 
@@ -43,7 +43,7 @@ class FolderBounds:
 
 
 def plain_path(text: str, bounds: FolderBounds) -> str:
-    """C{text} made absolute, without blanks of meaning in it.
+    """Return C{text} as an absolute path in its plain form.
 
     @raise ServiceError: 400 naming C{path}.
     """
@@ -62,7 +62,7 @@ def plain_path(text: str, bounds: FolderBounds) -> str:
 
 
 def refusal(path: str, bounds: FolderBounds) -> str | None:
-    """Why no case may be at C{path}, of L{plain_path}; C{None}: it may."""
+    """Return why no case may be at C{path}, of L{plain_path}; C{None}: it may."""
     place = PurePosixPath(path)
     if path == "/":
         return "must not be /"
@@ -83,14 +83,17 @@ def refusal(path: str, bounds: FolderBounds) -> str | None:
 
 
 def check_place(path: str, bounds: FolderBounds) -> None:
-    """@raise ServiceError: 400 naming C{path}, by L{refusal}."""
+    """Fail if no case may be at C{path}, by L{refusal}.
+
+    @raise ServiceError: 400 naming C{path}.
+    """
     why = refusal(path, bounds)
     if why is not None:
         raise _odd(why)
 
 
 def resolved(bounds: FolderBounds) -> FolderBounds:
-    """The bounds without symbolic links on the way; blocks."""
+    """Return the bounds with symbolic links resolved; blocks."""
 
     def real(path: PurePosixPath) -> PurePosixPath:
         return PurePosixPath(Path(path).resolve())
@@ -109,7 +112,7 @@ def _odd(rule: str) -> ServiceError:
 
 
 def check_far_path(text: str) -> str:
-    """A folder of another machine, by its words alone: absolute, or below home by C{~/}.
+    """Check the path of another machine by its text: absolute, or below home by C{~/}.
 
     @raise ServiceError: 400 naming C{remotePath}.
     """

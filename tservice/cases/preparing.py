@@ -1,5 +1,6 @@
-"""Fetching what a case lacks, by the user's own git, in a session that can be seen
-(protocol-prepare)."""
+"""Fetch the missing parts of a case, with the user's own git, in a visible session
+(protocol-prepare).
+"""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ from tservice.git.interfaces import IGitWork
 from tservice.sessions.interfaces import CreateRequest, InputRequest, ISessions
 
 SHELL_SECONDS = 1.0
-"""Between the start of a shell and its command: some shells lose what is typed before."""
+"""Seconds between the start of a shell and its command: some shells lose earlier input."""
 
 
 @frozen(kw_only=True)
 class Preparation:
-    """What is done about what a case lacks.
+    """Result of preparing a case.
 
-    @ivar session_id: the shell that does it; C{None}: nothing is lacking.
+    @ivar session_id: the shell that runs the commands; C{None}: nothing is missing.
     @ivar commands: in their order.
     """
 
@@ -47,11 +48,10 @@ class Preparer:
     ) -> Preparation:
         """Fetch the files and submodules that the checkout of a case lacks.
 
-        @param again: judges the caller once more, before a shell is opened and before it is typed
-            into.
-        @raise ServiceError: 404: no such case; 409: something is done to it; 422: it is not on this
-            machine, or is no repository that can be looked at; as L{ISessions.create} and
-            L{ISessions.input}.
+        @param again: authorizes the caller again, before a shell is opened and before input is
+            sent.
+        @raise ServiceError: 404: no such case; 409: an operation on it runs; 422: it is not on this
+            machine, or is no readable repository; as L{ISessions.create} and L{ISessions.input}.
         """
         case = await self._catalogue.get(name, caller)
         if case.container is not None or case.far is not None:
@@ -62,7 +62,7 @@ class Preparer:
         place, owner = workspaces.place_of(caller), workspaces.owner_of(caller)
         lacking = await self._git.incomplete(case.path, place, owner)
         if lacking.unknown is not None:
-            raise failed(f"the case {case.name} cannot be looked at: {lacking.unknown}")
+            raise failed(f"the case {case.name} cannot be checked: {lacking.unknown}")
         if not lacking.commands:
             return Preparation()
         again()
@@ -75,7 +75,7 @@ class Preparer:
         session = await self._sessions().create(request, caller, again)
         await sleep(self._desk.clock, SHELL_SECONDS)
         again()
-        # Each is run whatever became of the one before: they fetch different things.
+        # Each command runs even if an earlier one failed: they fetch different things.
         text = "; ".join(lacking.commands)
         await self._sessions().input(
             session.id, InputRequest(text=text, use_mux=True, sender=caller)

@@ -1,4 +1,4 @@
-"""Removing cases so that nothing is lost by accident (protocol-cases)."""
+"""Removal of cases that loses nothing by accident (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tservice.core.payloads import CaseGoneTold
 from tservice.git.interfaces import IGitWork
 
 SAID = 5
-"""Repositories that a refusal tells of."""
+"""Repositories that an error text lists."""
 
 
 @frozen
 class Removal:
-    """A local case goes into the trash, a worktree is removed, all others are unlinked."""
+    """Removes cases: local ones go to the trash, worktrees are removed, others are unlinked."""
 
     _desk: Desk
     _catalogue: Catalogue
@@ -66,7 +66,7 @@ class Removal:
             raise ServiceError(ErrorCode.SESSION_BUSY, text)
 
     def _refuse_depended_on(self, owner: str, case: Case) -> None:
-        """Worktrees are nothing without their repository, whatever is said."""
+        """Fail if worktrees need this repository, even with C{force}."""
         found = [] if case.linked else self._desk.store.worktrees_of(owner, case.path)
         if found:
             raise conflict(f"its worktrees are cases of their own: remove {', '.join(found)} first")
@@ -74,19 +74,21 @@ class Removal:
     async def _refuse_unsaved(self, case: Case, caller: Identity) -> None:
         workspaces = self._desk.workspaces
         place, owner = workspaces.place_of(caller), workspaces.owner_of(caller)
-        # The repository of a worktree holds work of it though its folder be gone.
+        # The repository holds the worktree's commits even if its folder is missing.
         repository = None if case.worktree is None else case.worktree.repository
         try:
             lost = await self._git.unsaved(case.path, place, owner, repository)
         except OSError as error:
-            raise explain(error, "the case cannot be looked through") from error
+            raise explain(error, "the case cannot be checked for unsaved work") from error
         if lost:
             more = f" and {len(lost) - SAID} more" if len(lost) > SAID else ""
             said = "; ".join(lost[:SAID])
             raise conflict(f"{said}{more}; remove it all the same with force=1")
 
     async def _to_trash(self, owner: str, case: Case, caller: Identity) -> None:
-        """What was noted first is swept later, whether or not there is somebody to tell of it."""
+        """Move a case to the trash; it is recorded first, so that the sweep removes it after a
+        crash as well.
+        """
         desk = self._desk
         now = now_ms(desk.clock)
         path = Path(case.path)

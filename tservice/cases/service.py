@@ -1,4 +1,4 @@
-"""Cases: what routes and other features call."""
+"""Cases, for routes and other features."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from tservice.core.places.place import PlaceId
 
 @implementer(ICases)
 class CaseService:
-    """See L{ICases}; what is beyond it is for the routes."""
+    """Implementation of L{ICases}, with further methods for the routes."""
 
     def __init__(
         self,
@@ -77,21 +77,21 @@ class CaseService:
         self._preparer = preparer
 
     def start(self) -> None:
-        """Sweep the trash from now on."""
+        """Start to sweep the trash."""
         self._trash.start()
 
     def stop(self) -> Deferred[list[object]]:
-        """End the clones; fires once nothing is changed any more."""
+        """Cancel the clones; fires after all changes are done."""
         return gatherResults([*self._clones.stop(), self._desk.stop(), self._trash.stop()])
 
     # -- reading
 
     async def every(self, caller: Identity) -> Sequence[Case]:
-        """The caller's cases, in their order."""
+        """Return the caller's cases, in their order."""
         return await self._catalogue.every(caller)
 
     async def get(self, name: str, caller: Identity) -> Case:
-        """One of them.
+        """Return a case of the caller.
 
         @raise ServiceError: 404.
         """
@@ -101,11 +101,12 @@ class CaseService:
         await self._catalogue.get(name, caller)
 
     async def agent_made(self, caller: Identity) -> Sequence[tuple[Case, Marker]]:
-        """Those that agents had made, with who did, the newest first."""
+        """Return the cases that agents had made, with their markers, the newest first."""
         return await self._catalogue.agent_made(caller)
 
     async def browse(self, path: str | None, caller: Identity, *, hidden: bool) -> Listing:
-        """The folders in a folder; without C{path} those at home, or in the caller's workspace.
+        """Return the folders in a folder; without C{path} those at home, or in the caller's
+        workspace.
 
         @raise ServiceError: 400, 403, 404, 422 naming C{path}.
         """
@@ -122,7 +123,7 @@ class CaseService:
         except ServiceError as error:
             if error.code is not ErrorCode.OPERATION_FAILED:
                 raise
-        # Something in the folder does not answer; its name is known all the same.
+        # An entry does not answer, but its name can be listed.
         return await desk.at(caller, [where], partial(look, look=False), seconds=PROBE_SECONDS)
 
     # -- making
@@ -138,8 +139,8 @@ class CaseService:
     ) -> Case:
         """Make and fill a case.
 
-        @param again: judges the caller once more, before the case is kept.
-        @param container: the container that its sessions live in.
+        @param again: authorizes the caller again, before the case is saved.
+        @param container: the container of its sessions.
         @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
         """
         check_case_name(name)
@@ -188,15 +189,15 @@ class CaseService:
         try:
             return await self._desk.make(caller, paths, work)
         except FileExistsError as error:
-            text = f"something is there already: {error.filename}"
+            text = f"something already exists at {error.filename}"
             raise ServiceError(ErrorCode.ALREADY_EXISTS, text) from error
         except OSError as error:
-            raise explain(error, "the case cannot be made") from error
+            raise explain(error, "the case cannot be created") from error
 
     async def _keep(
         self, row: CaseRow, path: str, again: Callable[[], None], container: ContainerWish | None
     ) -> None:
-        """Keep a new case, with its container."""
+        """Save a new case, with its container."""
         again()
         self._desk.store.save(row)
         if container is None:
@@ -215,10 +216,10 @@ class CaseService:
         again: Callable[[], None],
         container: ContainerWish | None = None,
     ) -> Case:
-        """Give a folder that is there a name; nothing is written into it.
+        """Name an existing folder as a case; nothing is written into it.
 
-        @param again: judges the caller once more, before the case is kept.
-        @param container: the container that its sessions live in.
+        @param again: authorizes the caller again, before the case is saved.
+        @param container: the container of its sessions.
         @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
         """
         check_case_name(name)
@@ -251,9 +252,9 @@ class CaseService:
     async def link_far(
         self, name: str, far: PlaceId, path: str, caller: Identity, again: Callable[[], None]
     ) -> Case:
-        """Give a folder of another place a name; nobody goes there to look.
+        """Name a folder of another location as a case; the folder is not read.
 
-        @param again: judges the caller once more, before the case is kept.
+        @param again: authorizes the caller again, before the case is saved.
         @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
         """
         check_case_name(name)
@@ -279,13 +280,13 @@ class CaseService:
     ) -> tuple[Case, CloneResult]:
         """Clone a repository into a case (protocol-clone).
 
-        @param again: judges the caller once more, before the case is kept.
+        @param again: authorizes the caller again, before the case is saved.
         """
         done = await self._clones.clone(wish, caller, again)
         return await self._catalogue.get(done.name, caller), done
 
     async def cancel_clone(self, name: str, caller: Identity) -> None:
-        """End a clone.
+        """Cancel a clone.
 
         @raise ServiceError: 404.
         """
@@ -294,9 +295,9 @@ class CaseService:
     async def make_worktree(
         self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], None]
     ) -> Case:
-        """A case on a new worktree of another (protocol-worktrees).
+        """Return a case on a new worktree of another (protocol-worktrees).
 
-        @param again: judges the caller once more, before the case is kept.
+        @param again: authorizes the caller again, before the case is saved.
         """
         return await self._desk.whole(self._make_worktree(name, wish, caller, again))
 
@@ -309,7 +310,7 @@ class CaseService:
     async def prepare(
         self, name: str, caller: Identity, again: Callable[[], object]
     ) -> Preparation:
-        """Fetch what a case lacks (protocol-prepare); see L{Preparer.prepare}."""
+        """Fetch the missing parts of a case (protocol-prepare); see L{Preparer.prepare}."""
         return await self._desk.whole(self._preparer.prepare(name, caller, again))
 
     # -- changing
@@ -319,7 +320,7 @@ class CaseService:
     ) -> None:
         """Remove a case (protocol-cases).
 
-        @param again: judges the caller once more, before what cannot be undone.
+        @param again: authorizes the caller again, before steps that cannot be rolled back.
         @raise ServiceError: 404, 409, 422.
         """
         await self._desk.whole(self._removal.remove(name, caller, force=force, again=again))
@@ -327,11 +328,11 @@ class CaseService:
     async def order(
         self, names: Sequence[str], caller: Identity, again: Callable[[], None]
     ) -> Sequence[str]:
-        """Put the caller's cases into an order.
+        """Set the order of the caller's cases.
 
-        @param again: judges the caller once more, before the order is kept.
-        @return: the order that holds now.
-        @raise ServiceError: 400: one is named twice; 404: there is no such case.
+        @param again: authorizes the caller again, before the order is stored.
+        @return: the new order.
+        @raise ServiceError: 400: a case is named twice; 404: there is no such case.
         """
         known = [case.name for case in await self._catalogue.every(caller)]
         wanted = []
@@ -381,7 +382,7 @@ class CaseService:
         check_case_name(name, "caseName")
         await self._desk.made(owner, name)
         with self._desk.reserve(owner, name, MADE):
-            # Somebody else may have made it since it was looked for.
+            # Another caller may have made it since the search.
             found = await self._find(name, caller)
             return found or await self._opened(owner, name, caller, marker)
 
@@ -397,10 +398,10 @@ class CaseService:
             making = await desk.make(caller, [str(cases)], work)
         except FileExistsError as error:
             raise invalid(
-                "caseName", "its folder cannot be made: something else is there"
+                "caseName", "its folder cannot be created: something else is there"
             ) from error
         except OSError as error:
-            raise explain(error, "caseName: its folder cannot be made") from error
+            raise explain(error, "caseName: its folder cannot be created") from error
         try:
             path = await desk.folder(local_path(cases, name), caller, "caseName")
             desk.store.save(row)
@@ -411,7 +412,7 @@ class CaseService:
 
         async def undo() -> None:
             if self._catalogue.sessions_in(name, path, caller):
-                return  # somebody else has come to work in it
+                return  # another session works in it by now
             await desk.undo(caller, making)
             desk.store.drop(owner, name)
             desk.publish(EventName.CASE_DELETED, owner, CaseGoneTold(name=name))
@@ -429,7 +430,7 @@ class CaseService:
     # -- inside
 
     async def _find(self, name: str, caller: Identity) -> CasePlace | None:
-        """The case, if it is there."""
+        """Return the case if it exists."""
         desk = self._desk
         row = desk.store.find(desk.owner(caller), name)
         if row is not None and row.far is not None:
@@ -451,7 +452,7 @@ class CaseService:
         return None if found is None else found.place
 
     def _judged(self, path: str, caller: Identity) -> str:
-        """By its words alone; what it leads to is judged where it may be looked at."""
+        """Check a path by its text only; its target is checked later, in a thread."""
         bounds = self._workspaces.bounds(caller)
         where = plain_path(path, bounds)
         check_place(where, bounds)
@@ -478,7 +479,7 @@ class CaseService:
 
 
 def _new(row: CaseRow, path: str) -> Case:
-    """A local case that was just filled."""
+    """Return a local case that was just filled."""
     return Case(
         name=row.name,
         path=path,

@@ -1,4 +1,4 @@
-"""Cases as clients see them (protocol-cases)."""
+"""Cases on the wire (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class AgentCase(Payload):
 
 
 def case_answer(case: Case) -> CaseAnswer:
-    """The case on the wire."""
+    """Return the wire form of a case."""
     worktree, cloning = case.worktree, case.cloning
     return CaseAnswer(
         name=case.name,
@@ -116,7 +116,7 @@ def _container(case: Case) -> CaseContainerAnswer | None:
 
 
 def agent_case(case: Case, marker: Marker) -> AgentCase:
-    """The case with who had it made."""
+    """Return the wire form of a case with its marker."""
     return AgentCase(
         name=case.name,
         path=case.path,

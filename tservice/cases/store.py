@@ -1,4 +1,4 @@
-"""Where cases, the trash and orders are kept."""
+"""Database tables of cases, the trash and orders."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _FORGET = "DELETE FROM cases WHERE owner = ? AND name = ?"
 
 @frozen(kw_only=True)
 class Doomed:
-    """A folder to be removed.
+    """Folder that is to be removed.
 
-    @ivar os_user: as whom; C{None}: as the service's own.
+    @ivar place: the location with whose rights it is removed.
     @ivar due: Unix milliseconds.
     """
 
@@ -47,33 +47,33 @@ class CaseStore:
         self._database = database
 
     def of(self, owner: str) -> list[CaseRow]:
-        """What is kept of an owner's cases."""
+        """Return the stored cases of an owner."""
         rows = self._database.query("SELECT * FROM cases WHERE owner = ? ORDER BY name", (owner,))
         return [_row(row) for row in rows]
 
     def find(self, owner: str, name: str) -> CaseRow | None:
-        """What is kept of one, whichever way its name is written."""
+        """Return a stored case; upper and lower case of its name do not matter."""
         row = self._database.query_one(
             "SELECT * FROM cases WHERE owner = ? AND name = ?", (owner, name)
         )
         return None if row is None else _row(row)
 
     def at(self, place: PlaceId) -> str | None:
-        """The name of a case in a place, whoever's it is."""
+        """Return the name of a case at a location, of any owner."""
         sql = "SELECT name FROM cases WHERE far_kind = ? AND far_name = ? LIMIT 1"
         row = self._database.query_one(sql, (place.kind.value, place.name))
         return None if row is None else str(row["name"])
 
     def worktrees_of(self, owner: str, folder: str) -> list[str]:
-        """The names of an owner's cases that are worktrees of the repository at C{folder}."""
+        """Return the names of an owner's cases that are worktrees of the repository C{folder}."""
         sql = "SELECT name FROM cases WHERE owner = ? AND repository = ? ORDER BY name"
         return [str(row["name"]) for row in self._database.query(sql, (owner, folder))]
 
     def save(self, row: CaseRow, *, spared: str | None = None) -> None:
-        """Keep a case.
+        """Insert or update a case.
 
-        @param spared: a folder that is not to be removed any more, in the same step.
-        @raise NotKept: the disk does not take it.
+        @param spared: a folder that is removed from the trash table in the same transaction.
+        @raise NotKept: the disk is full.
         """
         worktree = row.worktree
         values = (
@@ -94,27 +94,27 @@ class CaseStore:
                 self.spare(spared)
 
     def forget(self, owner: str, name: str) -> None:
-        """Keep nothing of a case any more.
+        """Delete a case.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
         self._database.execute(_FORGET, (owner, name))
 
     def drop(self, owner: str, name: str) -> None:
-        """As L{forget}, for one that was taken back: a full disk does so later."""
+        """Delete a case that was rolled back; if the disk is full, this is deferred."""
         self._database.later(("case", owner, name), _FORGET, (owner, name))
 
     def check_disk(self) -> None:
-        """See that what is to be forgotten can be, before something is gone that it stands for.
+        """Check that a row can be deleted, before its folder is removed.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
         self._database.debts.probe()
 
     def doom(self, path: str, place: PlaceId, due: int) -> None:
-        """Have a folder removed when it is time.
+        """Schedule the removal of a folder.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
         name = place.name or None
         self._database.execute(
@@ -123,36 +123,39 @@ class CaseStore:
         )
 
     def spare(self, path: str) -> None:
-        """It is not to be removed, or gone."""
+        """Cancel the scheduled removal of a folder, or record that it is done."""
         self._database.execute("DELETE FROM case_trash WHERE path = ?", (path,))
 
     def postpone(self, path: str, due: int) -> None:
-        """It could not be removed now."""
+        """Schedule another attempt to remove a folder."""
         sql = "UPDATE case_trash SET due = ? WHERE path = ?"
         self._database.execute(sql, (due, path), durable=False)
 
     def due(self, now: int, limit: int) -> list[Doomed]:
-        """What is to be removed by now, the longest due first."""
+        """Return the folders that are due for removal, the longest due first."""
         rows = self._database.query(
             "SELECT * FROM case_trash WHERE due <= ? ORDER BY due, path LIMIT ?", (now, limit)
         )
         return [_doomed(row) for row in rows]
 
     def order(self, owner: str) -> list[str]:
-        """An account's order."""
+        """Return an account's order."""
         sql = "SELECT names FROM case_orders WHERE owner = ?"
         row = self._database.query_one(sql, (owner,))
         return [] if row is None else [str(name) for name in json.loads(row["names"])]
 
     def forget_orders(self, known: Callable[[str], bool]) -> None:
-        """Forget those of accounts that are gone; a full disk does so later."""
+        """Delete the orders of removed accounts; if the disk is full, this is deferred."""
         for row in self._database.query("SELECT owner FROM case_orders"):
             if not known(row["owner"]):
                 sql = "DELETE FROM case_orders WHERE owner = ?"
                 self._database.later(("order of", row["owner"]), sql, (row["owner"],))
 
     def put_order(self, owner: str, names: Sequence[str]) -> None:
-        """@raise NotKept: the disk does not take it."""
+        """Insert or update an account's order.
+
+        @raise NotKept: the disk is full.
+        """
         self._database.execute(
             "INSERT OR REPLACE INTO case_orders (owner, names) VALUES (?, ?)",
             (owner, json.dumps(list(names))),

@@ -1,4 +1,4 @@
-"""Removing for good what is in the trash, when it is time (protocol-cases)."""
+"""Remove the folders in the trash when they are due (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from tservice.core.places.places import Places
 from tservice.core.tasks import spawn
 
 KEPT_MS = 7 * 24 * 3600 * 1000
-"""How long a removed case can be had back (protocol-cases)."""
+"""Milliseconds in which a removed case can be restored (protocol-cases)."""
 PAUSE = 3600.0
 """Seconds between two sweeps."""
 AT_ONCE = 100
 """Folders of one sweep; the rest waits for the next."""
 SECONDS = 600.0
-"""That the removal of one folder may take, before it is tried again later."""
+"""Seconds that the removal of one folder may take, before it is tried again later."""
 
 
 class Trash:
-    """Sweeps once an hour, one folder after the other, each with the rights of its place."""
+    """Sweeper of the trash: once an hour, one folder after the other, each with the rights of its
+    location.
+    """
 
     _log = Logger()
 
@@ -41,7 +43,7 @@ class Trash:
         places: Places,
         in_use: Callable[[str], bool],
     ) -> None:
-        """@param in_use: whether something is still being made at a path."""
+        """@param in_use: returns true if something is still being made at a path."""
         self._clock = clock
         self._store = store
         self._files = files
@@ -58,7 +60,7 @@ class Trash:
         self._sweeping.addCallback(self._rest)
 
     def stop(self) -> Deferred[None]:
-        """Begin nothing more; fires once nothing is being removed."""
+        """Start no further removal; fires after the current one is done."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()

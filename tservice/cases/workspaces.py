@@ -1,5 +1,6 @@
-"""Where sessions may work: folders, cases and whose they are (protocol-sessions,
-protocol-quickstart, protocol-cases)."""
+"""Folders in which sessions may work, and their owners (protocol-sessions, protocol-quickstart,
+protocol-cases).
+"""
 
 from __future__ import annotations
 
@@ -21,23 +22,23 @@ from tservice.core.places.places import Places
 from tservice.core.users.osuser import can_enter
 
 CASES = "service-cases"
-"""Where an OS user's cases are, below its home (protocol-cases)."""
+"""Folder of an OS user's cases, below its home (protocol-cases)."""
 
 _T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
 class Workspaces:
-    """The folders of this machine.
+    """Folders of this machine.
 
-    What looks at folders is called in a thread (L{tservice.cases.desk.Desk.at}).
+    Methods that read folders are called in a thread (L{tservice.cases.desk.Desk.at}).
 
-    The sessions of an account that names an OS user work wherever that user may go: the system
-    keeps them apart.  Its cases are in that user's home, and everything is looked at and made as
-    that user, so that no link leads root anywhere.
+    Sessions of an account with an OS user work wherever that user may go: the system keeps them
+    apart.  Its cases are in that user's home.  Everything is read and made as that user, so that no
+    link misleads root.
 
-    @ivar cases_dir: where local cases are.
-    @ivar folder_of: in multi-user mode, where those of an account are.
+    @ivar cases_dir: the folder of local cases.
+    @ivar folder_of: returns the folder of an account's cases in multi-user mode.
     """
 
     cases_dir: Path
@@ -48,26 +49,26 @@ class Workspaces:
     multiuser: bool = False
 
     def owner_of(self, caller: Identity) -> str | None:
-        """Whose the things are that C{caller} makes."""
+        """Return the owner of things that C{caller} makes."""
         return caller.username if self.multiuser else None
 
     def place_of(self, caller: Identity) -> Place:
-        """Where the caller's folders are looked at.
+        """Return the location in which the caller's folders are read.
 
-        @raise ServiceError: 422 naming C{osUser}: nothing can be done there now.
+        @raise ServiceError: 422 naming C{osUser}: the location cannot be used now.
         """
         return self.places.of(caller)
 
     def cases_of(self, caller: Identity) -> Path:
-        """The folder of the caller's local cases."""
+        """Return the folder of the caller's local cases."""
         return self._cases(caller, self.place_of(caller))
 
     def home_of(self, caller: Identity) -> Path:
-        """What C{~} stands for."""
+        """Return the folder that C{~} means."""
         return self.place_of(caller).home
 
     def bounds(self, caller: Identity) -> FolderBounds:
-        """What no case of the caller's may be in."""
+        """Return the folders in which no case of the caller may be."""
         homes = dict.fromkeys((self.home_of(caller), self.home))
         cases = dict.fromkeys((self.cases_dir, self.cases_of(caller)))
         return FolderBounds(
@@ -77,11 +78,11 @@ class Workspaces:
         )
 
     def is_free(self, caller: Identity) -> bool:
-        """Whether the caller may work outside of the own cases."""
+        """Return true if the caller may work outside of its case folder."""
         return self._free(caller, self.place_of(caller))
 
     def folder(self, text: str, caller: Identity, named: str = "workingDir") -> str:
-        """C{text} as a working directory.
+        """Return C{text} as a working directory.
 
         @raise ServiceError: 400: not absolute, missing, no folder, closed to the caller's OS user,
             or reached through a folder of the kernel (L{tservice.core.kernelfiles}); 403: not the
@@ -90,11 +91,11 @@ class Workspaces:
         return self._as(caller, lambda place: self._folder(text, caller, place, named))
 
     def default(self, caller: Identity, chosen: str | None) -> str:
-        """Where a session works that does not say: C{chosen}, the user's cases, or home."""
+        """Return the folder of a session that names none: C{chosen}, the user's cases, or home."""
         return self._as(caller, lambda place: self._default(caller, chosen, place))
 
     def local_name(self, name: str, caller: Identity) -> str | None:
-        """What the local case C{name} is really called; C{None}: there is none.
+        """Return the exact name of the local case C{name}; C{None}: there is none.
 
         @raise OSError: the folder of the cases cannot be read.
         """
@@ -116,7 +117,7 @@ class Workspaces:
         self._check_kernel(path, caller, place, named)
         if place.apart and not can_enter(text):
             raise invalid(named, f"must be an existing folder that {place.user.name} may enter")
-        # First: what there is outside of a user's own folder is not to be told.
+        # Check this first, to reveal nothing outside of a user's own folder.
         self._check_own(path, caller, place, named)
         if not place.apart and not os.path.isdir(text):
             raise invalid(named, "must be an existing folder")
@@ -137,13 +138,15 @@ class Workspaces:
         return self.folder_of(caller.username) if self.multiuser else self.cases_dir
 
     def _check_kernel(self, path: Path, caller: Identity, place: Place, named: str) -> None:
-        """Of links outside of a user's own folder nothing is told: they are not followed."""
+        """Refuse kernel folders; links outside of a user's own folder are not followed, to reveal
+        nothing.
+        """
         plain = Path(os.path.normpath(path))
         free = self._free(caller, place) or plain.is_relative_to(self._cases(caller, place))
         if in_kernel(str(path)) or (free and leads_to_kernel(str(path))):
             raise in_kernels(named)
 
     def _check_own(self, path: Path, caller: Identity, place: Place, named: str) -> None:
-        """Symlinks are followed first, or one in the workspace would lead out of it."""
+        """Check that the path is in the user's workspace, after resolving symbolic links."""
         if not self._free(caller, place):
             Inside(self._cases(caller, place)).check(str(path), named)

@@ -1,4 +1,4 @@
-"""Cases that are worktrees of the repository of another (protocol-worktrees)."""
+"""Cases that are worktrees of another case's repository (protocol-worktrees)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FULL = f"{MAKING_OF_ONE} worktrees are being made already; wait for one"
 
 @frozen
 class CaseWorktrees:
-    """Makes them beside the case that they come from."""
+    """Makes worktrees next to their original case."""
 
     _desk: Desk
     _catalogue: Catalogue
@@ -42,11 +42,11 @@ class CaseWorktrees:
     ) -> CasePlace:
         """See L{tservice.cases.interfaces.ICases.add_worktree}.
 
-        What works in a worktree works on this machine, and so does the git that makes it: nothing
-        that a container or a remote host has is made one.
+        Sessions in a worktree, and the git that makes it, run on this machine.  A case in a
+        container or on a remote host therefore gets none.
 
-        @raise ServiceError: 400 naming C{branch} or C{from}; 404: no such case; 409: there is such
-            a case or folder, or the branch is in use; 422: no repository, in a container or on
+        @raise ServiceError: 400 naming C{branch} or C{from}; 404: no such case; 409: the name or
+            folder is taken, or the branch is in use; 422: no repository, in a container or on
             another machine, or git refuses; 429: L{MAKING_OF_ONE} of the owner's are being made.
         """
         check_branch(wish.branch, "branch")
@@ -55,7 +55,7 @@ class CaseWorktrees:
         case = await self._catalogue.get(name, caller)
         if case.container is not None or case.far is not None:
             where = "in a container" if case.far is None else "on another machine"
-            raise failed(f"the case {case.name} is {where}: worktrees are made on this one alone")
+            raise failed(f"the case {case.name} is {where}: worktrees need a case on this machine")
         owner = self._desk.owner(caller)
         new = self._name(owner, case, wish.branch)
         self._desk.refuse_reserved(owner, case.name)
@@ -64,7 +64,9 @@ class CaseWorktrees:
             return await self._add(case, new, wish, caller, again)
 
     def _name(self, owner: str, case: Case, branch: str) -> str:
-        """The readable name, unless the worktree of another branch has it, or gets it now."""
+        """Return the readable name, unless the worktree of another branch has it, or is getting it
+        now.
+        """
         readable, unique = worktree_names(case.name, branch)
         if self._desk.is_reserved(owner, readable):
             return unique
@@ -93,7 +95,7 @@ class CaseWorktrees:
             place=place,
             owner=desk.workspaces.owner_of(caller),
         )
-        # What the repository's hooks do cannot be taken back.
+        # Effects of the repository's hooks cannot be rolled back.
         again()
         take_back = await self._git.add_worktree(order)
         owner = desk.owner(caller)
@@ -120,7 +122,7 @@ class CaseWorktrees:
 
         async def undo() -> None:
             if self._catalogue.sessions_in(new, path, caller):
-                return  # somebody else has come to work in it
+                return  # another session works in it by now
             await take_back()
             desk.store.drop(owner, new)
             desk.publish(EventName.CASE_DELETED, owner, CaseGoneTold(name=new))
@@ -129,11 +131,14 @@ class CaseWorktrees:
 
 
 def _origin(case: Case) -> str:
-    """The folder of the case whose repository a worktree of C{case} comes from."""
+    """Return the folder of the case that owns the repository of a worktree of C{case}."""
     return case.path if case.worktree is None else case.worktree.repository
 
 
 def _check_free(path: str, name: str) -> None:
-    """@raise ServiceError: 409."""
+    """Fail if something is at C{path}.
+
+    @raise ServiceError: 409.
+    """
     if os.path.lexists(path):
         raise taken(name)

@@ -1,4 +1,4 @@
-"""What C{/api/cases} answers (protocol-cases)."""
+"""Responses of C{/api/cases} (protocol-cases)."""
 
 from __future__ import annotations
 

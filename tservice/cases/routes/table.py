@@ -1,4 +1,4 @@
-"""C{/api/cases} (protocol-cases)."""
+"""Routes below C{/api/cases} (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tservice.http.operations import Access, Call, Handler, Operation, Scope
 
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=NAME_LENGTH)]
 KnownName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=NAME_LENGTH)]
-"""That of a case that is there: worktrees are called after branches, in any script."""
+"""Name of an existing case: worktrees are named after branches, in any script."""
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=PATH_LENGTH)]
 Description = Annotated[str, StringConstraints(max_length=DESCRIPTION_LENGTH)]
 RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -100,7 +100,7 @@ class CreateContainerBody(Body):
     mount_credentials: Literal["copy"] | bool | None = None
 
     def wish(self) -> ContainerWish:
-        """As a record."""
+        """Return the settings of the container."""
         how = self.mount_credentials
         return ContainerWish(
             image=self.image,
@@ -128,7 +128,7 @@ class WorktreeBody(Body):
     from_: Annotated[RefText | None, Field(alias="from")] = None
 
     def wish(self, warn: Callable[[str], object]) -> WorktreeWish:
-        """As a record."""
+        """Return the body as a record."""
         return WorktreeWish(branch=self.branch, start=self.from_, warn=warn)
 
 
@@ -152,13 +152,13 @@ class BrowseQuery(Query):
 
 
 class CaseRoutes:
-    """The routes; the rules live in L{CaseService}."""
+    """Routes of cases; the rules are in L{CaseService}."""
 
     def __init__(self, cases: CaseService) -> None:
         self._cases = cases
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations."""
         return [*self._reads(), *self._makes(), *self._changes()]
 
     def _reads(self) -> list[Operation]:
@@ -209,20 +209,20 @@ class CaseRoutes:
         ]  # fmt: skip
 
     async def list(self, call: Call) -> object:
-        """The caller's cases."""
+        """List the caller's cases."""
         return [case_answer(case) for case in await self._cases.every(call.identity)]
 
     async def read(self, call: Call) -> object:
-        """One of them."""
+        """Show a case."""
         return case_answer(await self._cases.get(call.path["name"], call.identity))
 
     async def agent_made(self, call: Call) -> object:
-        """Those that agents had made."""
+        """List the cases that agents had made."""
         found = await self._cases.agent_made(call.identity)
         return AgentCasesAnswer(cases=[agent_case(case, marker) for case, marker in found])
 
     async def browse(self, call: Call) -> object:
-        """Folders to choose from."""
+        """List folders to choose from."""
         query: BrowseQuery = call.query
         found = await self._cases.browse(query.path, call.identity, hidden=query.show_hidden)
         folders = [
@@ -234,7 +234,7 @@ class CaseRoutes:
         )
 
     async def create(self, call: Call) -> object:
-        """A new case."""
+        """Create a case."""
         body: CreateCaseBody = call.body
         case = await self._cases.create(
             body.name, body.description, body.path, call.identity, call.again
@@ -242,12 +242,12 @@ class CaseRoutes:
         return OneCase(case=case_answer(case))
 
     async def link(self, call: Call) -> object:
-        """A case of a folder."""
+        """Link a folder as a case."""
         case = await self._cases.link(call.body.name, call.body.path, call.identity, call.again)
         return OneCase(case=case_answer(case))
 
     async def link_remote(self, call: Call) -> object:
-        """A case of a remote host's folder."""
+        """Link a folder of a remote host as a case."""
         body: RemoteLinkBody = call.body
         far = PlaceId(kind=PlaceKind.REMOTE, name=body.host_id)
         case = await self._cases.link_far(
@@ -256,7 +256,7 @@ class CaseRoutes:
         return OneCase(case=case_answer(case))
 
     async def link_container(self, call: Call) -> object:
-        """A case of a folder, with a container."""
+        """Link a folder as a case with a container."""
         body: LinkContainerBody = call.body
         wish = ContainerWish(host_id=body.host_id)
         case = await self._cases.link(
@@ -265,7 +265,7 @@ class CaseRoutes:
         return OneCase(case=case_answer(case))
 
     async def create_container(self, call: Call) -> object:
-        """A new case, with a container."""
+        """Create a case with a container."""
         body: CreateContainerBody = call.body
         case = await self._cases.create(
             body.name, body.description, None, call.identity, call.again, body.wish()
@@ -273,7 +273,7 @@ class CaseRoutes:
         return OneCase(case=case_answer(case))
 
     async def clone(self, call: Call) -> object:
-        """A case of a repository."""
+        """Clone a repository into a case."""
         body: CloneCaseBody = call.body
         wish = CloneWish(
             name=body.name,
@@ -291,12 +291,12 @@ class CaseRoutes:
         )
 
     async def cancel(self, call: Call) -> object:
-        """No such case after all."""
+        """Cancel a clone."""
         await self._cases.cancel_clone(call.path["name"], call.identity)
         return Nothing()
 
     async def worktree(self, call: Call) -> object:
-        """A case beside another."""
+        """Create a case on a new worktree."""
         warnings: list[str] = []
         wish = call.body.wish(warnings.append)
         name = call.path["name"]
@@ -304,12 +304,12 @@ class CaseRoutes:
         return WorktreeMade(case=case_answer(case), warnings=warnings)
 
     async def prepare(self, call: Call) -> object:
-        """A shell that fetches what is lacking."""
+        """Open a shell that fetches the missing parts of a case."""
         found = await self._cases.prepare(call.path["name"], call.identity, call.again)
         return PrepareAnswer(session_id=found.session_id, commands=list(found.commands))
 
     async def order(self, call: Call) -> object:
-        """Set the order."""
+        """Set the order of the caller's cases."""
         order = await self._cases.order(call.body.order, call.identity, call.again)
         return CaseOrderAnswer(order=list(order))
 
