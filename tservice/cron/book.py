@@ -1,4 +1,4 @@
-"""All jobs in memory, on disk, and told of."""
+"""Registry of all jobs: in memory, on disk, and published as events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GATHER = 0.1
 
 
 class JobBook:
-    """The jobs by id.  What changes is on disk before anybody is told."""
+    """Jobs by id.  A change is on disk before it is published."""
 
     def __init__(self, clock: IReactorTime, store: CronStore, hub: EventHub) -> None:
         self._clock = clock
@@ -34,11 +34,11 @@ class JobBook:
         self._telling: IDelayedCall | None = None
 
     def load(self) -> None:
-        """Read what was kept."""
+        """Read the stored jobs."""
         self._jobs = {job.id: job for job in self.store.jobs()}
 
     def close(self) -> None:
-        """Tell nothing any more."""
+        """Publish nothing more."""
         if self._telling is not None:
             self._telling.cancel()
             self._telling = None
@@ -47,19 +47,19 @@ class JobBook:
         return len(self._jobs)
 
     def every(self) -> list[Job]:
-        """All of them, the newest first."""
+        """Return all jobs, the newest first."""
         return list(reversed(self._jobs.values()))
 
     def visible(self, caller: Identity) -> list[Job]:
-        """Those that the caller may see, the newest first."""
+        """Return the jobs that the caller may see, the newest first."""
         return [job for job in self.every() if caller.may_reach(job.owner)]
 
     def find(self, job_id: str) -> Job | None:
-        """The job, if it is there."""
+        """Return the job if it exists."""
         return self._jobs.get(job_id)
 
     def get(self, job_id: str, caller: Identity) -> Job:
-        """The job.
+        """Return the job.
 
         @raise ServiceError: 404: it does not exist, or not for C{caller}.
         """
@@ -69,36 +69,34 @@ class JobBook:
         return job
 
     def keep(self, jobs: Iterable[Job] = (), runs: Iterable[Run] = ()) -> None:
-        """Save jobs and runs, all or none, and tell of the jobs."""
+        """Save jobs and runs, all or none, and publish the jobs."""
         jobs, runs = list(jobs), list(runs)
         self.store.save(jobs, runs)
         self._use(jobs)
 
     def delete(self, job: Job) -> None:
-        """Forget a job and its runs.
+        """Delete a job and its runs.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
         self.store.delete(job.id)
         self._gone(job)
 
     def drop(self, job: Job) -> None:
-        """As L{delete}, for a job that is nobody's any more: that needs no room."""
+        """Delete a job that has no owner any more; this works on a full disk."""
         self.store.drop(job.id)
         self._gone(job)
 
     def made(self, run: Run) -> None:
-        """Tell of a new run."""
+        """Publish a new run."""
         self._tell_run(EventName.CRON_RUN_CREATED, run)
 
     def change(self, run: Run, **fields: Any) -> Run:
-        """Change a run, save it and tell of it; its job shows how its newest run stands.
+        """Change a run, save and publish it; its job takes the status of its newest run.
 
-        C{delivery} alone is nothing to tell of.
+        A change of C{delivery} alone is not published.  If the job was deleted, nothing happens.
 
-        Nothing of it happens when the job was deleted meanwhile.
-
-        @raise NotKept: the disk does not take what is still to be delivered.
+        @raise NotKept: the disk is full, and a delivery could not be saved.
         """
         run = evolve(run, **fields)
         job = self._jobs.get(run.job_id)
@@ -110,7 +108,7 @@ class JobBook:
         if run.delivery is not None:
             self.keep(jobs, [run])
         else:
-            # This is what became of the run, and nothing follows from it.
+            # A result without further steps can be saved later.
             self.store.note(jobs, [run])
             self._use(jobs)
         if set(fields) != {"delivery"}:
@@ -140,7 +138,7 @@ class JobBook:
             self._telling = self._clock.callLater(GATHER, self._tell_gathered)
 
     def _tell_gathered(self) -> None:
-        """To each owner the own jobs, then to admins, who hear both, all of them."""
+        """Publish the jobs: to each owner its own, then all to admins, who receive both."""
         self._telling = None
         owners, self._changed = self._changed, set()
         for owner in sorted(owner for owner in owners if owner is not None):

@@ -1,4 +1,4 @@
-"""Scheduled jobs, put together."""
+"""Assembly of the scheduled jobs."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def build_cron(
     accounts: IAccounts | None,
     cases: ICases,
 ) -> Feature[CronService]:
-    """Jobs, which fire from their start on.
+    """Build the scheduled jobs, which fire after the start.
 
-    @param accounts: whose jobs they are; C{None}: there is one user, whose all of them are.
-    @param cases: where jobs may work.
+    @param accounts: the owners of jobs; C{None}: one user owns all jobs.
+    @param cases: the folders in which jobs may work.
     """
     identity = owners(ground, accounts)
     book = JobBook(ground.reactor, CronStore(ground.database), ground.hub)
@@ -96,13 +96,13 @@ def _rules(ground: Ground, clis: ICliRegistry, cases: ICases) -> JobRules:
 
 def _counts(cron: CronService) -> list[Measure]:
     return [
-        Measure("cron_jobs", "Scheduled jobs there are.", cron.job_counts, ("enabled",)),
-        Measure("cron_runs", "Runs of jobs that are kept.", cron.run_counts, ("status",)),
+        Measure("cron_jobs", "Scheduled jobs.", cron.job_counts, ("enabled",)),
+        Measure("cron_runs", "Stored runs of jobs.", cron.run_counts, ("status",)),
     ]
 
 
 def owners(ground: Ground, accounts: IAccounts | None) -> Callable[[str | None], Identity | None]:
-    """Who the owner of a job is now; C{None}: nobody any more."""
+    """Return a function that finds the current account of a job's owner; C{None}: it is gone."""
     config = ground.config
 
     def identity(owner: str | None) -> Identity | None:

@@ -1,11 +1,11 @@
 """Cron expressions of five fields, in local wall time.  Pure.
 
-The dialect is crontab(5) of Debian.  Two forms that it refuses are accepted as well: C{8/2} (from
-8 to the end of the field) and a range that goes past the end, such as C{22-2} or C{fri-mon}.
+The dialect is crontab(5) of Debian.  Two forms that it refuses are accepted as well: C{8/2} (from 8
+to the end of the field) and a range that goes past the end, such as C{22-2} or C{fri-mon}.
 
 An expression that names its hours fires once in a clock's overlap and right after its gap, like a
-daily job.  One whose hour begins with C{*} follows the clock: it fires in both passes of the
-overlap, and never in the hour that does not exist.
+daily job.  An expression whose hour begins with C{*} follows the clock: it fires in both passes of
+the overlap, and never in the hour that does not exist.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 _NAMES = frozenset([*_MONTHS, *_WEEKDAYS])
 
 _WEEK = 7 * 24 * 3600
-"""Seconds in which the offset of a zone is taken to change once at most."""
+"""Seconds in which the offset of a zone is assumed to change once at most."""
 
 _DAYS_AHEAD = 40 * 366
-"""Days looked at for one fire: a 29 February on a given weekday comes within 40 years."""
+"""Days searched for one fire: a 29 February on a given weekday comes within 40 years."""
 
 _LATEST = datetime(9990, 1, 1)  # noqa: DTZ001
 
 
 @frozen(kw_only=True)
 class FieldRule:
-    """One field of an expression.
+    """Rule of one field of an expression.
 
     @ivar least: the smallest value.
     @ivar most: the largest value; of the weekday C{7} is accepted too and means C{0}.
@@ -61,11 +61,11 @@ _RULES = (MINUTE, HOUR, DAY, MONTH, WEEKDAY)
 
 @frozen(kw_only=True)
 class CronExpression:
-    """An expression as the values that it names, ascending and once each.
+    """Values that an expression names, ascending and without repetition.
 
     @ivar weekdays: 0 is Sunday.
-    @ivar both_days: a field of the day begins with C{*}, so a day must match both of them; else
-        one of the two is enough.
+    @ivar both_days: a field of the day begins with C{*}, so a day must match both of them;
+        otherwise either of the two is enough.
     @ivar follows_clock: the hour begins with C{*}.
     """
 
@@ -78,7 +78,7 @@ class CronExpression:
     follows_clock: bool
 
     def matches_day(self, day: date) -> bool:
-        """Return whether the expression fires on C{day}."""
+        """Return true if the expression fires on C{day}."""
         if day.month not in self.months:
             return False
         found = (day.day in self.days, day.isoweekday() % 7 in self.weekdays)
@@ -120,9 +120,9 @@ def check_expression(text: str) -> str | None:
 
 
 def next_of_expression(text: str, after: int, zone: tzinfo) -> int | None:
-    """Return the first instant (Unix seconds) later than C{after} at which a good expression fires.
+    """Return the first instant (Unix seconds) after C{after} at which a valid expression fires.
 
-    @return: C{None} when there is none before the calendar ends.
+    @return: C{None} if there is none before the calendar ends.
     """
     shown = wall(after, zone)
     if shown > _LATEST:
@@ -135,7 +135,7 @@ def next_of_expression(text: str, after: int, zone: tzinfo) -> int | None:
 
 
 def _next_by_clock(expression: CronExpression, after: int, zone: tzinfo) -> int | None:
-    """Go on by the clock itself: from one stretch of the same offset to the next."""
+    """Search by the clock itself: from one stretch of the same offset to the next."""
     start, shown = after, wall(after, zone)
     while True:
         at = next(_wall_times(expression, shown), None)

@@ -1,7 +1,7 @@
 """Cron expressions in words.  Pure.
 
-The words are made from the values that an expression names, never from its text, so two
-expressions that fire alike are explained alike.
+The words are made from the values that an expression names, never from its text.  Two expressions
+that fire alike are therefore explained alike.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from tservice.cron.crontab import (
 )
 
 _MOST_TIMES = 6
-"""Times of day that are listed; more are told by their minutes and hours."""
+"""Times of day that are listed; more are described by their minutes and hours."""
 _SHORTEST_RUN = 3
 _SHORTEST_STEPS = 4
-"""Values in a row that are told as a range, and values of one distance as steps."""
+"""Values in a row that are described as a range, and values of one distance as steps."""
 
 _MONTH_NAMES = [
     "January",
@@ -43,7 +43,7 @@ _WEEKDAY_NAMES = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satur
 
 
 def explain_expression(text: str) -> str:
-    """Explain a good expression in one sentence.
+    """Explain a valid expression in one sentence.
 
     @raise ValueError: it is no cron expression.
     """
@@ -82,7 +82,7 @@ def _explain_days(expression: CronExpression) -> str:
     any_weekday = _is_whole(expression.weekdays, WEEKDAY)
     if (any_day and any_weekday) or (not expression.both_days and (any_day or any_weekday)):
         return "every day"
-    # Weeks begin with Monday here, as in the names.
+    # The list of names begins with Monday.
     week = sorted((weekday - 1) % 7 for weekday in expression.weekdays)
     if any_day:
         return "on " + _list_values(week, _weekday_name)
@@ -96,7 +96,7 @@ def _explain_days(expression: CronExpression) -> str:
 
 
 def _explain_steps(values: Sequence[int], unit: str, show: Callable[[int], str]) -> str | None:
-    """Explain values of one distance, such as 1, 3, 5, 7; C{None}: they are not."""
+    """Explain values of one distance, such as 1, 3, 5, 7; C{None}: their distances differ."""
     step = values[1] - values[0] if len(values) >= _SHORTEST_STEPS else 1
     if step == 1 or list(values) != list(range(values[0], values[-1] + 1, step)):
         return None
@@ -133,7 +133,7 @@ def _is_run(values: Sequence[int]) -> bool:
 
 
 def _is_even(minutes: Sequence[int]) -> bool:
-    """Return whether the minutes have one distance, also from one hour to the next."""
+    """Return true if the minutes have one distance, also from one hour to the next."""
     step = minutes[1] if len(minutes) > 1 else 60
     return list(minutes) == list(range(0, 60, step)) and 60 % step == 0 and step < 60
 

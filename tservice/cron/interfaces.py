@@ -1,8 +1,8 @@
-"""What other features know of scheduled jobs.
+"""Interface of scheduled jobs for other features.
 
-Changes are told by C{cron:jobsChanged} C{{jobs}} (a C{promptText} of more than
-L{tservice.cron.book.SHOWN} characters is left out there), C{cron:jobDeleted} C{{id, at}},
-C{cron:runCreated} and C{cron:runUpdated}, whose payload is the run.
+Changes are published as C{cron:jobsChanged} C{{jobs}} (without a C{promptText} of more than
+L{tservice.cron.shown.LONGEST} characters), C{cron:jobDeleted} C{{id, at}}, C{cron:runCreated} and
+C{cron:runUpdated}, whose payload is the run.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ __all__ = ["ICron", "Job", "Run", "RunStatus", "Trigger"]
 
 
 class ICron(Interface):
-    """The jobs and their runs."""
+    """Scheduled jobs and their runs."""
 
     def jobs(caller: Identity) -> list[Job]:
-        """The jobs that the caller may see, newest first."""
+        """Return the jobs that the caller may see, newest first."""
 
     def runs(caller: Identity) -> list[Run]:
-        """Their runs, newest first."""
+        """Return their runs, newest first."""

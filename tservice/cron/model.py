@@ -1,4 +1,4 @@
-"""Jobs and runs as they are kept, and the rules for them (protocol-cron-job, protocol-cron-run)."""
+"""Records of jobs and runs, and the rules for them (protocol-cron-job, protocol-cron-run)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Trigger(StrEnum):
 
 @frozen(kw_only=True)
 class Schedule:
-    """When a job fires; only the fields of its type are there.
+    """Times at which a job fires; only the fields of its type are set.
 
     @ivar run_at: Unix milliseconds.
     @ivar daily_time: C{HH:MM} of the service's own zone, as C{weekly_time}.
@@ -94,7 +94,7 @@ class Schedule:
 
 @frozen(kw_only=True)
 class Definition:
-    """What a user says of a job."""
+    """Settings of a job, as its user made them."""
 
     name: str
     agent_type: str
@@ -113,16 +113,16 @@ class Definition:
 
     @property
     def closes_previous(self) -> bool:
-        """Whether a run closes the session of the one before."""
+        """True if a run closes the session of the run before it."""
         return self.auto_close_previous_session and self.schedule.type is not ScheduleType.ONCE
 
 
 @frozen(kw_only=True)
 class Job:
-    """A job.
+    """Scheduled job.
 
-    @ivar covered: Unix milliseconds up to which its clock times are done with.
-    @ivar skipping: its last scheduled fire was skipped, so that the next is no new streak.
+    @ivar covered: Unix milliseconds up to which its clock times are done.
+    @ivar skipping: its last scheduled fire was skipped, so that the next skip starts no new streak.
     """
 
     id: str
@@ -141,11 +141,11 @@ class Job:
 
 @frozen(kw_only=True)
 class RunDelivery:
-    """What is still to be put into a run's session.
+    """Input that a run's session has not received yet.
 
     @ivar text: the prompt.
     @ivar command: typed before it, in a shell.
-    @ivar begun: the agent was ready, so that C{text} is or was about to be put in.
+    @ivar begun: the agent was ready, so that the input of C{text} has begun or is about to.
     """
 
     text: str = field(repr=False)
@@ -156,11 +156,11 @@ class RunDelivery:
 
 @frozen(kw_only=True)
 class Run:
-    """One run of a job.
+    """Run of a job.
 
-    @ivar finished_at: when its prompt was delivered, or it was given up.
-    @ivar due_key: what it was made for; C{None} for a manual run.
-    @ivar delivery: kept until it is done, for a restart in between.
+    @ivar finished_at: the time at which its prompt was delivered, or it was given up.
+    @ivar due_key: key of the fire that it was made for; C{None} for a manual run.
+    @ivar delivery: stored until it is done, so that a restart can continue it.
     """
 
     id: str
@@ -177,7 +177,7 @@ class Run:
 
     @property
     def open(self) -> bool:
-        """Whether something is still to be done for it."""
+        """True if the run is not done yet."""
         return self.finished_at is None and self.error_message is None
 
 
@@ -206,7 +206,7 @@ _ALIASES = {
 
 
 def flat(definition: Definition) -> dict[str, Any]:
-    """A definition as the fields that a request has."""
+    """Return a definition as the fields of a request."""
     schedule = definition.schedule
     found = {name: getattr(definition, name) for name in fields_dict(Definition)}
     del found["schedule"]
@@ -220,10 +220,10 @@ def define(
     before: Definition | None = None,
     is_shell: Callable[[str], bool] = lambda mode: mode == "shell",
 ) -> Definition:
-    """A definition from the fields of a request, merged into what was there before.
+    """Return a definition from the fields of a request, merged into the previous one.
 
-    Fields that belong to another C{promptMode} or C{scheduleType} are left out, and so is the
-    command of a job that was one of a shell before.  C{None} is a field that is not there.
+    Fields that belong to another C{promptMode} or C{scheduleType} are left out.  The command is
+    left out as well if the job no longer runs a shell.  C{None} means that a field is absent.
 
     @raise ServiceError: 400 naming the field.
     """
@@ -242,7 +242,7 @@ def define(
     return Definition(
         name=merged["name"],
         agent_type=merged["agent_type"],
-        # That of a case is looked up.
+        # The folder of a case is resolved later.
         working_dir=merged.get("working_dir") or "",
         case_name=case,
         launch_command=(merged.get("launch_command") or None) if shell else None,
@@ -258,7 +258,7 @@ def define(
 
 
 def _require_new(given: Mapping[str, Any], before: Definition | None) -> None:
-    """What a new mode needs must be in the same request (protocol-cron)."""
+    """Check that fields needed by a new mode are in the same request (protocol-cron)."""
     if before is None:
         return
     prompt = given.get("prompt_mode", before.prompt_mode)
@@ -276,9 +276,9 @@ def _require(given: Mapping[str, Any], names: Iterable[str]) -> None:
 
 
 def check_paths(definition: Definition) -> Definition:
-    """The definition with the path of its prompt file made plain.
+    """Return the definition with the path of its prompt file in its plain form.
 
-    Whether there is such a file, and where its links lead, is looked at when the job fires.
+    The file's existence, and its links, are checked when the job fires.
 
     @raise ServiceError: 400: not absolute, or not inside the working directory.
     """
@@ -295,14 +295,14 @@ def check_paths(definition: Definition) -> Definition:
 
 
 _NO_LINE = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f-\\x9f\\u2028\\u2029]")
-"""Unicode's Cc, Zl and Zp: 100,000 characters that are asked one by one take 10 ms."""
+"""Unicode's Cc, Zl and Zp: testing 100,000 characters one by one takes 10 ms."""
 
 
 def is_line(text: str) -> bool:
-    """Whether a text is one line without control characters; TAB counts as text."""
+    """Return true if a text is one line without control characters; TAB counts as text."""
     return _NO_LINE.search(text) is None
 
 
 def due_key(job_id: str, planned: int) -> str:
-    """What makes a fire fire once (protocol-cron-times)."""
+    """Return the key that makes a fire happen once (protocol-cron-times)."""
     return f"{job_id}:{planned}"

@@ -1,8 +1,8 @@
-"""The prompt file of a job, read when it fires (protocol-cron-job: promptFilePath).
+"""Prompt file of a job, read when the job fires (protocol-cron-job: promptFilePath).
 
-Links are followed only as far as they stay inside the working directory.  The file is then opened
-from there down, one folder after the other and without following any link, so that nothing that is
-exchanged meanwhile leads elsewhere.
+Links are followed only while they stay inside the working directory.  The file is then opened from
+there downwards, one folder after the other, without following links.  Exchanging a folder during
+this therefore leads nowhere else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STEP = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def read_prompt(folder: str, path: str) -> str:
-    """The text of the file C{path} inside C{folder}, line ends at its end taken off.
+    """Return the text of the file C{path} inside C{folder}, without line ends at its end.
 
     @raise ServiceError: 422: missing, outside, no regular file, too large, not UTF-8, or empty.
     """
@@ -53,7 +53,7 @@ def _read(folder: Path, path: Path) -> bytes:
         for part in parts[:-1]:
             where = os.open(part, _STEP | os.O_DIRECTORY, dir_fd=where)
             held.callback(os.close, where)
-        # Not to wait for a named pipe's other end.
+        # Opening a named pipe must not block.
         descriptor = os.open(parts[-1], _STEP | os.O_NONBLOCK, dir_fd=where)
         held.callback(os.close, descriptor)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

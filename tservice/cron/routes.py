@@ -1,4 +1,4 @@
-"""C{/api/cron}."""
+"""Routes below C{/api/cron}."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tservice.http.models import MEMBER, Answer, Body
 from tservice.http.operations import Access, Audit, Call, Handler, Operation, Scope
 
 BODY_LIMIT = 1536 * 1024
-"""Bytes: a prompt of the longest kind, each of its characters escaped."""
+"""Bytes of a body: a prompt of the maximum length, each of its characters escaped."""
 
 
 _CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
@@ -99,7 +99,7 @@ ClockTime = Annotated[str, AfterValidator(_clock_time)]
 Day = Annotated[int, Field(ge=0, le=6)]
 Days = Annotated[list[Day], Field(min_length=1, max_length=7), AfterValidator(_once_each)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=EXPRESSION_LENGTH), Line]
-# Given as values, for strict models take nothing but members.
+# Strict models would take only members, and clients send values.
 Prompts = Annotated[PromptMode, Field(strict=False), MEMBER]
 Inputs = Annotated[InputMode, Field(strict=False), MEMBER]
 Schedules = Annotated[ScheduleType, Field(strict=False), MEMBER]
@@ -123,7 +123,7 @@ class _Optional(Body):
     notes: Notes | None = None
 
     def given(self) -> dict[str, Any]:
-        """The fields that the request has, by the names of the model."""
+        """Return the fields that the request has, by the names of the model."""
         found = {name: getattr(self, name) for name in self.model_fields_set}
         days = found.get("weekly_days")
         return found if days is None else found | {"weekly_days": tuple(sorted(days))}
@@ -143,7 +143,9 @@ class JobBody(_Optional):
 
 
 def _undefaulted(schema: dict[str, Any]) -> None:
-    """What is not there stays as it is: nothing that a client should fill in."""
+    """Remove defaults from the schema: an absent field stays as it is, and clients should not fill
+    it in.
+    """
     for field in schema["properties"].values():
         field.pop("default", None)
 
@@ -193,23 +195,23 @@ class PreviewAnswer(Answer):
 
 
 class CronRoutes:
-    """Jobs and their runs.  The rules live in L{CronService}."""
+    """Routes of jobs and their runs; the rules are in L{CronService}."""
 
     def __init__(self, cron: CronService) -> None:
         self._cron = cron
 
     async def read(self, call: Call) -> object:
-        """Every job that the caller may see, newest first."""
+        """List the jobs that the caller may see, newest first."""
         return [job_answer(job) for job in self._cron.jobs(call.identity)]
 
     async def create(self, call: Call) -> object:
-        """A new job."""
+        """Create a job."""
         body: JobBody = call.body
         job = await self._cron.create(body.given(), call.identity, call.again)
         return OneJob(job=job_answer(job))
 
     async def preview(self, call: Call) -> object:
-        """When a job would fire."""
+        """Show the next fires of a job, without making it."""
         body: JobBody = call.body
         fires = await self._cron.preview(body.given(), call.identity)
         is_cron = body.schedule_type is ScheduleType.CRON
@@ -217,11 +219,11 @@ class CronRoutes:
         return PreviewAnswer(fires=fires, explanation=words)
 
     async def read_one(self, call: Call) -> object:
-        """One job."""
+        """Show a job."""
         return job_answer(self._cron.job(call.id, call.identity))
 
     async def update(self, call: Call) -> object:
-        """Change some fields."""
+        """Change fields of a job."""
         body: JobPatch = call.body
         return await self._changed(call, body.given())
 
@@ -234,7 +236,7 @@ class CronRoutes:
         return OneJob(job=job_answer(job))
 
     async def delete(self, call: Call) -> object:
-        """Forget a job."""
+        """Delete a job."""
         self._cron.delete(call.id, call.identity)
         return Nothing()
 
@@ -244,15 +246,15 @@ class CronRoutes:
         return RunNowAnswer(run=run_answer(run), active_agents=others)
 
     async def read_runs(self, call: Call) -> object:
-        """The runs of one job, newest first."""
+        """List the runs of one job, newest first."""
         return [run_answer(run) for run in self._cron.runs_of(call.id, call.identity)]
 
     async def read_all_runs(self, call: Call) -> object:
-        """The runs of every job that the caller may see, newest first."""
+        """List the runs of all jobs that the caller may see, newest first."""
         return [run_answer(run) for run in self._cron.runs(call.identity)]
 
     def operations(self) -> list[Operation]:
-        """The routes, for the table."""
+        """Return the operations."""
         return [*self._collection(), *self._one(), *self._runs()]
 
     def _collection(self) -> list[Operation]:

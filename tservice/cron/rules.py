@@ -1,4 +1,4 @@
-"""What a job may do: checked when it is saved, and again when it fires."""
+"""Rules for jobs, checked when a job is saved, and again when it fires."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from tservice.core.places.place import PlaceKind
 from tservice.cron.model import Definition, PromptMode, check_paths
 
 SYSTEM = ("/etc", *KERNEL_FOLDERS)
-"""Folders of the system: refused with all that is in them (protocol-cron-job)."""
+"""Folders of the system: refused with everything inside (protocol-cron-job)."""
 THEMSELVES = ("/", "/root")
-"""Refused, but not what is in them."""
+"""Folders that are refused, but not their content."""
 
 
 @frozen(kw_only=True)
 class JobRules:
-    """The rules, as far as they need to look around.
+    """Rules for jobs that need access to files and other features.
 
-    @ivar folder: a working directory as given, made plain; raises the 400 or 403 for one that is
+    @ivar folder: returns a working directory in its plain form; raises a 400 or 403 if it is
         missing or not the user's.
-    @ivar case: a case that is there; raises the 400, 404 or 409 for one that is not.
-    @ivar files: the door for what users' folders hold.
-    @ivar data_dir: the service's own folder, refused but for C{cases_dir}, should that be in it.
+    @ivar case: returns an existing case; raises a 400, 404 or 409 if there is none.
+    @ivar files: worker pool for users' folders.
+    @ivar data_dir: the service's own folder, refused except for C{cases_dir}, if that is in it.
     """
 
     clis: ICliRegistry
@@ -42,22 +42,25 @@ class JobRules:
     cases_dir: Path
 
     def is_shell(self, mode: str) -> bool:
-        """Whether a mode runs a plain shell."""
+        """Return true if a mode runs a plain shell."""
         entry = self.clis.get(mode)
         return entry is not None and entry.kind is CliKind.SHELL
 
     def require_mode(self, mode: str) -> None:
-        """@raise ServiceError: 400: there is no such mode, or it is disabled."""
+        """Fail if a mode cannot be used.
+
+        @raise ServiceError: 400: there is no such mode, or it is disabled.
+        """
         entry = self.clis.get(mode)
         if entry is None or not entry.enabled:
             known = ", ".join(one.id for one in self.clis.entries() if one.enabled)
             raise invalid("agentType", f"must be one of {known}")
 
     async def check(self, definition: Definition, owner: Identity) -> Definition:
-        """The definition with its paths made plain.
+        """Check a definition, and return it with its paths in their plain form.
 
-        @raise ServiceError: 400 naming the field; 403: not for this owner; 422: the folder does
-            not answer.
+        @raise ServiceError: 400 naming the field; 403: not for this owner; 422: the folder does not
+            answer.
         """
         self.require_mode(definition.agent_type)
         self.check_grant(definition, owner)
@@ -73,14 +76,17 @@ class JobRules:
         found = check_paths(evolve(definition, case_name=case.name, working_dir=case.path))
         if case.place is not None and case.place.kind is PlaceKind.REMOTE:
             if found.prompt_mode is PromptMode.FILE:
-                raise invalid("promptMode", "file: those of another machine are not read")
+                raise invalid("promptMode", "must not be a file for a case on another machine")
             return found
         check = partial(self._check_place, Path(case.path))
         await self.files.run(check, at=case.path, owner=owner.username)
         return found
 
     def check_grant(self, definition: Definition, owner: Identity) -> None:
-        """@raise ServiceError: 403: it runs what this owner may not have run."""
+        """Fail if the owner may not run this definition.
+
+        @raise ServiceError: 403: it needs a grant that this owner lacks.
+        """
         mode = definition.agent_type
         entry = self.clis.require(mode)
         gated = entry.capabilities.privileged_command_gate or definition.launch_command

@@ -1,8 +1,8 @@
-"""Carries runs out: launches the session, then puts the prompt in once it can take it.
+"""Runner of jobs: launches the session, then sends the prompt when the program is ready.
 
-Each step is on disk before the next begins, and each session names the run that it was made for.
-So a service that was killed at any point goes on where it stopped: a session is made once, and a
-prompt is typed once, for inputs are numbered (protocol-exactly-once).
+Each step is on disk before the next begins, and each session names the run that it was made for.  A
+service that was killed at any point therefore continues where it stopped.  A session is made once,
+and a prompt is typed once, because inputs are numbered (protocol-exactly-once).
 """
 
 from __future__ import annotations
@@ -50,25 +50,25 @@ from tservice.sessions.interfaces import (
 AT_ONCE = 8
 """Sessions that are being started at a time."""
 UNDER_WAY = 200
-"""Runs under way at which no more are begun by hand: twice as many as there are jobs."""
+"""Unfinished runs at which no more can be started by hand: twice the maximum number of jobs."""
 READY_SECONDS = 60.0
-"""How long an agent may take until it can be given a prompt (protocol-cron-times)."""
+"""Seconds that an agent may take until it accepts a prompt (protocol-cron-times)."""
 SHELL_SECONDS = 1.0
-"""Between the start of a shell, its command, and the prompt (protocol-cron-times)."""
+"""Seconds between the start of a shell, its command, and the prompt (protocol-cron-times)."""
 RESUME_MS = 10 * 60 * 1000
-"""Age up to which a run that a restart interrupted is gone on with."""
+"""Age in milliseconds up to which a run that a restart interrupted is continued."""
 SESSION_NAME = 128
 
 _COMMAND, _PROMPT = 1, 2
-"""Numbers of a run's inputs."""
+"""Sequence numbers of a run's inputs."""
 
 
 @frozen(kw_only=True)
 class RunnerDependencies:
-    """What carrying out a run needs.
+    """Dependencies of L{Runner}.
 
-    @ivar identity: the account of an owner as it is now; C{None} when it is gone or disabled.
-    @ivar places: with whose rights prompt files are read.
+    @ivar identity: returns the current account of an owner; C{None} if it is gone or disabled.
+    @ivar places: locations with whose rights prompt files are read.
     """
 
     clock: IReactorTime
@@ -83,7 +83,7 @@ class RunnerDependencies:
 
 
 class Runner:
-    """The runs that are under way."""
+    """Unfinished runs, and the work on them."""
 
     _log = Logger()
 
@@ -93,23 +93,23 @@ class Runner:
         self._starts = DeferredSemaphore(AT_ONCE)
         self._work: dict[str, tuple[Job, Deferred[None]]] = {}
         self._starting: dict[str, Job] = {}
-        # Between here and the session's record nothing may be cut off: what had been started
-        # would be left without one.
+        # Runs between start and session record must not be cancelled: their session would have no
+        # record.
         self._launching: set[str] = set()
         self._closed = False
 
     @property
     def under_way(self) -> int:
-        """How many runs are not done with."""
+        """Number of unfinished runs."""
         return len(self._work)
 
     def begin(
         self, job: Job, run: Run, again: Callable[[], object] = lambda: None
     ) -> Deferred[None]:
-        """Carry a run out.
+        """Carry out a run.
 
-        @param again: judges who asked for it, before its session is made; raises what is against.
-        @return: fires once its session was started or it failed; what it came to is in the book.
+        @param again: authorizes the caller again, before its session is made; raises if that fails.
+        @return: fires after its session was started or it failed; the registry has the result.
         """
         launched: Deferred[None] = Deferred()
         self._starting[run.id] = job
@@ -117,7 +117,7 @@ class Runner:
         return launched
 
     def resume(self) -> None:
-        """Go on with what the service before this one left; call it once the sessions are open."""
+        """Continue the runs of the previous process; call it after the sessions are open."""
         for run in self._book.store.unfinished():
             job = self._book.find(run.job_id)
             if job is None:
@@ -130,20 +130,22 @@ class Runner:
                 self._spawn(job, run, self._deliver(job, run))
 
     def forget(self, job_id: str) -> None:
-        """The job is deleted: what is under way for it stops where it is."""
+        """Cancel the runs of a deleted job."""
         self._cancel(lambda job: job.id == job_id)
 
     def close(self) -> Deferred[Any]:
-        """Stop; the next service goes on.
+        """Stop; the next service process continues.
 
-        @return: fires once the starts that could not be cut off are over.
+        @return: fires after the starts that could not be cancelled are done.
         """
         self._closed = True
         self._cancel(lambda job: True)
         return DeferredList([task for _, task in self._work.values()])
 
     def others(self, job: Job) -> int:
-        """Live sessions of the same mode and owner that are not this job's, and such starts."""
+        """Return the number of live or starting sessions of the same mode and owner that belong to
+        no run of this job.
+        """
         live = [
             session
             for session in self._sessions.list()
@@ -178,7 +180,7 @@ class Runner:
                 task.cancel()
 
     def _left(self, run: Run) -> None:
-        reason = "the service was not there to go on with it"
+        reason = "the service was not running to continue it"
         if run.status is RunStatus.CREATED:
             self._fail(run, reason)
         else:
@@ -208,7 +210,7 @@ class Runner:
             self._fail(run, error.message)
         except Exception:
             self._log.failure("run {id} was not launched", id=run.id)
-            self._fail(run, "an internal error; the log has more")
+            self._fail(run, "an internal error; see the log")
         finally:
             self._launching.discard(run.id)
         return None
@@ -243,13 +245,16 @@ class Runner:
         return owner
 
     def _still(self, job: Job, before: Identity, again: Callable[[], object]) -> None:
-        """@raise ServiceError: the owner has lost a right that it had C{before}, or who asked."""
+        """Fail if rights were revoked.
+
+        @raise ServiceError: the owner has lost a right that it had C{before}, or the caller has.
+        """
         if not self._owner(job).covers(before):
-            raise failed(f"the account {job.owner or 'of the job'} has lost a right meanwhile")
+            raise failed(f"a right of the account {job.owner or 'of the job'} was revoked")
         try:
             again()
         except Exception as error:
-            raise failed("whoever started it has lost the right to meanwhile") from error
+            raise failed("your permission was revoked before the run started") from error
 
     async def _delivery(self, definition: Definition, owner: Identity) -> RunDelivery:
         text = definition.prompt_text or ""
@@ -257,7 +262,7 @@ class Runner:
             path = definition.prompt_file_path or ""
             read = partial(read_prompt, definition.working_dir, path)
             places = self._tools.places
-            # The file is the owner's to choose: root must not follow where its name leads.
+            # The owner chooses the file, so root must not open it.
             await places.ask(owner.place)
             place = places.of(owner)
             work = partial(place.act, read)
@@ -271,12 +276,12 @@ class Runner:
         )
 
     async def _taken_up(self, job: Job, run: Run) -> Session | None:
-        """The session that a service before this one had started for the run already."""
+        """Return the session that a previous service process has started for the run."""
         for session in self._sessions.list():
             if session.agent_origin == _origin(job.id, run.id) and session.owner == job.owner:
                 if session.pid is not None:
                     return session
-                # There was no process, or it is over: nothing was typed.
+                # The process never ran, or has ended: nothing was typed.
                 await self._sessions.delete(session.id)
         return None
 
@@ -299,7 +304,7 @@ class Runner:
             self._undelivered(run, error.message)
         except Exception:
             self._log.failure("the prompt of run {id} was not delivered", id=run.id)
-            self._fail(run, "an internal error; the log has more")
+            self._fail(run, "an internal error; see the log")
         else:
             now = now_ms(self._tools.clock)
             self._book.change(run, status=RunStatus.PROMPT_SENT, finished_at=now, delivery=None)
@@ -307,7 +312,7 @@ class Runner:
     async def _put_in(self, job: Job, run: Run) -> None:
         delivery = run.delivery
         if delivery is None:
-            raise failed("its prompt was not kept")
+            raise failed("its prompt was not stored")
         if not delivery.begun:
             await self._until_ready(job, run, delivery)
             run = self._book.change(run, delivery=evolve(delivery, begun=True))
@@ -324,7 +329,7 @@ class Runner:
             await sleep(self._tools.clock, SHELL_SECONDS)
 
     async def _type(self, job: Job, run: Run, number: int, text: str, *, typed: bool) -> None:
-        # It has waited until the program was ready, perhaps over a restart of the service.
+        # Time has passed since the last check, perhaps with a restart of the service.
         self._tools.rules.check_grant(job.definition, self._owner(job))
         request = InputRequest(
             text=text,
@@ -337,7 +342,9 @@ class Runner:
         await self._sessions.input(run.session_id or "", request)
 
     def _undelivered(self, run: Run, reason: str) -> None:
-        """A session that somebody closed leaves its run as it is (protocol-cron-run)."""
+        """Record a failed delivery; if the session was closed, the run keeps its status
+        (protocol-cron-run).
+        """
         session = self._session(run.session_id or "")
         if session is None or session.status is Status.STOPPED or session.detached:
             closed = "the session was closed before the prompt was sent"
@@ -367,7 +374,7 @@ class Runner:
 
 
 def _origin(job_id: str, run_id: str) -> str:
-    """What a session of a run says of where it comes from."""
+    """Return the origin that a session of a run records."""
     return f"cron:{job_id}:{run_id}"
 
 

@@ -1,4 +1,4 @@
-"""Decides what fires when: one alarm, set for the earliest time that a job is due."""
+"""Scheduler of jobs: one alarm, set for the earliest time that a job is due."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from tservice.cron.runner import Runner
 from tservice.cron.times import following, next_fire, settled
 
 AGAIN_MS = 10_000
-"""Milliseconds after which a look that failed is tried again."""
+"""Milliseconds after which a failed check is repeated."""
 
 
 @frozen(kw_only=True)
 class Fired:
-    """One job that was due.
+    """Result of one due job.
 
-    @ivar job: as it is from then on.
-    @ivar run: what is to be kept of it; C{None}: one more fire of a skipped streak.
+    @ivar job: its new state.
+    @ivar run: the run to save; C{None}: a further fire of a skipped streak.
     """
 
     job: Job
@@ -43,12 +43,12 @@ class Fired:
 
 
 def planned(definition: Definition, now: int, zone: tzinfo) -> int | None:
-    """When a job that was just made, or made ready again, fires first."""
+    """Return the first fire of a job that was just made or enabled."""
     return next_fire(definition.schedule, now, zone) if definition.enabled else None
 
 
 class Scheduler:
-    """Looks at the clock when the alarm goes off, and fires what is due."""
+    """Checks the time when the alarm goes off, and fires the due jobs."""
 
     _log = Logger()
 
@@ -70,7 +70,7 @@ class Scheduler:
         self._alarm: Alarm | None = None
 
     def start(self) -> None:
-        """Fire what was missed, and set the alarm."""
+        """Fire missed jobs, and set the alarm."""
         self._alarm = self._make_alarm(self.look)
         self.look()
 
@@ -81,13 +81,13 @@ class Scheduler:
             self._alarm = None
 
     def look(self) -> None:
-        """Fire what is due, and set the alarm for what comes next."""
+        """Fire the due jobs, and set the alarm for the next one."""
         try:
             self._settle()
             fired = self._fire_due()
         except Exception:
-            # Out of here it would end the alarm for good.
-            self._log.failure("cron: nothing could be fired")
+            # An exception that leaves this method would end the alarm.
+            self._log.failure("cron: the due jobs could not be fired")
             self._set(now_ms(self._clock) + AGAIN_MS)
             return
         self.arm()
@@ -98,7 +98,7 @@ class Scheduler:
                     self._runner.begin(one.job, one.run)
 
     def arm(self) -> None:
-        """Set the alarm for the earliest job; to be called whenever one has changed."""
+        """Set the alarm for the earliest job; call it after every change of a job."""
         times = [job.next_run_at for job in self._book.every() if job.next_run_at is not None]
         self._set(min(times, default=None))
 
@@ -107,7 +107,7 @@ class Scheduler:
             self._alarm.set(at)
 
     def _settle(self) -> None:
-        """The clock may have been set, or the zone's rules may be others since the last time."""
+        """Adjust the next fires: the clock, or the rules of the zone, may have changed."""
         now = now_ms(self._clock)
         moved: list[Job] = []
         for job in self._book.every():
@@ -133,8 +133,8 @@ class Scheduler:
                     starting.append(job)
         if fired:
             runs = [one.run for one in fired if one.run is not None]
-            # Due times and runs are written together, so that each is done once whatever happens
-            # next.
+            # Due times and runs are saved together, so that each fire happens once even after a
+            # crash.
             self._book.keep([one.job for one in fired], runs)
         return fired
 
@@ -152,10 +152,10 @@ class Scheduler:
         return Fired(job=moved, run=run)
 
     def _fresh(self, job: Job, at: int, now: int) -> int | None:
-        """The first moment that is due and that no run was made for.
+        """Return the first due moment for which no run was made.
 
-        There are runs for moments ahead where the clock was set back beyond what is remembered as
-        covered; as many as are kept of a job at most.
+        If the clock was set back further than L{Job.covered} reaches, runs exist for later moments;
+        at most as many as are kept of a job.
         """
         schedule = job.definition.schedule
         moment: int | None = at
@@ -175,7 +175,7 @@ class Scheduler:
         return bool(now_starting) or self._runner.others(job) > 0
 
     def _skip(self, job: Job, now: int, key: str) -> Fired:
-        """One record a streak (protocol-cron-times)."""
+        """Skip a fire; a streak of skips has one record (protocol-cron-times)."""
         run = None
         if not job.skipping:
             reason = f"another {job.definition.agent_type} session is running"
@@ -183,7 +183,7 @@ class Scheduler:
         return Fired(job=evolve(job, last_status=RunStatus.SKIPPED, skipping=True), run=run)
 
     def _moved_on(self, job: Job, at: int, now: int, key: str) -> Job:
-        """The job once the fire planned for C{at} is done."""
+        """Return the job after the fire planned for C{at}."""
         schedule = job.definition.schedule
         once = schedule.type is ScheduleType.ONCE
         definition = evolve(job.definition, enabled=False) if once else job.definition

@@ -1,4 +1,4 @@
-"""Jobs as callers see them: made, changed, run by hand (protocol-cron)."""
+"""Jobs for callers: create, change and run them (protocol-cron)."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ PREVIEW = 5
 
 @frozen(kw_only=True)
 class CronDependencies:
-    """What the service is made of.
+    """Dependencies of L{CronService}.
 
-    @ivar identity: the account of an owner as it is now; C{None} when it is gone or disabled.
-    @ivar known: whether there is an account of that name, disabled or not.
-    @ivar multiuser: whether jobs belong to somebody.
+    @ivar identity: returns the current account of an owner; C{None} if it is gone or disabled.
+    @ivar known: returns true if an account of that name exists, disabled or not.
+    @ivar multiuser: true if jobs have owners.
     """
 
     clock: IReactorTime
@@ -63,7 +63,9 @@ class CronDependencies:
 
 @implementer(ICron)
 class CronService:
-    """Every error is a L{ServiceError}; an unknown job, or one of somebody else, is a 404."""
+    """Scheduled jobs; every error is a L{ServiceError}, and an unknown job, or another user's, is a
+    404.
+    """
 
     _log = Logger()
 
@@ -75,7 +77,7 @@ class CronService:
     # -- its own life
 
     def start(self) -> None:
-        """Read the jobs, go on with what was interrupted, and fire what was missed."""
+        """Load the jobs, continue interrupted runs, and fire missed jobs."""
         self._book.load()
         self._forget_strangers()
         self._unsubscribe = self._deps.hub.subscribe(self._heard)
@@ -83,7 +85,7 @@ class CronService:
         self._deps.scheduler.start()
 
     async def stop(self) -> None:
-        """Fire and deliver nothing more; the next service goes on."""
+        """Fire and deliver nothing more; the next service process continues."""
         self._unsubscribe()
         self._deps.scheduler.stop()
         await self._deps.runner.close()
@@ -95,7 +97,7 @@ class CronService:
         return self._book.visible(caller)
 
     def job(self, job_id: str, caller: Identity) -> Job:
-        """One job."""
+        """Return a job."""
         return self._book.get(job_id, caller)
 
     def runs(self, caller: Identity) -> list[Run]:
@@ -103,11 +105,11 @@ class CronService:
         return [run for run in self._book.store.runs() if run.job_id in mine]
 
     def runs_of(self, job_id: str, caller: Identity) -> list[Run]:
-        """The runs of one job, newest first."""
+        """Return the runs of one job, newest first."""
         return self._book.store.runs(self._book.get(job_id, caller).id)
 
     async def preview(self, given: Mapping[str, Any], caller: Identity) -> list[int]:
-        """Return the next fires of a job as it would be made; also of one that is not enabled.
+        """Return the next fires of a job, without making it; also of one that is not enabled.
 
         A schedule can be tried before its folder is chosen.
 
@@ -121,12 +123,12 @@ class CronService:
         return preview(definition.schedule, now, self._deps.zone, PREVIEW)
 
     def job_counts(self) -> dict[tuple[str, ...], float]:
-        """How many jobs there are, by whether they are enabled."""
+        """Return the numbers of enabled and disabled jobs."""
         enabled = sum(1 for job in self._book.every() if job.definition.enabled)
         return {("true",): enabled, ("false",): len(self._book) - enabled}
 
     def run_counts(self) -> dict[tuple[str, ...], float]:
-        """How many runs are kept, by status."""
+        """Return the number of stored runs by status."""
         counts = dict.fromkeys(RunStatus, 0)
         for run in self._book.store.runs():
             counts[run.status] += 1
@@ -137,9 +139,9 @@ class CronService:
     async def create(
         self, given: Mapping[str, Any], caller: Identity, again: Again = lasting
     ) -> Job:
-        """A new job of the caller's.
+        """Create a job for the caller.
 
-        @param again: judges the caller once more, before the job is kept.
+        @param again: authorizes the caller again, before the job is saved.
         @raise ServiceError: 400 naming the field; 403: not for this caller; 422: there are
             L{MAX_JOBS}, or L{MAX_JOBS_OF_ONE} of one account among several, or the folder does not
             answer.
@@ -147,11 +149,11 @@ class CronService:
         definition = await self._defined(given, None, caller)
         again()
         if len(self._book) >= MAX_JOBS:
-            raise failed(f"there are {MAX_JOBS} jobs already")
+            raise failed(f"there are already {MAX_JOBS} jobs: delete one first")
         owner = caller.username if self._deps.multiuser else None
         own = sum(job.owner == owner for job in self._book.every())
         if owner is not None and own >= MAX_JOBS_OF_ONE:
-            raise failed(f"this account has {MAX_JOBS_OF_ONE} jobs already")
+            raise failed(f"this account already has {MAX_JOBS_OF_ONE} jobs: delete one first")
         now = now_ms(self._deps.clock)
         job = Job(
             id=self._deps.new_id(),
@@ -166,24 +168,24 @@ class CronService:
     async def update(
         self, job_id: str, given: Mapping[str, Any], caller: Identity, again: Again = lasting
     ) -> Job:
-        """Change fields of a job; what it becomes is checked as a whole.
+        """Change fields of a job; the merged job is checked as a whole.
 
-        The schedule begins anew when it is another one, or the job was not enabled before.
+        The schedule restarts if it was changed, or if the job was not enabled before.
 
-        @param again: judges the caller once more, before the job is changed.
-        @raise ServiceError: as L{create}, 404, and 409: somebody else has changed it meanwhile.
+        @param again: authorizes the caller again, before the job is changed.
+        @raise ServiceError: as L{create}, 404, and 409: another caller has changed it in between.
         """
         job = self._book.get(job_id, caller)
         before = job.definition
         if given == {"enabled": False}:
-            # A job that could no longer be saved as it is can still be stopped.
+            # A job can be disabled even if its definition is no longer valid.
             definition = evolve(before, enabled=False)
         else:
             definition = await self._defined(given, before, self._owner_of(job, caller))
             again()
             job = self._book.get(job_id, caller)
             if job.definition != before:
-                raise conflict("the job was changed meanwhile")
+                raise conflict("the job was changed while this request was running")
         now = now_ms(self._deps.clock)
         changed = evolve(job, definition=definition, updated_at=now)
         anew = definition.schedule != before.schedule
@@ -197,7 +199,7 @@ class CronService:
         return self._keep(changed)
 
     def delete(self, job_id: str, caller: Identity) -> None:
-        """Forget a job and its runs; sessions that it has started go on.
+        """Delete a job and its runs; sessions that it has started continue.
 
         @raise ServiceError: 404.
         """
@@ -210,14 +212,14 @@ class CronService:
     ) -> tuple[Run, int]:
         """Run a job now, enabled or not; its schedule stays as it is.
 
-        @param again: judges the caller once more, before its session is made.
-        @return: the run once its session was started or it failed, and how many live sessions of
-            the same mode are not of this job.
-        @raise ServiceError: 404; 429: L{UNDER_WAY} runs are under way.
+        @param again: authorizes the caller again, before its session is made.
+        @return: the run after its session was started or it failed, and the number of live sessions
+            of the same mode that belong to no run of this job.
+        @raise ServiceError: 404; 429: there are L{UNDER_WAY} unfinished runs.
         """
         job = self._book.get(job_id, caller)
         if self._deps.runner.under_way >= UNDER_WAY:
-            raise ServiceError(ErrorCode.RATE_LIMITED, f"{UNDER_WAY} runs are under way already")
+            raise ServiceError(ErrorCode.RATE_LIMITED, f"{UNDER_WAY} runs are already in progress")
         now = now_ms(self._deps.clock)
         run = Run(
             id=self._deps.new_id(),
@@ -264,7 +266,7 @@ class CronService:
             raise invalid("runAt", "must be in the future")
 
     def _owner_of(self, job: Job, caller: Identity) -> Identity:
-        """Whose rights the job has: its owner's, also when an admin changes it."""
+        """Return the account whose rights the job has: its owner's, also if an admin changes it."""
         if job.owner is None or job.owner == caller.username:
             return caller
         owner = self._deps.identity(job.owner)
@@ -286,12 +288,14 @@ class CronService:
             self._forget_strangers()
 
     def _forget_strangers(self) -> None:
-        """Jobs of a user who is gone would be handed over to whoever gets the name."""
+        """Delete jobs of removed accounts; a new account of that name would inherit them."""
         if not self._deps.multiuser:
             return
         for job in self._book.every():
             if job.owner is not None and not self._deps.known(job.owner):
-                self._log.info("cron: job {id} of {owner} is gone", id=job.id, owner=job.owner)
+                self._log.info(
+                    "cron: delete job {id}: no account {owner}", id=job.id, owner=job.owner
+                )
                 self._book.drop(job)
                 self._ended(job)
 

@@ -1,4 +1,4 @@
-"""Jobs and runs as clients see them (protocol-cron-job, protocol-cron-run)."""
+"""Jobs and runs on the wire (protocol-cron-job, protocol-cron-run)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tservice.cron.model import (
 )
 
 LONGEST = 1000
-"""Characters of a C{promptText} up to which C{cron:jobsChanged} shows it."""
+"""Characters of a C{promptText} up to which C{cron:jobsChanged} contains it."""
 
 
 class JobAnswer(Payload):
@@ -74,7 +74,7 @@ class JobsAnswer(JobsTold):
 
 
 def job_answer(job: Job) -> JobAnswer:
-    """The job as clients see it."""
+    """Return the wire form of a job."""
     return JobAnswer(
         id=job.id,
         owner=job.owner,
@@ -90,7 +90,7 @@ def job_answer(job: Job) -> JobAnswer:
 
 
 def run_answer(run: Run) -> RunAnswer:
-    """The run as clients see it."""
+    """Return the wire form of a run."""
     return RunAnswer(
         id=run.id,
         cron_job_id=run.job_id,
@@ -106,7 +106,7 @@ def run_answer(run: Run) -> RunAnswer:
 
 
 def jobs_answer(jobs: Iterable[Job]) -> JobsAnswer:
-    """The jobs for an event, which many clients are sent."""
+    """Return the wire form of jobs for an event, which goes to many clients."""
     return JobsAnswer(jobs=[_shortened(job_answer(job)) for job in jobs])
 
 

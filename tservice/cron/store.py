@@ -1,4 +1,4 @@
-"""Where jobs and runs are kept."""
+"""Database tables of jobs and runs."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class CronStore:
         self._database = database
 
     def jobs(self) -> list[Job]:
-        """Every job, in the order in which they were made."""
+        """Return all jobs, in the order in which they were made."""
         sql = "SELECT * FROM cron_jobs ORDER BY created_at, rowid"
         return self._database.read(_job, sql, named="cron_jobs.id")
 
     def save(self, jobs: Iterable[Job] = (), runs: Iterable[Run] = ()) -> None:
-        """Keep jobs and runs, all or none; the oldest finished runs beyond L{MAX_RUNS} go.
+        """Save jobs and runs, all or none; the oldest finished runs beyond L{MAX_RUNS} are deleted.
 
-        @raise NotKept: the disk does not take them.
+        @raise NotKept: the disk is full.
         @raise sqlite3.IntegrityError: a new run has the due key of another.
         """
         with self._database.transaction():
@@ -73,7 +73,7 @@ class CronStore:
             self._database.execute(_TRIM, (MAX_RUNS,))
 
     def note(self, jobs: Iterable[Job], runs: Iterable[Run]) -> None:
-        """As L{save}, for what has become of runs that are known: a full disk gets it later."""
+        """Save results of known runs as L{save} does; if the disk is full, this is deferred."""
         try:
             self.save(jobs, runs)
         except NotKept:
@@ -83,18 +83,18 @@ class CronStore:
                 self._database.later(("cron run", run.id), _SAVE_RUN, _run_row(run))
 
     def delete(self, job_id: str) -> None:
-        """Forget a job and its runs.
+        """Delete a job and its runs.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
         self._database.execute(_DELETE, (job_id,))
 
     def drop(self, job_id: str) -> None:
-        """As L{delete}, for a job that is nobody's any more: a full disk does so later."""
+        """Delete a job that has no owner any more; if the disk is full, this is deferred."""
         self._database.later(("cron job", job_id), _DELETE, (job_id,))
 
     def runs(self, job_id: str | None = None) -> list[Run]:
-        """The runs of one job, or of all, newest first."""
+        """Return the runs of one job, or of all, newest first."""
         where = "" if job_id is None else "WHERE job_id = :job_id"
         rows = self._database.query(
             f"SELECT * FROM cron_runs {where} ORDER BY seq DESC",  # noqa: S608
@@ -103,19 +103,19 @@ class CronStore:
         return [_run(row) for row in rows]
 
     def run(self, run_id: str) -> Run | None:
-        """One run."""
+        """Return a run by its id."""
         row = self._database.query_one("SELECT * FROM cron_runs WHERE id = ?", (run_id,))
         return None if row is None else _run(row)
 
     def newest(self, job_id: str) -> str | None:
-        """The id of the last run that was made of a job."""
+        """Return the id of the newest run of a job."""
         row = self._database.query_one(
             "SELECT id FROM cron_runs WHERE job_id = ? ORDER BY seq DESC LIMIT 1", (job_id,)
         )
         return None if row is None else str(row["id"])
 
     def session_before(self, run: Run) -> str | None:
-        """The session of the last run of the same job before C{run} that had one."""
+        """Return the session of the last run of the same job before C{run} that had one."""
         row = self._database.query_one(
             "SELECT session_id FROM cron_runs WHERE job_id = :job_id AND session_id IS NOT NULL"
             " AND seq < (SELECT seq FROM cron_runs WHERE id = :id) ORDER BY seq DESC LIMIT 1",
@@ -124,11 +124,11 @@ class CronStore:
         return None if row is None else str(row["session_id"])
 
     def unfinished(self) -> list[Run]:
-        """The runs that something is still to be done for, oldest first."""
+        """Return the unfinished runs, oldest first."""
         return [run for run in reversed(self.runs()) if run.open]
 
     def has(self, due_key: str) -> bool:
-        """Whether a run was made for that moment."""
+        """Return true if a run was made for that moment."""
         sql = "SELECT 1 FROM cron_runs WHERE due_key = ?"
         return self._database.query_one(sql, (due_key,)) is not None
 

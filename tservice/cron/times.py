@@ -1,5 +1,6 @@
-"""When a schedule fires, as pure rules of time and zone (protocol-cron-times).  Times are Unix
-milliseconds."""
+"""Fires of a schedule, as pure rules of time and zone (protocol-cron-times).  Times are Unix
+milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +15,13 @@ MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 
 _DAYS_AHEAD = 16
-"""Days looked at for the next fire of a week: two weeks, for a zone may leave out one day."""
+"""Days searched for the next fire of a week: two weeks, since a zone may leave out one day."""
 
 
 def next_fire(schedule: Schedule, after: int, zone: tzinfo) -> int | None:
-    """The first fire later than C{after}; C{None} when there is none.
+    """Return the first fire later than C{after}; C{None} if there is none.
 
-    For an interval C{after} is what it is counted from.
+    An interval is counted from C{after}.
     """
     match schedule.type:
         case ScheduleType.ONCE:
@@ -35,10 +36,10 @@ def next_fire(schedule: Schedule, after: int, zone: tzinfo) -> int | None:
 
 
 def following(schedule: Schedule, planned: int, now: int, zone: tzinfo) -> int | None:
-    """The next fire once the one planned for C{planned} is done at C{now}.
+    """Return the next fire after the one planned for C{planned}, which is done at C{now}.
 
-    However many were missed in between, they are done with it.  An interval is counted from the
-    planned time, so that it does not drift.
+    All fires missed in between are done with it.  An interval is counted from the planned time, so
+    that it does not drift.
     """
     if schedule.type is ScheduleType.INTERVAL:
         step = _interval(schedule)
@@ -49,12 +50,13 @@ def following(schedule: Schedule, planned: int, now: int, zone: tzinfo) -> int |
 def settled(
     schedule: Schedule, planned: int | None, covered: int, now: int, zone: tzinfo
 ) -> int | None:
-    """The next fire after the clock was set, or the service started: nothing may wait too long.
+    """Return the next fire after the clock was set, or the service started, so that no fire waits
+    too long.
 
-    What is due stays due.  Clock times are worked out afresh; those up to C{covered}, which were
-    done with once, are not passed again by a clock that was set back by up to a day.  A clock that
-    was further ahead than that was plain wrong, and so is what it covered.  An interval is never
-    longer than an interval from now.
+    A due fire stays due.  Clock times are computed again.  Those up to C{covered} are done, and do
+    not fire again if the clock was set back by up to a day.  A clock that was further ahead was
+    plainly wrong, and its C{covered} is ignored.  An interval never ends later than one interval
+    from now.
     """
     if planned is None or planned <= now or schedule.type is ScheduleType.ONCE:
         return planned
@@ -65,7 +67,7 @@ def settled(
 
 
 def preview(schedule: Schedule, now: int, zone: tzinfo, count: int) -> list[int]:
-    """The next C{count} fires, fewer where there are no more."""
+    """Return the next C{count} fires, or fewer if there are no more."""
     found: list[int] = []
     at: int | None = now
     while at is not None and len(found) < count:
@@ -89,7 +91,7 @@ def _next_of_days(schedule: Schedule, after: int, zone: tzinfo) -> int | None:
 
 
 def _days(schedule: Schedule, first: date) -> Iterator[date]:
-    """The days of the schedule from C{first} on."""
+    """Yield the days of the schedule from C{first} on."""
     for number in range(_DAYS_AHEAD):
         try:
             day = first + timedelta(days=number)

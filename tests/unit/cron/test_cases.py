@@ -106,7 +106,7 @@ class CaseRuleTests(SynchronousTestCase):
         found = self.job("box", prompt_file_path="/srv/box/p", **more)
         self.assertEqual("/srv/box/p", found.prompt_file_path)
         error = self.refused("far", prompt_file_path="/home/me/far/p", **more)
-        self.assertIn("promptMode: file", error.message)
+        self.assertIn("promptMode: must not be a file", error.message)
 
     def test_there_has_to_be_one(self) -> None:
         self.assertEqual("Case none not found", self.refused("none").message)

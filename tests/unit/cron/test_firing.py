@@ -375,7 +375,7 @@ class RestartTests(CronCase):
         self.spend(10)
         (run,) = self.runs(job)
         self.assertEqual((RunStatus.SESSION_STARTED, None), (run.status, run.finished_at))
-        self.assertIn("not there", run.error_message or "")
+        self.assertIn("not running", run.error_message or "")
 
     @settings(max_examples=examples(15), deadline=None)
     @given(st.lists(st.floats(0.1, 900), min_size=1, max_size=12))

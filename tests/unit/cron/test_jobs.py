@@ -274,14 +274,14 @@ class OwnerTests(JobCase):
         self.now(self.cron.run_now(job.id, ROOT, denied))
         [run] = self.runs(job)
         self.assertEqual((RunStatus.FAILED, None), (run.status, run.session_id))
-        self.assertIn("has lost the right", run.error_message or "")
+        self.assertIn("permission was revoked", run.error_message or "")
         self.assertEqual([], self.sessions.list())
 
     def test_one_account_leaves_room_for_others(self) -> None:
         for _ in range(MAX_JOBS_OF_ONE):
             self.of_ann(enabled=False)
         error = self.refusal(self.cron.create(self.fields(working_dir=self.place("ann")), ANN))
-        self.assertEqual("this account has 50 jobs already", error.message)
+        self.assertEqual("this account already has 50 jobs: delete one first", error.message)
         self.make(BOB, working_dir=self.place("bob"))
 
     def test_events_are_the_owner_s(self) -> None:
