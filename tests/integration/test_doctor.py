@@ -87,7 +87,7 @@ class ToolTests(SynchronousTestCase):
         self.assertEqual(
             {
                 "tmux": ("outdated", "3.1c", "3.2 or newer is needed"),
-                "git": ("error", None, "it did not tell its version"),
+                "git": ("error", None, "it did not print its version"),
                 "curl": ("error", None, "it ended with status 3"),
                 "cli-none": ("missing", None, None),
                 "libreoffice": ("error", None, "it did not answer within 5 seconds"),

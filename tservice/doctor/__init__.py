@@ -1,1 +1,1 @@
-"""What the host has of the programs that the service works with (protocol-doctor)."""
+"""Report on the host's programs that the service uses (protocol-doctor)."""

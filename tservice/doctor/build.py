@@ -1,4 +1,4 @@
-"""What ails the host and the service, put together."""
+"""Assembly of the doctor."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tservice.store.database import Database
 
 
 def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature[DoctorService]:
-    """The doctor; it needs no start, and a stop ends its children.
+    """Build the doctor; it needs no start, and its stop kills its child processes.
 
-    The disk and the doors are told of by the metrics, too.
+    The metrics also report the disk and the worker pools.
     """
 
     async def own() -> Sequence[Row]:
@@ -50,19 +50,19 @@ def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature
 
 
 def disk_measures(database: Database) -> list[Measure]:
-    """How the disk of the data folder stands."""
+    """Return the metrics of the data folder's disk."""
     debts = database.debts
-    trouble = "Whether the data folder's disk takes nothing."
+    trouble = "1 while the data folder's disk refuses writes."
     refused = "Writes that the disk refused."
     return [
         number("disk_trouble", trouble, lambda: int(debts.trouble is not None)),
-        number("disk_owed", "Changes that wait for the disk.", lambda: len(debts)),
+        number("disk_owed", "Writes deferred until the disk has room.", lambda: len(debts)),
         Measure("disk_refusals", refused, lambda: {(): debts.refusals}, grows=True),
     ]
 
 
 def door_measures(doors: Doors) -> list[Measure]:
-    """How each door stands."""
+    """Return the metrics of each worker pool."""
 
     def of_each(value: Callable[[Door], float]) -> Callable[[], Values]:
         return lambda: {(door.label,): value(door) for door in doors.all}
@@ -72,27 +72,27 @@ def door_measures(doors: Doors) -> list[Measure]:
 
     refused = of_each(lambda door: door.refused)
     return [
-        gauge("threads", "Threads behind a door.", lambda door: door.state.threads),
-        gauge("busy", "Work that threads do.", lambda door: door.state.busy),
-        gauge("stuck", "Threads whose work was given up.", lambda door: door.state.stuck),
-        gauge("queued", "Work that waits for a thread.", lambda door: door.state.queued),
-        gauge("oldest_seconds", "Age of the oldest work.", lambda door: door.state.oldest),
-        Measure("door_refusals", "Work refused or given up.", refused, ("door",), grows=True),
+        gauge("threads", "Threads of the worker pool.", lambda door: door.state.threads),
+        gauge("busy", "Threads that are working.", lambda door: door.state.busy),
+        gauge("stuck", "Threads whose work timed out.", lambda door: door.state.stuck),
+        gauge("queued", "Jobs that wait for a thread.", lambda door: door.state.queued),
+        gauge("oldest_seconds", "Age of the oldest job.", lambda door: door.state.oldest),
+        Measure("door_refusals", "Jobs refused or timed out.", refused, ("door",), grows=True),
     ]
 
 
 def ailments(database: Database, doors: Doors) -> Sequence[Row]:
-    """The doctor's rows on the service itself; none where all is well."""
+    """Return the report's rows on faults of the service itself; none if it is healthy."""
     rows = [_stuck(door, door.state.stuck) for door in doors.all if door.state.stuck]
     trouble = database.debts.trouble
     if trouble is not None:
-        reason = f"{trouble.reason}: nothing new is kept, terminals go on; make room"
+        reason = f"{trouble.reason}: changes are not saved, terminals continue; free some space"
         rows.append(ailment("disk", "Disk of the data folder", reason))
     return rows
 
 
 def bridge_rows(tried: Sequence[Tried]) -> Sequence[Row]:
-    """Whether containers reach the listener for their hooks, by engine."""
+    """Return rows that say, by engine, if containers reach the listener for their hooks."""
     return [_bridge_row(each) for each in tried]
 
 
@@ -102,7 +102,7 @@ def _bridge_row(tried: Tried) -> Row:
         status = ToolStatus.ERROR
         reason = reason if tried.container is None else f"from {tried.container}: {reason}"
     elif tried.container is None:
-        status, reason = ToolStatus.SKIPPED, "it listens; no container runs that could try it"
+        status, reason = ToolStatus.SKIPPED, "it listens; no running container can test it"
     engine = tried.state.engine.value
     return Row(
         id=f"bridge-{engine}",
@@ -117,4 +117,4 @@ def _bridge_row(tried: Tried) -> Row:
 
 def _stuck(door: Door, count: int) -> Row:
     reason = f"{count} threads wait for {door.what}, the oldest for {door.state.oldest:.0f} s"
-    return ailment(f"door-{door.label}", f"Door for {door.label}", reason)
+    return ailment(f"door-{door.label}", f"Worker pool for {door.label}", reason)

@@ -1,4 +1,4 @@
-"""The tools that are looked for, and how to install them (protocol-doctor).  Pure."""
+"""Tools that the doctor examines, and how to install them (protocol-doctor).  Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attrs import frozen
 from tservice.doctor.model import Category, HostTool
 
 PYTHON_LEAST = (3, 11)
-"""The package's own floor: python_requires in setup.cfg."""
+"""Minimum of the package: python_requires in setup.cfg."""
 
 INSTALL = {
     "apt": "sudo apt-get install {}",
@@ -18,9 +18,9 @@ INSTALL = {
     "apk": "sudo apk add {}",
     "brew": "brew install {}",
 }
-"""The command of each package manager."""
+"""Install command of each package manager."""
 PROGRAMS = {"apt": "apt-get", "dnf": "dnf", "pacman": "pacman", "apk": "apk", "brew": "brew"}
-"""By which program each is known to be there, in the order in which they are looked for."""
+"""Programs that identify each package manager, in the order in which they are searched."""
 
 
 def _same(name: str, **others: str) -> dict[str, str]:
@@ -36,7 +36,7 @@ PYTHON = HostTool(
     least=PYTHON_LEAST,
     packages=_same("python3", pacman="python", brew="python"),
 )
-"""The interpreter that runs the service; it is asked, not looked for."""
+"""The interpreter that runs the service; it is not searched for."""
 
 TOOLS = (
     HostTool(
@@ -86,7 +86,7 @@ TOOLS = (
         category=Category.OTHER,
         names=("ssh",),
         version_args=("-V",),
-        # Other clients of that name have a version, too, but not the options of OpenSSH.
+        # Other clients named ssh print a version, but lack the options of OpenSSH.
         proof=("-F", "none", "-G", "localhost"),
         packages=_same("openssh", apt="openssh-client", dnf="openssh-clients"),
     ),
@@ -95,7 +95,7 @@ TOOLS = (
         label="Podman",
         category=Category.OTHER,
         names=("podman",),
-        # Without its storage it tells its version all the same.
+        # It prints its version even without usable storage.
         proof=("info",),
         packages=_same("podman"),
     ),
@@ -104,7 +104,7 @@ TOOLS = (
         label="Docker",
         category=Category.OTHER,
         names=("docker",),
-        # So does a client without its daemon, which has a version of its own.
+        # The client prints its version even without the daemon.
         proof=("version", "--format", "{{.Server.Version}}"),
         partner="daemon",
         packages=_same("docker", apt="docker.io", dnf="moby-engine", brew="--cask docker"),
@@ -129,11 +129,11 @@ TOOLS = (
 
 @frozen(kw_only=True)
 class Cli:
-    """An enabled entry of the CLI registry.
+    """Enabled entry of the CLI registry.
 
     @ivar install: how to install it.
-    @ivar version_args: how its entry says that it is asked for its version; empty: it is not.
-    @ivar pattern: where the version is in what it then prints.
+    @ivar version_args: arguments by which it prints its version; empty: it is not run.
+    @ivar pattern: matches the version in its output.
     """
 
     id: str
@@ -145,7 +145,7 @@ class Cli:
 
 
 def cli_tool(cli: Cli) -> HostTool:
-    """The row of a CLI; no CLI has a floor."""
+    """Return the tool of a CLI; no CLI has a minimum version."""
     return HostTool(
         id=f"cli-{cli.id}",
         label=cli.label,
@@ -158,7 +158,7 @@ def cli_tool(cli: Cli) -> HostTool:
 
 
 def tools(category: Category | None, clis: Iterable[Cli]) -> list[HostTool]:
-    """What to look for besides Python, core first; C{None} is every category."""
+    """Return the tools to examine in addition to Python, core first; C{None} is every category."""
     core = [tool for tool in TOOLS if tool.category is Category.CORE]
     rest = [tool for tool in TOOLS if tool.category is not Category.CORE]
     every = [*core, *map(cli_tool, clis), *rest]
@@ -166,10 +166,10 @@ def tools(category: Category | None, clis: Iterable[Cli]) -> list[HostTool]:
 
 
 def package_manager(platform: str, found: Sequence[str]) -> str | None:
-    """Which package manager this host is run with.
+    """Return the package manager of this host.
 
     @param platform: C{sys.platform}.
-    @param found: those of L{PROGRAMS} whose program is there.
+    @param found: those of L{PROGRAMS} whose program exists.
     """
     if platform == "darwin":
         return "brew"
@@ -177,7 +177,7 @@ def package_manager(platform: str, found: Sequence[str]) -> str | None:
 
 
 def hint(tool: HostTool, manager: str | None) -> str:
-    """How to install C{tool}; never empty."""
+    """Return how to install C{tool}; never empty."""
     package = tool.packages.get(manager or "")
     if manager is not None and package is not None:
         return INSTALL[manager].format(package)
@@ -187,7 +187,7 @@ def hint(tool: HostTool, manager: str | None) -> str:
 
 
 def read_clis(data: Iterable[Mapping[str, object]]) -> list[Cli]:
-    """Undo L{plain_clis}."""
+    """Parse the output of L{plain_clis}."""
     return [
         Cli(
             id=str(entry["id"]),
@@ -202,7 +202,7 @@ def read_clis(data: Iterable[Mapping[str, object]]) -> list[Cli]:
 
 
 def plain_clis(clis: Iterable[Cli]) -> list[dict[str, object]]:
-    """As JSON can carry them to the child process."""
+    """Return the CLIs as JSON values for the child process."""
     return [
         {
             "id": cli.id,

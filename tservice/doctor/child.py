@@ -1,7 +1,7 @@
-"""The child process: reads what to look for on stdin, prints one line of JSON.
+"""Child process: reads its request on stdin, prints one line of JSON.
 
-A process of its own, because tools may hang, print without end, or leave things running: it leads
-a process group, and its last act is to end that group, itself included.
+Tools may hang, print without end, or leave processes running.  The child therefore leads a process
+group, and finally kills that group, itself included.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tservice.doctor.probe import ProbedHost, find, judge, look, row, search_pat
 
 LOOKS_AT_ONCE = 8
 LOOKING_SECONDS = 25.0
-"""For all tools together; what was not looked at by then is C{skipped}."""
+"""Seconds for all tools together; a tool not examined by then is C{skipped}."""
 
 
 def examine(
@@ -32,9 +32,9 @@ def examine(
     home: Path,
     login: str = "",
 ) -> dict[str, Any]:
-    """The report.  Takes L{LOOKING_SECONDS} at most.
+    """Return the report.  Takes L{LOOKING_SECONDS} at most.
 
-    @param login: the login shell's C{PATH}, as far as it is known.
+    @param login: the login shell's C{PATH}, if it is known.
     """
     patterns = search_patterns(environ, home, login)
     folders = matching_folders(patterns, home)
@@ -59,13 +59,13 @@ def _look_at_all(wanted: list[HostTool], host: ProbedHost) -> list[Row]:
     return [
         each.result()
         if each.done() and not each.cancelled()
-        else row(tool, ToolStatus.SKIPPED, reason="there was no time left to look at it")
+        else row(tool, ToolStatus.SKIPPED, reason="no time was left to examine it")
         for tool, each in zip(wanted, looks, strict=True)
     ]
 
 
 def main() -> None:
-    """Look, print, end the whole group."""
+    """Examine the tools, print the report, kill the whole group."""
     if os.getpgrp() != os.getpid():
         os.setsid()
     order = json.load(sys.stdin)

@@ -1,6 +1,7 @@
-"""C{tsctl doctor}: looks itself, with its own PATH, and needs no running service (protocol-doctor).
+"""C{tsctl doctor}: examines the host itself, with its own PATH; no service needs to run
+(protocol-doctor).
 
-L{tservice.doctor.interfaces.look} is the whole of it, as a call.
+L{tservice.doctor.interfaces.look} is its entry point.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tservice.doctor.launch import TIME_LIMIT, child_argv, child_env, child_orde
 from tservice.doctor.model import Category, fails
 
 NO_REPORT = 2
-"""Exit status when the child gave no report."""
+"""Exit status if the child gave no report."""
 
 
 def run(
@@ -33,8 +34,8 @@ def run(
 ) -> int:
     """Print the report for people.  Blocks for C{limit} seconds at most.
 
-    @param aside: print JSON in place of it; what else there is to say goes here.
-    @return: the exit status: 0; 1 when a required tool fails; 2 without a report.
+    @param aside: if set, JSON is printed to C{out}, and messages go here.
+    @return: the exit status: 0; 1 if a required tool fails; 2 without a report.
     """
     found = examine(child_order(category, clis, home), environ, limit)
     if found is None:
@@ -47,7 +48,7 @@ def run(
 
 
 def examine(order: bytes, environ: Mapping[str, str], limit: float) -> dict[str, Any] | None:
-    """The report of a child process; C{None} when it gave none in time."""
+    """Return the report of a child process; C{None} if it gave none in time."""
     process = subprocess.Popen(
         child_argv(),
         stdin=subprocess.PIPE,
@@ -60,7 +61,7 @@ def examine(order: bytes, environ: Mapping[str, str], limit: float) -> dict[str,
     try:
         printed, _ = process.communicate(order, limit)
     except subprocess.TimeoutExpired:
-        # Not waited for yet, so the number is still the group's.
+        # The child was not waited for, so its number is still reserved.
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return None
@@ -75,7 +76,7 @@ HEAD = ("STATUS", "TOOL", "VERSION", "NEEDED", "WHERE AND WHY")
 
 
 def lines(found: Mapping[str, Any]) -> list[str]:
-    """A report as people read it: a table, and the sums below it."""
+    """Return a report for people: a table, and the sums below it."""
     table = [HEAD, *map(_cells, found["tools"])]
     widths = [max(len(cells[column]) for cells in table) for column in range(len(HEAD))]
     shown = [

@@ -1,4 +1,4 @@
-"""What others know of the doctor: C{tsctl doctor} is one call."""
+"""Interface of the doctor for other features: C{tsctl doctor} is one call."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def look(
     """Print the report of this host; blocks for 30 s at most.
 
     @param category: one of L{CATEGORIES}; C{None}: all of them.
-    @param data_dir: of the service whose CLIs are looked for; none need run, nor be there.
-    @param aside: print JSON, as the API answers it; what else there is to say goes here.
-    @return: the exit status: 0; 1 when a required tool fails; 2 without a report.
+    @param data_dir: data folder of the service whose CLIs are examined; it need not run or exist.
+    @param aside: if set, JSON is printed to C{out}, as the API answers it, and messages go here.
+    @return: the exit status: 0; 1 if a required tool fails; 2 without a report.
     """
     wanted = None if category is None else Category(category)
     found = entries_on_disk(data_dir)

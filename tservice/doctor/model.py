@@ -1,4 +1,4 @@
-"""The report, and the rules on versions.  Pure."""
+"""Report, and the rules for versions.  Pure."""
 
 from __future__ import annotations
 
@@ -41,17 +41,19 @@ class ToolStatus(StrEnum):
 
 @frozen(kw_only=True)
 class HostTool:
-    """What to look for.
+    """Tool to examine.
 
-    @ivar names: file names, the first one found counts.
-    @ivar version_args: make it print its version; empty: it is not run.
-    @ivar pattern: its one group is the version in what it prints; empty: the first number is.
-    @ivar least: the oldest version that will do.
-    @ivar packages: its package by package manager, where there is one.
-    @ivar advice: how to get it where no package manager has it.
-    @ivar proof: what has to end well for it to work; empty: telling its version is enough.
-    @ivar partner: the program whose version the proof prints, as people call it; empty: it prints
-        anything.
+    @ivar names: file names; the first one found counts.
+    @ivar version_args: arguments that print its version; empty: it is not run.
+    @ivar pattern: its one group matches the version in the output; empty: the first number is
+        taken.
+    @ivar least: the minimum version.
+    @ivar packages: its package by package manager, if there is one.
+    @ivar advice: how to get it if no package manager has it.
+    @ivar proof: arguments of a command that succeeds if it works; empty: printing its version is
+        enough.
+    @ivar partner: name of the program whose version the proof prints; empty: its output does not
+        matter.
     """
 
     id: str
@@ -70,9 +72,9 @@ class HostTool:
 
 @frozen(kw_only=True)
 class Row:
-    """What was found; absent fields have no value.
+    """Result for one tool; absent fields have no value.
 
-    @ivar needed: the oldest version that will do.
+    @ivar needed: the minimum version.
     """
 
     id: str
@@ -88,7 +90,7 @@ class Row:
 
 
 def read_version(text: str) -> str | None:
-    """The version in what a tool printed; C{None}: there is none to be seen."""
+    """Return the version in a tool's output; C{None}: no version is visible."""
     for line in text.splitlines()[:20]:
         for pattern in (_TMUX, _OPENSSH):
             if found := pattern.match(line):
@@ -99,27 +101,27 @@ def read_version(text: str) -> str | None:
 
 
 def numbers(version: str) -> Version:
-    """The leading numbers of a version; C{3.3a} is 3.3."""
+    """Return the leading numbers of a version; C{3.3a} is 3.3."""
     found = re.match(r"\d+(?:\.\d+)*", version, re.ASCII)
     return tuple(int(part) for part in found[0].split(".")) if found else ()
 
 
 def is_older(version: str, least: Version) -> bool:
-    """Whether C{version} comes before C{least}; 3.2 and 3.2.0 are the same."""
+    """Return true if C{version} precedes C{least}; 3.2 and 3.2.0 are the same."""
     have = numbers(version)
     width = max(len(have), len(least))
     return _padded(have, width) < _padded(least, width)
 
 
 def dotted(version: Version) -> str:
-    """As people write it."""
+    """Return the text of a version."""
     return ".".join(map(str, version))
 
 
 def report(platform: str, rows: Sequence[Row], looked_in: Sequence[str] = ()) -> dict[str, Any]:
-    """The report as it goes over the wire (protocol-doctor).
+    """Return the wire form of the report (protocol-doctor).
 
-    @param looked_in: the folders where programs were looked for.
+    @param looked_in: the folders in which programs were searched.
     """
     counts = Counter(row.status for row in rows)
     return {
@@ -131,7 +133,7 @@ def report(platform: str, rows: Sequence[Row], looked_in: Sequence[str] = ()) ->
 
 
 def with_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
-    """A report with more rows in front."""
+    """Return a report with more rows in front."""
     counts = Counter({ToolStatus(name): number for name, number in found["summary"].items()})
     counts.update(row.status for row in rows)
     return {
@@ -142,7 +144,7 @@ def with_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def ailment(name: str, label: str, reason: str) -> Row:
-    """The row of something about the service itself that is not as it should be."""
+    """Return the row for a fault of the service itself."""
     return Row(
         id=name,
         label=label,
@@ -154,7 +156,7 @@ def ailment(name: str, label: str, reason: str) -> Row:
 
 
 def fails(found: Mapping[str, Any]) -> bool:
-    """Whether something required is not as it should be, in a report."""
+    """Return true if a report has a required tool with a fault."""
     return any(
         tool["required"] and tool["status"] != ToolStatus.OK.value for tool in found["tools"]
     )

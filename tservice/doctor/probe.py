@@ -1,7 +1,7 @@
-"""Looking at one tool: where it is, and what it says of itself.
+"""Probe of one tool: its path, and its version.
 
-Blocking, for the child process only (L{tservice.doctor.child}).  A tool is not trusted to end, to
-close its output, or to say anything of sense.
+It blocks, and is for the child process only (L{tservice.doctor.child}).  A tool may never end, keep
+its output open, or print nonsense.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from tservice.doctor.catalogue import hint
 from tservice.doctor.model import HostTool, Row, ToolStatus, dotted, is_older, read_version
 
 PROBE_SECONDS = 5.0
-"""How long one tool may take to print its version."""
+"""Seconds that one tool may take to print its version."""
 END_SECONDS = 1.0
-"""How long it may take to end after its output has."""
+"""Seconds that it may take to end after its output has ended."""
 OUTPUT_LIMIT = 16 * 1024
 """Bytes of output that are read."""
 COMPLAINT_LENGTH = 300
-"""Characters of what a tool that fails says that are shown."""
+"""Characters of a failing tool's output that are shown."""
 
 
 class ProbeError(Exception):
-    """A tool that is there and does not work; the text is for people."""
+    """An existing tool does not work; the text is for people."""
 
 
 @frozen(kw_only=True)
 class ProbedHost:
-    """Where to look.
+    """Folders and environment for the search.
 
     @ivar folders: absolute, in this order.
     @ivar env: for the tools.
@@ -48,7 +48,7 @@ class ProbedHost:
     manager: str | None = None
 
     def env_for(self, program: Path) -> Mapping[str, str]:
-        """Return the environment of a program: one of npm's finds its node."""
+        """Return the environment of a program: a program of npm then finds its node."""
         usual = (str(folder) for folder in self.folders if folder.is_dir())
         beside = program.parent if os.access(program.parent / "node", os.X_OK) else ""
         path = join_path(str(beside), self.env.get("PATH", ""), *usual)
@@ -56,9 +56,9 @@ class ProbedHost:
 
 
 def search_patterns(environ: Mapping[str, str], home: Path, login: str = "") -> tuple[str, ...]:
-    """Return where to look (protocol-clis); C{*} stands for any version.
+    """Return the folders to search (protocol-clis); C{*} matches any version.
 
-    @param login: the login shell's C{PATH}, as far as it is known.
+    @param login: the login shell's C{PATH}, if it is known.
     """
     path = join_path(environ.get("PATH", ""), login)
     usual = (*npm_folder(home), *folder_patterns(environ))
@@ -66,7 +66,9 @@ def search_patterns(environ: Mapping[str, str], home: Path, login: str = "") -> 
 
 
 def find(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
-    """The first of C{names} that is an executable file; an absolute name takes no folder."""
+    """Return the first of C{names} that is an executable file; an absolute name ignores the
+    folders.
+    """
     for name in names:
         for folder in folders:
             candidate = folder / name
@@ -76,7 +78,7 @@ def find(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
 
 
 def look(tool: HostTool, host: ProbedHost) -> Row:
-    """The row of C{tool}."""
+    """Return the row of C{tool}."""
     path = find(tool.names, host.folders)
     if path is None:
         return row(tool, ToolStatus.MISSING, install_hint=hint(tool, host.manager))
@@ -101,10 +103,10 @@ def look(tool: HostTool, host: ProbedHost) -> Row:
 
 
 def judge(tool: HostTool, path: str, version: str | None, manager: str | None) -> Row:
-    """The row of a tool that answered."""
+    """Return the row of a tool that answered."""
     if version is None:
         status = ToolStatus.OK if tool.least is None else ToolStatus.ERROR
-        return row(tool, status, path=path, reason="it did not tell its version")
+        return row(tool, status, path=path, reason="it did not print its version")
     if tool.least is not None and is_older(version, tool.least):
         return row(
             tool,
@@ -118,7 +120,7 @@ def judge(tool: HostTool, path: str, version: str | None, manager: str | None) -
 
 
 def row(tool: HostTool, status: ToolStatus, **found: str | None) -> Row:
-    """A row with what every one has."""
+    """Return a row with the fields that every one has."""
     return Row(
         id=tool.id,
         label=tool.label,
@@ -131,9 +133,9 @@ def row(tool: HostTool, status: ToolStatus, **found: str | None) -> Row:
 
 
 def ask(argv: Sequence[str], env: Mapping[str, str], limit: float = PROBE_SECONDS) -> str:
-    """What C{argv} prints, standard error included.
+    """Return the output of C{argv}, standard error included.
 
-    What it leaves running is ended with the process group of the child.
+    Its remaining processes are killed with the process group of the child.
 
     @raise ProbeError: it cannot be run, does not end in time, or fails.
     """
@@ -179,16 +181,18 @@ def _result(process: subprocess.Popen[bytes], reader: _Reader, limit: float) -> 
 
 
 def _last(printed: str) -> str:
-    """The last line: tools complain there."""
+    """Return the last line: tools print their errors there."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     return "" if not lines else defused(lines[-1])[:COMPLAINT_LENGTH]
 
 
 class _Reader(threading.Thread):
-    """Reads to the end or the bound, then closes the pipe: who prints on gets a SIGPIPE."""
+    """Thread that reads to the end or the limit, then closes the pipe: further output causes a
+    SIGPIPE.
+    """
 
     def __init__(self, pipe: IO[bytes]) -> None:
-        # A pipe that something inherited may never end; that must not keep the child alive.
+        # Another process may hold the pipe open; this thread must not keep the child alive.
         super().__init__(daemon=True)
         self._pipe = pipe
         self.data = b""

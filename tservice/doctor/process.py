@@ -1,4 +1,4 @@
-"""The child process as the daemon sees it."""
+"""Process protocol of the child, for the daemon."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tservice.core.timers import cancel
 from tservice.doctor.launch import REPORT_LIMIT, TIME_LIMIT, read_report
 
 PIPE_SECONDS = 1.0
-"""How long what the child left behind may keep its pipes open."""
+"""Seconds for which processes left by the child may keep its pipes open."""
 ERROR_LIMIT = 2000
 """Bytes of standard error that are kept for the log."""
 
@@ -24,10 +24,10 @@ KillGroup = Callable[[int, int], None]
 
 
 class DoctorProcess(ProcessProtocol):
-    """One run.
+    """Single run of the child.
 
-    @ivar report: fires with the report, or C{None} when there is none.
-    @ivar ended: fires once the process is gone and its pipes are closed.
+    @ivar report: fires with the report, or C{None} if there is none.
+    @ivar ended: fires after the process ended and its pipes are closed.
     """
 
     transport: IProcessTransport
@@ -43,18 +43,18 @@ class DoctorProcess(ProcessProtocol):
         self._order = b""
 
     def tell(self, order: bytes) -> None:
-        """What the child is to read, once it runs."""
+        """Set the request that the child reads when it runs."""
         self._order = order
 
     def end(self) -> None:
-        """Kill the child and all that it started; harmless when it is over."""
+        """Kill the child and its descendants; harmless after its end."""
         pid = self.transport.pid
         if pid is None:
             return
         try:
             self._kill_group(pid, signal.SIGKILL)
         except ProcessLookupError:
-            # It has not become the leader of a group yet.
+            # It is not the leader of a group yet.
             self.transport.signalProcess("KILL")
 
     def connectionMade(self) -> None:
@@ -75,7 +75,7 @@ class DoctorProcess(ProcessProtocol):
         self.errors = (self.errors + data)[-ERROR_LIMIT:]
 
     def processExited(self, reason: Failure) -> None:
-        # Something that left the group may hold the pipes for ever.
+        # A process outside of the group may hold the pipes for ever.
         self._timers.append(self._clock.callLater(PIPE_SECONDS, self.transport.loseConnection))
 
     def processEnded(self, reason: Failure) -> None:

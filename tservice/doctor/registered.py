@@ -1,4 +1,4 @@
-"""What the doctor looks for of the CLI registry."""
+"""Conversion of the CLI registry's entries for the doctor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tservice.doctor.catalogue import Cli
 
 
 def registered(entries: Iterable[CliEntry]) -> list[Cli]:
-    """The enabled entries."""
+    """Return the enabled entries."""
     return [
         Cli(
             id=entry.id,

@@ -1,4 +1,4 @@
-"""C{GET /api/doctor}."""
+"""Route C{GET /api/doctor}."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class DoctorAnswer(Answer):
 
 
 class DoctorRoutes:
-    """The report for admins."""
+    """Route of the report, for admins."""
 
     def __init__(self, doctor: DoctorService) -> None:
         self._doctor = doctor
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations."""
         return [
             Operation(
                 method="GET",
@@ -79,5 +79,5 @@ class DoctorRoutes:
         ]
 
     async def read(self, call: Call) -> DoctorAnswer:
-        """The report, looked up afresh."""
+        """Return a new report."""
         return DoctorAnswer.model_validate(await self._doctor.examine(call.query.category))

@@ -1,4 +1,4 @@
-"""Asking the doctor: a child process a question, and one answer for all who ask meanwhile."""
+"""Doctor of the daemon: runs a child process, whose report answers all callers that wait for it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def _unknown() -> str:
 
 
 class DoctorService:
-    """Runs at most one child for each category, and one for all of them."""
+    """Doctor that runs at most one child for each category, and one for all of them."""
 
     _log = Logger()
 
@@ -52,10 +52,9 @@ class DoctorService:
         own: Callable[[], Awaitable[Sequence[Row]]] = _none,
         login: Callable[[], Awaitable[str]] = _unknown,
     ) -> None:
-        """
-        @param login: the login shell's C{PATH}, as far as it is known.
+        """@param login: returns the login shell's C{PATH}, if it is known.
         @param argv: the child's command.
-        @param own: rows on what ails the service itself; they belong to the category core.
+        @param own: returns rows on faults of the service itself; they belong to the category core.
         """
         self._own = own
         self._login = login
@@ -70,7 +69,7 @@ class DoctorService:
         self._ending: set[DoctorProcess] = set()
 
     async def examine(self, category: Category | None) -> Report:
-        """The report on one category, or on all.  Cancelling only stops the waiting.
+        """Return the report on one category, or on all.  Cancelling only ends the waiting.
 
         @raise ServiceError: 500: the child gave no report.
         """
@@ -87,11 +86,11 @@ class DoctorService:
 
     @property
     def running(self) -> int:
-        """How many children there are now."""
+        """Number of running children."""
         return len(self._ending)
 
     def stop(self) -> Deferred[list[None]]:
-        """End every child; fires once they are gone."""
+        """Kill every child; fires after all of them ended."""
         ending = [process.ended for process in self._ending]
         for process in tuple(self._ending):
             process.end()
