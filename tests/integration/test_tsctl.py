@@ -34,7 +34,7 @@ class SessionTests(TsctlCase):
         self.assertEqual({"name": "one"}, self.json("rename", "two", "one"))
         self.assertEqual("", self.tsctl("kill", "one"))
         self.assertEqual([], started(self.service))
-        self.assertIn("there is no session 'one'", self.fails("kill", "one"))
+        self.assertIn("no session matches 'one'", self.fails("kill", "one"))
 
     def test_names_that_fit_several(self) -> None:
         sessions = [self.shell("same"), self.shell("same")]
@@ -44,7 +44,7 @@ class SessionTests(TsctlCase):
         self.assertEqual(sorted(sessions), sorted(started(self.service)))
         self.fails("kill", sessions[0], "no such one")
         self.assertEqual(2, len(started(self.service)))
-        self.assertIn("there is no session", self.fails("read", sessions[0][:3]))
+        self.assertIn("no session matches", self.fails("read", sessions[0][:3]))
         self.tsctl("kill", *sessions)
 
     def test_start(self) -> None:
@@ -70,7 +70,7 @@ class SessionTests(TsctlCase):
             (("shell", "--dir", "/nowhere"), "INVALID_INPUT"),
             (("shell", "--dir", "/", "--case", "a"), "not allowed with"),
             (("no-such-mode",), "400"),
-            (("shell", "--timeout", "0"), "'0' is no whole number"),
+            (("shell", "--timeout", "0"), "'0' is not a whole number"),
         ):
             self.assertIn(want, self.fails("new", *words))
         self.assertEqual([], started(self.service))
@@ -216,7 +216,7 @@ class OtherTests(TsctlCase):
         self.assertRegex(self.tsctl("cron", "ls"), rf"(?m)^{job['id'][:8]} +yes +nightly +shell ")
         self.assertEqual([job["id"]], [one["id"] for one in self.json("cron", "ls")])
         self.assertIn(self.tsctl("cron", "run", "nightly").strip(), started(self.service))
-        self.assertIn("there is no job", self.fails("cron", "run", "daily"))
+        self.assertIn("no job matches", self.fails("cron", "run", "daily"))
 
     def test_cases(self) -> None:
         folder = Path(self.tsctl("cases", "new", "one").strip())
@@ -252,7 +252,7 @@ class OtherTests(TsctlCase):
         self.assertEqual(made, json.loads(self.tsctl("call", "GET", f"/sessions/{made}"))["id"])
         self.tsctl("call", "PUT", f"/sessions/{made}/name", "-", stdin='{"name": "new"}')
         self.assertEqual("new", self.json("ls")[0]["name"])
-        self.assertIn("body is no JSON", self.fails("call", "POST", "/sessions", "{"))
+        self.assertIn("body is not valid JSON", self.fails("call", "POST", "/sessions", "{"))
         self.assertIn("404", self.fails("call", "GET", "/nothing"))
         self.assertIn("printable ASCII", self.fails("call", "GET", "/a b\r\nX: y"))
         self.fails("call", "GE T", "/sessions")

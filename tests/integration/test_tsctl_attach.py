@@ -225,7 +225,7 @@ class AttachTests(TsctlCase):
         self.tsctl("kill", "one")
         terminal = self.attach()
         self.assertEqual(2, terminal.ended())
-        terminal.shows(b"tsctl: there is no session 'one'")
+        terminal.shows(b"tsctl: no session matches 'one'")
         self.assertEqual(terminal.before, termios.tcgetattr(terminal.slave))
 
     def test_the_session_is_removed_meanwhile(self) -> None:

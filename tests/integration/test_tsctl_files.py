@@ -44,7 +44,7 @@ class FilesTests(TsctlCase):
         self.assertEqual(f"{place}\n", self.get("src/a.txt", "-o", str(place)))
         self.assertEqual("content", place.read_text())
         self.assertEqual(0o666 & ~_umask(), stat.S_IMODE(place.stat().st_mode))
-        self.assertIn("is there already", self.fails(*self.words("src/a.txt", "-o", str(place))))
+        self.assertIn("exists already", self.fails(*self.words("src/a.txt", "-o", str(place))))
         (self.folder / "src/a.txt").write_text("new")
         self.get("src/a.txt", "-o", str(place), "--force")
         self.assertEqual("new", place.read_text())
@@ -78,7 +78,7 @@ class FilesTests(TsctlCase):
         self.assertEqual(0, kept["size"])
 
     def test_put_refused(self) -> None:
-        self.assertIn("is no file", self.fails("files", "put", self.session, str(self.here)))
+        self.assertIn("is not a file", self.fails("files", "put", self.session, str(self.here)))
         (self.here / "a.png").write_text("no image")
         line = self.fails("files", "put", self.session, str(self.here / "a.png"))
         self.assertIn("is named as a png image", line)

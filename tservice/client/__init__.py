@@ -1,1 +1,1 @@
-"""The Python client, and C{tsctl}."""
+"""Python client of the service, and C{tsctl}."""

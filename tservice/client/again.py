@@ -1,4 +1,4 @@
-"""Asking again where an answer was lost on its way."""
+"""Retries of requests whose answer was lost."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tservice.client.errors import ApiError
 from tservice.client.link.caller import Lost
 
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0)
-"""Seconds before each further try."""
+"""Seconds before each retry."""
 GATEWAY = (502, 503, 504)
-"""What a proxy says for a service that is not there."""
+"""Statuses of a proxy that cannot reach the service."""
 
 T = TypeVar("T")
 
 
 async def again(work: Callable[[], Awaitable[T]], sleep: Callable[[float], Awaitable[None]]) -> T:
-    """What C{work} comes to, tried until an answer arrives.
+    """Run C{work} until an answer arrives, and return its result.
 
-    @param work: done twice, it must be as if it was done once.
-    @raise Lost: no answer came to any try.
-    @raise ApiError: the service refuses.
+    @param work: must be idempotent, as it may run twice.
+    @raise Lost: no answer arrived in any try.
+    @raise ApiError: the service refused the request.
     """
     for pause in PAUSES:
         try:

@@ -1,4 +1,4 @@
-"""The service from Python: coroutines on Twisted, or on asyncio (protocol-python).
+"""Coroutine client of the service, for Twisted or asyncio (protocol-python).
 
 >>> client = connect(reactor)
 >>> async with await client.new(mode="shell") as session:
@@ -37,33 +37,33 @@ __all__ = [
 
 
 class Client(Requests):
-    """One service, as somebody.
+    """Client of one service with the credentials of one caller.
 
-    Beside what is here every operation of the API has its method, such as C{get_cron_jobs}.
+    Each operation of the API also has a method here, such as C{get_cron_jobs}.
     """
 
     async def new(self, **fields: Unpack[CreateBody]) -> Session:
-        """Make and start a session; it is not tried again where the answer is lost.
+        """Create and start a session; a lost answer is not retried.
 
-        @param fields: of the body: C{mode}, C{workingDir}, C{name}...
-        @raise Unusable: the service asks first whether this custom model may be used; see
-            C{confirmed}, C{confirmedContext} and C{confirmedSwap} of C{customModel}.
+        @param fields: fields of the body: C{mode}, C{workingDir}, C{name}...
+        @raise Unusable: the service requires a confirmation of the custom model; see C{confirmed},
+            C{confirmedContext} and C{confirmedSwap} of C{customModel}.
         """
         made = cast(dict[str, Any], await self.post_sessions({"start": True, **fields}))
         if "session" not in made:
             asked = ", ".join(name for name in made if name.startswith("requires"))
-            raise Unusable(f"the custom model is not used unasked: {asked}")
+            raise Unusable(f"the custom model needs your confirmation: {asked}")
         return Session(self, made["session"], ours=True)
 
     async def sessions(self) -> list[Session]:
-        """Every session that the caller may see."""
+        """Return every session that the caller may see."""
         found = await again(self.get_sessions, self.wire.sleep)
         return [Session(self, record) for record in found]
 
     async def session(self, word: str) -> Session:
-        """The session of this id, unique beginning of an id, or exact name.
+        """Return the session with this id, unique id prefix or exact name.
 
-        @raise Unusable: none, or several.
+        @raise Unusable: no session matches, or several do.
         """
         sessions = await self.sessions()
         found = pick([session.record for session in sessions], word, "session")
@@ -72,13 +72,13 @@ class Client(Requests):
     async def wait_any(
         self, sessions: Iterable[Session], until: Until = (), *, timeout: float = 60.0
     ) -> dict[str, Signal]:
-        """Wait until one of several gives a signal: the signals that there are, by id."""
+        """Wait until one of the sessions gives a signal, and return the signals so far by id."""
         return await self._waits(sessions, "any", until, timeout)
 
     async def wait_all(
         self, sessions: Iterable[Session], until: Until = (), *, timeout: float = 60.0
     ) -> dict[str, Signal]:
-        """Wait until all of several have given a signal: those that came in time, by id."""
+        """Wait until every session has given a signal, and return those that came in time by id."""
         return await self._waits(sessions, "all", until, timeout)
 
     async def _waits(
@@ -97,11 +97,11 @@ class Client(Requests):
 
 
 def connect(reactor: Any, url: str | None = None, **given: str) -> Client:
-    """A client whose coroutines wait for Deferreds.
+    """Return a client whose coroutines wait for Deferreds.
 
-    @param reactor: whose thread calls it.
+    @param reactor: the client is used in its thread.
     @param given: see L{where}.
-    @raise Unusable: a wrong value.
+    @raise Unusable: a value is invalid.
     """
     from tservice.client.wires.onreactor import ReactorWire
 
@@ -109,11 +109,11 @@ def connect(reactor: Any, url: str | None = None, **given: str) -> Client:
 
 
 def from_asyncio(reactor: Any, url: str | None = None, **given: str) -> Client:
-    """A client whose coroutines wait for asyncio's futures.
+    """Return a client whose coroutines wait for futures of asyncio.
 
-    @param reactor: a running C{AsyncioSelectorReactor} on the loop that calls it.
+    @param reactor: a running C{AsyncioSelectorReactor} on the caller's event loop.
     @param given: see L{where}.
-    @raise Unusable: a wrong value.
+    @raise Unusable: a value is invalid.
     """
     from tservice.client.wires.onasyncio import AsyncioWire
     from tservice.client.wires.onreactor import ReactorWire
@@ -122,12 +122,12 @@ def from_asyncio(reactor: Any, url: str | None = None, **given: str) -> Client:
 
 
 def where(url: str | None = None, *, at: str | None = None, **given: str) -> Address:
-    """The service to talk to, and as whom.
+    """Return the address and credentials of the service.
 
-    @param url: C{None}: what the environment says, as for C{tsctl}.
-    @param at: a name of C{tsctl.yaml}, in place of everything else.
+    @param url: C{None}: taken from the environment, as by C{tsctl}.
+    @param at: a name in C{tsctl.yaml}; replaces every other source.
     @param given: with a URL: C{token}, C{tokenFile}, C{user}, C{password}, C{fingerprint}.
-    @raise Unusable: a wrong value.
+    @raise Unusable: a value is invalid.
     """
     if url is None or at is not None:
         return address_of(os.environ, Path.home(), at)

@@ -1,6 +1,6 @@
-"""The service for scripts and notebooks: L{tservice.client.api} without C{await}.
+"""Blocking client for scripts and notebooks: L{tservice.client.api} without C{await}.
 
-Nothing is done here: the same coroutines run over a wire that blocks, each to its end at once.
+The same coroutines run over a wire that blocks, so that each finishes before its method returns.
 
 >>> client = connect()
 >>> with client.new(mode="shell") as session:
@@ -41,9 +41,9 @@ def _blocking(
 
 
 class Session:
-    """L{tservice.client.session.Session}, blocking.
+    """Blocking form of L{tservice.client.session.Session}.
 
-    @ivar coroutines: the one that does it.
+    @ivar coroutines: the session whose coroutines do the work.
     """
 
     def __init__(self, coroutines: api.Session) -> None:
@@ -57,12 +57,12 @@ class Session:
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """Id of the session."""
         return self.coroutines.id
 
     @property
     def record(self) -> SessionAnswer:
-        """As the service told it last."""
+        """Session record as last received from the service."""
         return self.coroutines.record
 
     refresh = _blocking(api.Session.refresh)
@@ -78,16 +78,16 @@ class Session:
     end = _blocking(api.Session.end)
 
     def stream(self, since: OutputPosition | None = None) -> Iterator[bytes]:
-        """What the session prints, to the end of its process."""
+        """Yield the output of the session until its process ends."""
         return _each(self.coroutines.stream(since))
 
     def events(self, since: OutputPosition | None = None) -> Iterator[Event]:
-        """L{stream}, with redraws and the end told apart."""
+        """Yield the output as in L{stream}, with redraws and the end as separate events."""
         return _each(self.coroutines.events(since))
 
 
 class Client:
-    """L{tservice.client.api.Client}, blocking.
+    """Blocking form of L{tservice.client.api.Client}.
 
     @ivar coroutines: every operation of the API, for L{now}.
     """
@@ -96,41 +96,43 @@ class Client:
         self.coroutines = coroutines
 
     def now(self, work: Coroutine[Any, Any, T]) -> T:
-        """What one of the L{coroutines} comes to: C{client.now(client.coroutines.get_me())}."""
+        """Run one of the L{coroutines} and return its result:
+        C{client.now(client.coroutines.get_me())}.
+        """
         return finished(work)
 
     def new(self, **fields: Unpack[CreateBody]) -> Session:
-        """Make and start a session."""
+        """Create and start a session."""
         return Session(finished(self.coroutines.new(**fields)))
 
     def sessions(self) -> list[Session]:
-        """Every session that the caller may see."""
+        """Return every session that the caller may see."""
         return [Session(each) for each in finished(self.coroutines.sessions())]
 
     def session(self, word: str) -> Session:
-        """The session of this id, unique beginning of an id, or exact name."""
+        """Return the session with this id, unique id prefix or exact name."""
         return Session(finished(self.coroutines.session(word)))
 
     def wait_any(
         self, sessions: list[Session], until: Until = (), *, timeout: float = 60.0
     ) -> dict[str, Any]:
-        """Wait until one of several gives a signal: the signals that there are, by id."""
+        """Wait until one of the sessions gives a signal, and return the signals so far by id."""
         each = [session.coroutines for session in sessions]
         return dict(finished(self.coroutines.wait_any(each, until, timeout=timeout)))
 
     def wait_all(
         self, sessions: list[Session], until: Until = (), *, timeout: float = 60.0
     ) -> dict[str, Any]:
-        """Wait until all of several have given a signal: those that came in time, by id."""
+        """Wait until every session has given a signal, and return those that came in time by id."""
         each = [session.coroutines for session in sessions]
         return dict(finished(self.coroutines.wait_all(each, until, timeout=timeout)))
 
 
 def connect(url: str | None = None, **given: str) -> Client:
-    """A client that blocks.
+    """Return a blocking client.
 
     @param given: see L{tservice.client.api.where}.
-    @raise Unusable: a wrong value.
+    @raise Unusable: a value is invalid.
     """
     return Client(api.Client(BlockingWire(api.where(url, **given))))
 

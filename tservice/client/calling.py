@@ -1,4 +1,4 @@
-"""What the generated methods stand on."""
+"""Base of the generated API methods."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import quote
 
 HELD_MS = 60_000
-"""How long the service holds an answer where nobody says (protocol-waits)."""
+"""Milliseconds that the service holds an answer when the request names no time (protocol-waits)."""
 
 
 class Calling(ABC):
-    """Something that sends requests."""
+    """Base class of objects that send requests."""
 
     @abstractmethod
     async def call(
@@ -23,21 +23,21 @@ class Calling(ABC):
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """The payload of one request.
+        """Send one request and return its payload.
 
-        @param path: from C{/api/v1} on; the first slash may be left out.
-        @param query: what is C{None} is left out; lists are sent with commas.
-        @param wait_ms: how long the service was asked to hold its answer.
-        @raise ApiError: anything but a success.
-        @raise Lost: no answer.
+        @param path: the part after C{/api/v1}; the first slash is optional.
+        @param query: C{None} values are left out; lists are sent with commas.
+        @param wait_ms: time that the service was asked to hold its answer.
+        @raise ApiError: the status is no success.
+        @raise Lost: no answer arrived.
         """
 
 
 def held_ms(asked: int | None) -> int:
-    """How long the service holds an answer for which C{asked} milliseconds were asked."""
+    """Return how many milliseconds the service holds an answer for C{asked}."""
     return HELD_MS if asked is None else asked
 
 
 def quoted(word: str) -> str:
-    """One step of a path."""
+    """Return a percent-encoded path segment."""
     return quote(word, safe="")

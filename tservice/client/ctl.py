@@ -1,6 +1,7 @@
-"""C{tsctl}: what an operator or a script does from a shell; see tsctl(1).
+"""C{tsctl}: command-line client for operators and scripts; see tsctl(1).
 
-What a command needs is imported when it is run, so that a start costs little more than Python's.
+Modules that a command needs are imported when it runs, so that start-up costs little more than
+Python's own.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ FAULTS = (Unusable, ApiError)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The program."""
+    """Run the program."""
     for stream in (sys.stdout, sys.stderr):
-        # A name in letters that the locale lacks is no reason to say nothing.
+        # Replace letters that the locale lacks instead of failing.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     raise SystemExit(run(sys.argv[1:] if argv is None else argv, this_shell()))
 
 
 def run(argv: Sequence[str], shell: Shell) -> int:
-    """Run one command; its exit status.
+    """Run one command and return its exit status.
 
-    @raise SystemExit: the command line is none, or asks for help alone.
+    @raise SystemExit: the command line is invalid, or only asks for help.
     """
     command, words = parse(argv)
     try:
@@ -43,11 +44,11 @@ def run(argv: Sequence[str], shell: Shell) -> int:
         print(f"tsctl: {safe_line(str(error))}", file=shell.error)
         return FAILED
     except BrokenPipeError:
-        # Whoever read the answer has enough; nor may Python's own end try to write the rest.
+        # The reader closed the pipe; Python's shutdown must not try to write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except Exception as error:
-        # An answer of another shape, a terminal that is gone: one line too (protocol-tsctl).
+        # An answer of an unexpected shape, a closed terminal: one line as well (protocol-tsctl).
         said = safe_line(f"{type(error).__name__}: {error}")
         print(f"tsctl: {command.name} failed: {said}", file=shell.error)
         return FAILED
@@ -56,7 +57,7 @@ def run(argv: Sequence[str], shell: Shell) -> int:
 
 
 def perform(command: Command, words: Namespace, shell: Shell) -> int:
-    """Import what does C{command}, and do it."""
+    """Import the function of C{command} and run it."""
     file, _, function = command.does.partition(":")
     does = getattr(import_module(f"tservice.client.commands.{file}"), function)
     status: int
@@ -72,7 +73,7 @@ def perform(command: Command, words: Namespace, shell: Shell) -> int:
 
 
 def this_shell() -> Shell:
-    """Where this process was started."""
+    """Return the environment and streams of this process."""
     return Shell(
         environ=os.environ,
         home=Path.home(),

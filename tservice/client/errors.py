@@ -1,4 +1,4 @@
-"""What the service's answers say, and what keeps C{tsctl} from one.  Imports nothing heavy."""
+"""Errors of the service and of C{tsctl}.  Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import json
 from typing import Any
 
 FAULT_LENGTH = 500
-"""Characters shown of an answer that is no envelope."""
+"""Characters shown of an answer that is not an envelope."""
 
 
 class Unusable(Exception):
-    """C{tsctl} cannot do what was asked; the text is one line for a person."""
+    """C{tsctl} cannot do what was requested; the text is one line for a person."""
 
 
 class ApiError(Exception):
-    """The service said no.
+    """Refusal by the service.
 
     @ivar status: the HTTP status.
-    @ivar code: the C{errorCode}; C{None} for a bare text: 401, 403 and 429 of the gate.
+    @ivar code: the C{errorCode}; C{None} for plain text: 401, 403 and 429 of the gate.
     """
 
     def __init__(self, status: int, code: str | None, message: str) -> None:
@@ -26,9 +26,9 @@ class ApiError(Exception):
 
 
 def unwrap(status: int, content: bytes) -> Any:
-    """The payload of an answer.
+    """Return the payload of an answer.
 
-    @raise ApiError: it is no success.
+    @raise ApiError: the answer is no success.
     """
     text = content.decode("utf-8", "replace")
     try:

@@ -1,4 +1,4 @@
-"""Coroutines that never suspend, run to their end."""
+"""Runner for coroutines that never suspend."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ T = TypeVar("T")
 
 
 def finished(work: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine comes to that never waits for anything but its thread.
+    """Run a coroutine that never suspends, and return its result.
 
-    @raise RuntimeError: it does.
+    @raise RuntimeError: the coroutine suspends.
     """
     try:
         work.send(None)

@@ -1,4 +1,4 @@
-"""Every operation of the API over a wire."""
+"""API operations over a wire."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tservice.client.wires.interface import Wire
 
 
 class Requests(Operations):
-    """The API of one service, as somebody.
+    """API of one service, with the credentials of one caller.
 
-    @ivar wire: what the requests travel by.
+    @ivar wire: transport of the requests.
     """
 
     def __init__(self, wire: Wire) -> None:
@@ -26,13 +26,13 @@ class Requests(Operations):
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """The payload of one request; each operation has a method of its own beside this."""
+        """Send one request and return its payload; each operation also has a method."""
         words = {name: _word(value) for name, value in (query or {}).items()}
         return await self.wire.call(method, path, body, words, wait_ms)
 
 
 def _word(value: object) -> object:
-    """As a query spells it."""
+    """Return a value as a query spells it."""
     if isinstance(value, bool):
         return int(value)
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else value

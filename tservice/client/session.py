@@ -1,4 +1,4 @@
-"""A session as an object: type, wait, read, follow."""
+"""Session object: type, wait, read, follow."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tservice.client.typed.terminal import (
 )
 
 LONGEST_MS = 600_000
-"""The service holds one wait so long at most; a longer one is asked for again."""
+"""Longest wait of one request in milliseconds; a longer wait takes several requests."""
 CLEAR = b"\x1b[H\x1b[2J\x1b[3J"
-"""Before a redraw in a stream of bytes, as for a terminal."""
+"""Sequence before a redraw in a stream of bytes, as for a terminal."""
 
 Signal = Literal["exit", "blocked", "stop", "idle", "working"]
 YesNo = Literal["approve", "deny"]
@@ -34,13 +34,13 @@ Until = Signal | Sequence[Signal]
 
 
 class Sent(NamedTuple):
-    """What became of an input.
+    """Result of an input.
 
-    @ivar again: an earlier try had typed it, whose answer was lost.
-    @ivar signal: what ended the wait that was asked for; C{None}: none came.
-    @ivar opened: C{picker} where it opened a list to choose from.
-    @ivar buffered: its host is away: it is typed once that is back.
-    @ivar dropped: or it is not, for there was no room for it.
+    @ivar again: an earlier try had typed it, and its answer was lost.
+    @ivar signal: signal that ended the requested wait; C{None}: no signal came.
+    @ivar opened: C{picker} if the input opened a list to choose from.
+    @ivar buffered: the session's host is offline: the input is typed when the host is back.
+    @ivar dropped: the host is offline, and there was no room to keep the input.
     """
 
     again: bool
@@ -51,14 +51,14 @@ class Sent(NamedTuple):
 
 
 class OutputPosition(NamedTuple):
-    """A place in a session's output (protocol-websocket)."""
+    """Position in a session's output (protocol-websocket)."""
 
     epoch: str | None
     offset: int
 
 
 class _Lane:
-    """One client id and its numbers: of the sends of a lane one is under way at most."""
+    """Client id with its sequence numbers; a lane has at most one send under way."""
 
     def __init__(self) -> None:
         self.client_id = f"py-{uuid.uuid4().hex}"
@@ -66,16 +66,19 @@ class _Lane:
 
 
 class Session:
-    """One session.
+    """Handle of one session.
 
-    As a context manager it ends the session, if L{Client.new} has made it.
+    As a context manager it ends the session if L{Client.new} has created it.
 
     @ivar id: its id.
-    @ivar record: as the service told it last; L{refresh} asks for it anew.
+    @ivar record: record as last received; L{refresh} fetches it again.
     """
 
     def __init__(self, api: Requests, record: SessionAnswer, *, ours: bool = False) -> None:
-        """@param ours: this program has started it."""
+        """Create a handle.
+
+        @param ours: this program has created the session.
+        """
         self.id, self.record = record["id"], record
         self._api, self._ours = api, ours
         self._lanes: list[_Lane] = []
@@ -88,7 +91,7 @@ class Session:
             await self.end()
 
     async def refresh(self) -> SessionAnswer:
-        """The record as it is now."""
+        """Fetch and return the current record."""
         self.record = await self._again(lambda: self._api.get_sessions_id(self.id))
         return self.record
 
@@ -102,11 +105,11 @@ class Session:
     ) -> Sent:
         """Type a prompt and press Enter, exactly once, however often the connection breaks.
 
-        @param wait: for the signal that ends the turn, or for these.
-        @param timeout: seconds that the wait may take.
+        @param wait: C{True}: wait for the signal that ends the turn; else for these signals.
+        @param timeout: longest wait in seconds.
         @param raw: type these characters and nothing else.
-        @raise ApiError: refused, and not typed unless it says so.
-        @raise Lost: no answer came to many tries; it may have been typed.
+        @raise ApiError: the input was refused, and not typed unless the error says so.
+        @raise Lost: no answer arrived after many tries; the input may have been typed.
         """
         budget = _milliseconds(timeout)
         lane = self._lanes.pop() if self._lanes else _Lane()
@@ -123,16 +126,18 @@ class Session:
         return await self._settled(found, wait, budget)
 
     async def press(self, key: str) -> None:
-        """Press a key (protocol-keys): C{Enter}, C{Escape}, C{C-c}...; not repeated if lost."""
+        """Press a key (protocol-keys): C{Enter}, C{Escape}, C{C-c}...; not repeated if the answer
+        is lost.
+        """
         await self._api.post_sessions_id_send_key(self.id, {"key": key})
 
     async def wait(
         self, until: Until = (), *, timeout: float = 60.0, fresh: bool = False
     ) -> str | None:
-        """Wait for a signal (protocol-signals); C{None}: none came in time.
+        """Wait for a signal (protocol-signals); C{None}: no signal came in time.
 
-        @param until: those that count; none: the end of a turn, by the service's own choice.
-        @param fresh: what is so already does not count.
+        @param until: signals that count; empty: the end of a turn, by the service's default.
+        @param fresh: signals that already hold do not count.
         """
         budget, signals = _milliseconds(timeout), _signals(until)
         while budget > 0:
@@ -151,10 +156,10 @@ class Session:
     async def wait_output(
         self, match: str, *, timeout: float = 60.0, earlier: bool = True
     ) -> str | None:
-        """Wait until the session prints a text; it with what stands around it, or C{None}.
+        """Wait until the session prints a text, and return it with its surroundings, or C{None}.
 
-        @param match: taken literally.
-        @param earlier: what is on the screen already counts.
+        @param match: literal text.
+        @param earlier: text that is already on the screen counts.
         """
         budget = _milliseconds(timeout)
         while budget > 0:
@@ -173,9 +178,9 @@ class Session:
         return None
 
     async def screen(self, lines: int | None = None) -> str:
-        """What the terminal shows, as text without escape sequences.
+        """Return the contents of the terminal as text without escape sequences.
 
-        @param lines: so many last lines of the history in place of the screen.
+        @param lines: return this many last lines of the history instead of the screen.
         """
         found = await self._again(
             lambda: self._api.get_sessions_id_terminal(
@@ -187,12 +192,12 @@ class Session:
         return "\n".join(shown[-lines:] if lines else shown)
 
     async def last(self) -> str:
-        """The agent's last answer, from its transcript."""
+        """Return the agent's last answer, from its transcript."""
         found = await self._again(lambda: self._api.get_sessions_id_last_response(self.id))
         return found["text"]
 
     async def approvals(self) -> list[ItemAnswer]:
-        """The dialogs of this session that wait for an answer."""
+        """Return the dialogs of this session that wait for an answer."""
         found = await self._again(self._api.get_approvals)
         return [item for item in found["approvals"] if item["sessionId"] == self.id]
 
@@ -208,17 +213,17 @@ class Session:
         return await self._api.post_approvals_item_answer(item["id"], body)
 
     async def place(self) -> OutputPosition:
-        """Where the output is, for L{stream} to begin."""
+        """Return the current output position, for L{stream} to begin at."""
         found = await self._again(lambda: self._api.get_sessions_id_terminal(self.id))
         return OutputPosition(found["epoch"], found["offset"])
 
     async def stream(self, since: OutputPosition | None = None) -> AsyncIterator[bytes]:
-        """What the session prints, to the end of its process, over lost connections.
+        """Yield the output until the process ends, across lost connections.
 
-        What cannot be had any more is replaced by the whole screen, after a sequence that clears
-        the one before.
+        Output that is no longer available is replaced by the whole screen, preceded by a sequence
+        that clears the old one.
 
-        @param since: where to begin; none: with the screen.
+        @param since: position to begin at; C{None}: begin with the screen.
         """
         async for event in self.events(since):
             if isinstance(event, Ended):
@@ -226,10 +231,10 @@ class Session:
             yield CLEAR + event.data if isinstance(event, Redraw) else event.data
 
     async def events(self, since: OutputPosition | None = None) -> AsyncIterator[Event]:
-        """L{stream}, with redraws and the end told apart.
+        """Yield the output as in L{stream}, with redraws and the end as separate events.
 
-        @raise Lost: no connection came about for long.
-        @raise Unusable: it is over for good; also C{ApiError}.
+        @raise Lost: no connection could be made in many tries.
+        @raise Unusable: the stream has ended for good; also C{ApiError}.
         """
         wire = self._api.wire
         epoch, offset = since or (None, None)
@@ -253,7 +258,7 @@ class Session:
             stream.close()
 
     async def end(self) -> None:
-        """End the program and remove the session; one that is gone already is fine."""
+        """End the program and remove the session, if it still exists."""
         try:
             await self._again(lambda: self._api.delete_sessions_id(self.id))
         except ApiError as error:
@@ -273,7 +278,7 @@ class Session:
         if "wait" not in found:
             return Sent(repeated, None, opened)
         signal = _signal(cast(InputWaitAnswer, found)["wait"])
-        # A repeated one was answered at once, from the state that there was.
+        # A repeated input was answered from the state at that time, without a wait.
         rest = budget if repeated else budget - min(budget, LONGEST_MS)
         if signal is None and rest > 0:
             signal = await self.wait(() if isinstance(wait, bool) else wait, timeout=rest / 1000)
@@ -284,7 +289,7 @@ class Session:
 
 
 def _signal(state: SignalState) -> str | None:
-    """A session that went away while it was waited for has exited."""
+    """Return the signal of a wait; a session that was removed during the wait has exited."""
     found = state["signal"]
     return "exit" if found is None and state["ended"] else found
 
@@ -296,5 +301,5 @@ def _signals(until: Until | bool) -> list[str]:
 
 
 def _milliseconds(seconds: float) -> int:
-    """The service's least is a second (protocol-waits)."""
+    """Return milliseconds, at least the service's minimum of a second (protocol-waits)."""
     return max(1000, round(seconds * 1000))

@@ -1,4 +1,4 @@
-"""Where C{tsctl} was started, and how it speaks there."""
+"""Environment that C{tsctl} was started in, and its output there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tservice.client.terminal.safe import safe_json, safe_line
 from tservice.client.terminal.tables import table
 
 BROKEN, FAILED = 1, 2
-"""Exit statuses (protocol-tsctl): a wait timed out or a check failed; it could not be done."""
+"""Exit statuses (protocol-tsctl): a wait timed out or a check failed; the command failed."""
 
 
 def _sleep(seconds: float) -> None:
@@ -21,10 +21,10 @@ def _sleep(seconds: float) -> None:
 
 
 class Shell(NamedTuple):
-    """Its environment and streams.
+    """Environment variables and streams of C{tsctl}.
 
-    @ivar now: Unix seconds.
-    @ivar sleep: for so many seconds.
+    @ivar now: returns Unix seconds.
+    @ivar sleep: sleeps for a number of seconds.
     """
 
     environ: Mapping[str, str]
@@ -36,16 +36,16 @@ class Shell(NamedTuple):
     sleep: Callable[[float], None] = _sleep
 
     def say(self, text: str) -> None:
-        """Print a line of an answer, at once: whoever reads may wait for it."""
+        """Print a line of an answer and flush: a reader may wait for it."""
         print(text, file=self.out, flush=True)
 
     def tell(self, text: str) -> None:
-        """Print progress, where a person looks on."""
+        """Print progress, if stderr is a terminal."""
         if self.error.isatty():
             self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Print what the answer lacks, whoever looks on."""
+        """Print a warning about an incomplete answer."""
         print(f"tsctl: {safe_line(text)}", file=self.error, flush=True)
 
     def say_json(self, found: object, *, compact: bool = False) -> None:
@@ -60,7 +60,7 @@ class Shell(NamedTuple):
             self.say(line)
 
     def width(self) -> int | None:
-        """Columns of the terminal that answers go to; C{None} without one."""
+        """Return the columns of the output terminal; C{None} without a terminal."""
         if not self.out.isatty():
             return None
         try:
@@ -69,13 +69,13 @@ class Shell(NamedTuple):
             return None
 
     def colour(self) -> bool:
-        """Whether answers may be coloured (no-color.org)."""
+        """Return true if answers may be coloured (no-color.org)."""
         plain = self.environ.get("NO_COLOR") or self.environ.get("TERM", "dumb") == "dumb"
         return self.out.isatty() and not plain
 
 
 def ago(now: float, moment_ms: int | None) -> str:
-    """How long ago a moment was: C{5s}, C{12m}, C{3h}, C{9d}; of one to come C{in 3h}."""
+    """Return the age of a moment: C{5s}, C{12m}, C{3h}, C{9d}; for the future C{in 3h}."""
     if moment_ms is None:
         return "-"
     seconds = int(now - moment_ms / 1000)
@@ -87,6 +87,6 @@ def ago(now: float, moment_ms: int | None) -> str:
 
 
 def cell(record: Mapping[str, Any], name: str) -> str:
-    """A field as a table shows it."""
+    """Return a field as a table shows it."""
     found = record.get(name)
     return "-" if found in (None, "") else str(found)

@@ -1,4 +1,4 @@
-"""C{tsctl tls}: a key and a certificate that vouches for itself."""
+"""C{tsctl tls}: create a key and a self-signed certificate."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from tservice.core.files import write_private
 
 KEY, CERTIFICATE = "key.pem", "certificate.pem"
 LONGEST_DAYS = 825
-"""Browsers refuse certificates that hold longer."""
+"""Longest validity in days that browsers accept."""
 
 _LABEL = r"(?!-)[a-z0-9-]{1,63}(?<!-)"
-# A last label of digits alone makes a name an address, here a wrong one.
+# A name whose last label has only digits is an invalid address.
 _NAME = re.compile(rf"(?=.{{1,253}}\Z)(\*\.)?({_LABEL}\.)*(?![0-9]+\Z){_LABEL}", re.IGNORECASE)
 
 
 def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) -> str:
     """Write L{KEY} (mode 0600) and L{CERTIFICATE} into C{folder}.
 
-    @param names: host names and IP addresses that it is for.
+    @param names: host names and IP addresses of the certificate.
     @param now: Unix seconds.
-    @return: the SHA-256 fingerprint, to compare with what the browser shows.
-    @raise FileExistsError: one of the files is there already.
-    @raise ValueError: no name, or one that is neither a DNS name nor an address.
+    @return: the SHA-256 fingerprint, to compare with the browser's.
+    @raise FileExistsError: one of the files exists already.
+    @raise ValueError: there is no name, or one is neither a DNS name nor an address.
     """
     for name in (KEY, CERTIFICATE):
         if os.path.lexists(folder / name):
@@ -51,7 +51,7 @@ def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) 
         write_private(folder / KEY, private)
         write_private(folder / CERTIFICATE, certificate.public_bytes(serialization.Encoding.PEM))
     except OSError:
-        for name in (KEY, CERTIFICATE):  # one left alone would keep both from being made anew
+        for name in (KEY, CERTIFICATE):  # a single file would prevent another try
             (folder / name).unlink(missing_ok=True)
         raise
     return certificate.fingerprint(hashes.SHA256()).hex(":").upper()
@@ -79,7 +79,7 @@ def _sign(
 
 
 def _alternative(name: str) -> x509.GeneralName:
-    """A DNS name may begin with C{*.}, as certificates have it."""
+    """Return the subject alternative name; a DNS name may begin with C{*.}."""
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:

@@ -40,7 +40,7 @@ class EnvironmentTests(SynchronousTestCase):
     def test_urls_that_are_none(self) -> None:
         for url in ("box:1", "ftp://box", "http://", "http://a:b", "http://a?q", "unix:t.sock"):
             self.assertIn("TSCTL_URL must be", self.refused(TSCTL_URL=url), url)
-        self.assertIn("must hold no login", self.refused(TSCTL_URL="http://ann:pw@box"))
+        self.assertIn("must not contain a login", self.refused(TSCTL_URL="http://ann:pw@box"))
 
     def test_who_asks(self) -> None:
         path = self.home / "token"
@@ -95,7 +95,7 @@ class FileTests(SynchronousTestCase):
         self.assertEqual(("https://box:8443", "Bearer tsk_a"), (shown(home), home.authorization))
         self.assertEqual(b"\xab" * 32, home.fingerprint)
         self.assertEqual("/run/t.sock", address_of({}, self.home, "work").unix)
-        self.assertIn("there are: home, work", self.refused("play"))
+        self.assertIn("known are: home, work", self.refused("play"))
 
     def test_a_token_file_of_the_home_folder(self) -> None:
         self.write("home: {url: 'http://a', tokenFile: ~/token}")

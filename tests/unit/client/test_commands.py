@@ -139,10 +139,10 @@ class PickTests(SynchronousTestCase):
 
     def test_not_found(self) -> None:
         for word, want in (
-            ("abc", "there is no session 'abc'"),
-            ("", "there is no session ''"),
-            ("same", "'same' could be each of ffff (same), fffe (same)"),
-            ("abcd", "'abcd' could be each of abcd1 (one), eeee (abcd)"),
+            ("abc", "no session matches 'abc'"),
+            ("", "no session matches ''"),
+            ("same", "'same' is ambiguous: ffff (same), fffe (same)"),
+            ("abcd", "'abcd' is ambiguous: abcd1 (one), eeee (abcd)"),
         ):
             error = self.assertRaises(Unusable, pick, self.RECORDS, word, "session")
             self.assertEqual(want, str(error))

@@ -1,1 +1,1 @@
-"""The commands of C{tsctl}: their records, and one file a theme that does them."""
+"""Commands of C{tsctl}: their records, and one module for each group."""

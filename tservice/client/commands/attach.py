@@ -1,4 +1,4 @@
-"""C{attach}: a session in this terminal."""
+"""C{attach}: use a session in this terminal."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tservice.client.terminal.keys import Detacher, parse_keys
 
 
 def attach(context: Context) -> int:
-    """Serve this terminal until it is detached or the process ends."""
+    """Run the session in this terminal until the user detaches or the process ends."""
     words, shell = context.words, context.shell
     keys = parse_keys(words.detach_keys)
     if not shell.input.isatty() or not shell.out.isatty():
         raise Unusable("attach needs a terminal")
     session = context.session()
     if session["pid"] is None:
-        raise Unusable(f"{session['id']} ({session['name']}) does not run: tsctl start it")
+        raise Unusable(f"{session['id']} ({session['name']}) is not running: use tsctl start")
     stream = Stream(context.caller.address, session["id"])
     stream.connect()
     attachment = AttachedTerminal(

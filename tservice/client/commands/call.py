@@ -1,4 +1,4 @@
-"""C{call}: one request."""
+"""C{call}: send one API request."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def call(context: Context) -> int:
     try:
         body = None if text is None else json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unusable(f"the body is no JSON: {error}") from None
+        raise Unusable(f"the body is not valid JSON: {error}") from None
     context.shell.say_json(context.caller.call(words.method.upper(), words.path, body))
     return 0

@@ -12,7 +12,7 @@ from tservice.client.terminal.safe import safe_line
 
 HEAD = ("NAME", "KIND", "SESSIONS", "MADE", "FOLDER")
 CLONE_MS = 600_000
-"""That a clone may take (protocol-clone)."""
+"""Milliseconds that a clone may take (protocol-clone)."""
 
 
 def ls(context: Context) -> int:
@@ -32,14 +32,14 @@ def ls(context: Context) -> int:
 
 
 def new(context: Context) -> int:
-    """Make a case, and print its folder."""
+    """Create a case and print its folder."""
     words = context.words
     body = {"name": words.name, "description": words.description, "path": _folder(words.path)}
     return _made(context, "/cases", body)
 
 
 def link(context: Context) -> int:
-    """Make a case of a folder that is there."""
+    """Create a case from an existing folder."""
     words = context.words
     return _made(context, "/cases/link", {"name": words.name, "path": _folder(words.folder)})
 
@@ -63,13 +63,13 @@ def clone(context: Context) -> int:
 
 
 def prepare(context: Context) -> int:
-    """Fetch what a case lacks, in a shell, and print the shell's id."""
+    """Fetch missing submodules and LFS files of a case in a shell, and print the shell's id."""
     path = f"/cases/{quote(context.words.name, safe='')}/prepare"
     found = context.caller.call("POST", path)
     for command in found["commands"]:
         context.shell.tell(command)
     if "sessionId" not in found:
-        context.shell.tell("nothing is lacking")
+        context.shell.tell("nothing is missing")
     context.show(found, found.get("sessionId", ""))
     return 0
 

@@ -1,7 +1,6 @@
-"""Completion scripts for bash, zsh and fish, from the records of the commands.
+"""Completion scripts for bash, zsh and fish, made from the command records.
 
-Nothing that a service said gets into a script: names of sessions are asked for when they are
-completed, by C{tsctl ls --json}, and only ids are offered.
+A script contains no text from a service. Completion runs C{tsctl ls --json} and offers ids only.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from tservice.client.commands.record import Command, Option
 from tservice.client.commands.table import COMMANDS, GLOBAL, SIGNALS
 
 IDS = 'tsctl ls --json 2>/dev/null | sed -n \'s/^    "id": "\\([0-9a-f-]*\\)",*$/\\1/p\''
-"""Prints an id a line; the fields of a record stand four columns in."""
+"""Shell command that prints one id a line; fields of a record are indented by four columns."""
 
 
 def script(shell: str) -> str:
-    """The script of one shell of C{table.SHELLS}."""
+    """Return the completion script for a shell of C{table.SHELLS}."""
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
 
 
@@ -52,7 +51,7 @@ _tsctl() {{
 {cases}
 {groups}
     esac
-    # What the last argument takes, further ones take too.
+    # Further arguments are completed like the last one.
     for offers in "${{takes[@]}}"; do ((place-- > 0)) || break; done
     [[ $current == -* ]] && offers=words
     case "$before" in
@@ -139,12 +138,12 @@ def _offers(command: Command) -> str:
 
 
 def _takes(command: Command) -> list[str]:
-    """What completes each argument, one after the other."""
+    """Return the kind of completion for each argument, in order."""
     return [option.completes or "words" for option in command.options if option.positional]
 
 
 def _names(wanted: Callable[[Option], bool]) -> list[str]:
-    """Of the options of all commands."""
+    """Return the names of the options of all commands that match a condition."""
     options = [*GLOBAL, *(option for command in COMMANDS for option in command.options)]
     found = (option for option in options if not option.positional and wanted(option))
     return list(dict.fromkeys(name for option in found for name in option.names))
@@ -171,5 +170,5 @@ def _first_words(*, options: bool = True) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """As one word of a shell."""
+    """Return the text quoted as one shell word."""
     return "'" + text.replace("'", "'\\''") + "'"

@@ -1,4 +1,4 @@
-"""What a command is given to work with."""
+"""Context that a command runs in."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from tservice.client.terminal.safe import safe_text
 
 
 class Context(NamedTuple):
-    """The words of its command line, where it was started, and the service."""
+    """Parsed command line, the shell where it was started, and a connection to the service."""
 
     words: Namespace
     shell: Shell
     caller: Caller
 
     def sessions(self) -> list[dict[str, Any]]:
-        """Every session that the caller may see."""
+        """Return every session that the caller may see."""
         found: list[dict[str, Any]] = self.caller.call("GET", "/sessions")
         return found
 
     def session(self) -> dict[str, Any]:
-        """The session that SESSION names.
+        """Return the session that the SESSION argument names.
 
-        @raise Unusable: none, or several.
+        @raise Unusable: no session matches, or several do.
         """
         return pick(self.sessions(), self.words.session, "session")
 
     def show(self, record: Mapping[str, Any], text: str) -> None:
-        """Print a record with C{--json}, else C{text}, if any."""
+        """Print the record with C{--json}; print C{text} otherwise, if any."""
         if self.words.json:
             self.shell.say_json(record)
         elif text:
-            # Also an id and a signal are the service's words, and it may be none of ours.
+            # Ids and signals come from the service too, which is not trusted.
             self.shell.say(safe_text(text))

@@ -30,7 +30,7 @@ def ls(context: Context) -> int:
 
 
 def run(context: Context) -> int:
-    """Run a job now, and print the id of its session."""
+    """Run a job now and print the id of its session."""
     job = pick(_jobs(context), context.words.job, "job")
     found = context.caller.call("POST", f"/cron/jobs/{job['id']}/run", {})
     context.show(found, cell(found["run"], "sessionId"))

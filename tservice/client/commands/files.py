@@ -36,12 +36,12 @@ def ls(context: Context) -> int:
     ]  # fmt: skip
     context.shell.say_table([HEAD, *rows])
     if found["truncated"]:
-        context.shell.warn("there is more than is shown")
+        context.shell.warn("the list is incomplete")
     return 0
 
 
 def get(context: Context) -> int:
-    """Fetch a file, or a folder as an archive, and print where it is."""
+    """Download a file, or a folder as an archive, and print its path."""
     words = context.words
     query = {"sessionId": context.session()["id"], "path": words.path}
     with download(context.caller.address, "/download", query) as found:
@@ -53,14 +53,14 @@ def get(context: Context) -> int:
         if place.is_dir():
             place /= found.name
         if place.exists() and not words.force:
-            raise Unusable(f"{place} is there already: --force replaces it")
+            raise Unusable(f"{place} exists already: use --force to replace it")
         keep_whole(found, place)
     context.shell.say(str(place))
     return 0
 
 
 def put(context: Context) -> int:
-    """Send files, and print where each of them is now."""
+    """Upload files and print their new paths."""
     session = context.session()["id"]
     files = [Path(each) for each in context.words.files]
     path = session_path(session, "/uploads")
@@ -70,7 +70,7 @@ def put(context: Context) -> int:
 
 
 def keep_whole(found: Download, place: Path) -> None:
-    """Whole, or not at all."""
+    """Write the download to C{place} completely, or leave C{place} unchanged."""
     try:
         with _beside(place) as file:
             found.into(file)
@@ -80,7 +80,7 @@ def keep_whole(found: Download, place: Path) -> None:
 
 @contextlib.contextmanager
 def _beside(place: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place once the block ends well."""
+    """Yield a temporary file that replaces C{place} if the block succeeds."""
     with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".tsctl-", delete=False) as file:
         try:
             yield file

@@ -1,4 +1,4 @@
-"""C{history}: past conversations that lie on disk (protocol-conversations)."""
+"""C{history}: past conversations stored on disk (protocol-conversations)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tservice.client.shell import ago, cell
 HEAD = ("ID", "MODE", "CHANGED", "TITLE", "FOLDER")
 PAGE = 100
 LOOKED_AT = 2_000
-"""Conversations that a query looks at."""
+"""Number of conversations that a query searches."""
 SEARCHED = ("id", "mode", "title", "workingDir")
 
 
 def history(context: Context) -> int:
-    """List the newest, or those that hold QUERY."""
+    """List the newest conversations, or those that contain QUERY."""
     words = context.words
     limit = PAGE if words.query is None else LOOKED_AT
     found = [one for one in _conversations(context, limit) if _holds(one, words.query)]

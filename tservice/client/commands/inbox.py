@@ -1,4 +1,4 @@
-"""C{approvals}, C{approve}, C{deny}: what waits for a person (protocol-approvals)."""
+"""C{approvals}, C{approve}, C{deny}: requests that wait for a person (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from tservice.client.shell import ago, cell
 from tservice.client.terminal.safe import safe_line, safe_text
 
 PAUSES = (0.2, 0.5, 1.5)
-"""Seconds: the signal that an agent is blocked may come before its dialog was read."""
+"""Seconds between retries: the signal that an agent is blocked may come before its dialog is read.
+"""
 
 
 def approvals(context: Context) -> int:
-    """List the inbox."""
+    """List the approval inbox."""
     found = context.caller.call("GET", "/approvals")["approvals"]
     if context.words.json:
         context.shell.say_json(found)
@@ -28,19 +29,19 @@ def approvals(context: Context) -> int:
     for item in found:
         head = (cell(item, "sessionName"), item["kind"], ago(now, item["createdAt"]))
         context.shell.say("  ".join(map(safe_line, head)))
-        # Never cut, and no row of a table: people decide by it.
+        # Never cut and not in a table: people decide by it.
         for line in filter(None, (*_what(item), _options(item))):
             context.shell.say(indent(safe_text(line), "    "))
     return 0
 
 
 def approve(context: Context) -> int:
-    """Say yes, or what an option says."""
+    """Approve a dialog, or choose the given option."""
     return _answer(context, "approve")
 
 
 def deny(context: Context) -> int:
-    """Say no, or what an option says."""
+    """Deny a dialog, or choose the given option."""
     return _answer(context, "deny")
 
 
@@ -77,7 +78,7 @@ def _what(item: Mapping[str, Any]) -> Iterator[str]:
     if item.get("toolMissing"):
         yield f"Not shown: {item['toolMissing']} characters of the command"
     if item.get("complete") is False:
-        yield "Not all that it is about is known here: look at the terminal"
+        yield "The details are incomplete: look at the terminal"
     if item.get("riskHint"):
         yield f"Hint: {item['riskHint']}"
 

@@ -1,4 +1,4 @@
-"""Commands that need no service: C{doctor}, C{tls}, C{completion}."""
+"""Commands that run without a service: C{doctor}, C{tls}, C{completion}."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from tservice.client.shell import Shell
 
 
 def data_folder(words: Namespace, shell: Shell) -> Path:
-    """The service's data folder: as said, else as the environment says, else the usual one."""
+    """Return the service's data folder: the option, else the environment variable, else the
+    default.
+    """
     given = words.data_dir or shell.environ.get("SERVICE_DATA_DIR")
     return Path(given).expanduser() if given else shell.home / ".tservice"
 
 
 def doctor(words: Namespace, shell: Shell) -> int:
-    """Look at this host."""
+    """Check the programs of this host."""
     from tservice.doctor.interfaces import look
 
     folder = data_folder(words, shell)
@@ -25,7 +27,7 @@ def doctor(words: Namespace, shell: Shell) -> int:
 
 
 def tls(words: Namespace, shell: Shell) -> int:
-    """Make a key and a certificate."""
+    """Create a key and a certificate."""
     from tservice.client.tls import CERTIFICATE, KEY, LONGEST_DAYS, make_certificate
     from tservice.core.files import FileError
 

@@ -1,4 +1,4 @@
-"""C{mcp}: tools for agents (protocol-mcp-tools)."""
+"""C{mcp}: MCP tools for agents (protocol-mcp-tools)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def mcp(context: Context) -> int:
 
     caller = context.caller
     scopes = _scopes(context.words.scopes)
-    # Whom the token allows no approvals the service tells of none.
+    # A token without this scope gets no notices of approvals.
     told = scopes is None or "approvals" in scopes
 
     async def send(ask: Ask) -> Any:
@@ -33,7 +33,10 @@ def mcp(context: Context) -> int:
 
 
 def _scopes(text: str | None) -> frozenset[str] | None:
-    """@raise Unusable: there is no such scope."""
+    """Return the scopes of a comma-separated list.
+
+    @raise Unusable: a scope is unknown.
+    """
     if text is None:
         return None
     from tservice.core.scopes import Scope
@@ -42,5 +45,7 @@ def _scopes(text: str | None) -> frozenset[str] | None:
     unknown = sorted(found - set(Scope))
     if unknown or not found:
         known = ", ".join(Scope)
-        raise Unusable(f"--scopes: there is no {', '.join(unknown) or 'empty list'}, only {known}")
+        raise Unusable(
+            f"--scopes: unknown scope {', '.join(unknown) or '(empty)'}; known are {known}"
+        )
     return found

@@ -1,4 +1,4 @@
-"""The command line, parsed by the records of L{tservice.client.commands.table}."""
+"""Command-line parser built from the records of L{tservice.client.commands.table}."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tservice.client.commands.table import COMMANDS, GLOBAL
 from tservice.client.terminal.safe import safe_line
 
 USAGE = 2
-"""Exit status of a command line that is none."""
+"""Exit status for an invalid command line."""
 
 GROUPS = {
     "audit": "the audit log",
@@ -23,14 +23,14 @@ GROUPS = {
     "cron": "scheduled jobs",
     "files": "files of a workspace",
 }
-"""First words of the commands of two."""
+"""Help texts by the first word of two-word commands."""
 
 
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells a fault in one line, as every other error is told."""
+    """Argument parser that reports an error in one line, like every other error of C{tsctl}."""
 
     def error(self, message: str) -> NoReturn:
         print(f"tsctl: {safe_line(message)} (see {self.prog} --help)", file=sys.stderr)
@@ -38,16 +38,16 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(argv: Sequence[str]) -> tuple[Command, argparse.Namespace]:
-    """The command and its words.
+    """Return the command and its parsed arguments.
 
-    @raise SystemExit: 0 after help or the version, L{USAGE} after a fault.
+    @raise SystemExit: 0 after help or the version, L{USAGE} after an error.
     """
     words = parser().parse_args(_spelled(argv))
     return words.record, words
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Return the parser of the whole command line."""
     top = _Parser(prog="tsctl", description="Control tservice from a shell.", allow_abbrev=False)
     top.add_argument("--version", action="version", version=f"tsctl {__version__}")
     top.add_argument("--at", metavar="NAME", help="a service of ~/.config/tservice/tsctl.yaml")
@@ -110,15 +110,16 @@ def _add(target: Any, option: Option) -> None:
 
 def _number(text: str) -> int:
     if not _NUMBER.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 
 def _spelled(argv: Sequence[str]) -> list[str]:
-    """The same command line, as argparse takes it in every order.
+    """Return the command line in an order that argparse accepts.
 
-    Options go before arguments, or one that may be missing would be taken for missing at the first
-    option; an option that may stand alone gets its C{=}, for what follows it is no value of it.
+    Options move before arguments: argparse would treat a missing optional argument as absent at the
+    first option. An option with an optional value gets a C{=}, so that the next word is not taken
+    for its value.
     """
     start = 0
     while start < len(argv) and argv[start].startswith("-"):
@@ -151,5 +152,5 @@ def _ordered(command: Command, argv: Sequence[str]) -> list[str]:
 
 
 def _taking(options: Sequence[Option]) -> set[str]:
-    """Names of the options whose value is the next word."""
+    """Return the names of options whose value is the next word."""
     return {name for option in options if option.value and not option.bare for name in option.names}

@@ -1,4 +1,4 @@
-"""C{read}, C{last}, C{tail}: what sessions show and say."""
+"""C{read}, C{last}, C{tail}: print the output of sessions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tservice.client.terminal.safe import safe_text
 
 
 def read(context: Context) -> int:
-    """Print the screen, or the history too."""
+    """Print the screen, and the history if requested."""
     words = context.words
     found = _terminal(context, context.session()["id"], words.full, words.lines)
     if words.json:
@@ -32,7 +32,7 @@ def last(context: Context) -> int:
 
 
 def tail(context: Context) -> int:
-    """Print the last lines, and go on with the stream if asked to."""
+    """Print the last lines, and follow the stream if requested."""
     words = context.words
     session = context.session()
     found = _terminal(context, session["id"], False, words.lines)
@@ -64,13 +64,13 @@ def _terminal(context: Context, session_id: str, full: bool, lines: int | None) 
 
 def _stale(at: int | None) -> str:
     if at is None:
-        return "the session's host is out of reach, and nothing is known of its screen"
+        return "the session's host is unreachable, and its screen is unknown"
     when = datetime.fromtimestamp(at / 1000, UTC).astimezone()
-    return f"the session's host is out of reach: this is its screen of {when:%Y-%m-%d %H:%M:%S}"
+    return f"the session's host is unreachable: this is its screen of {when:%Y-%m-%d %H:%M:%S}"
 
 
 def _lines(buffer: str, ansi: bool) -> list[str]:
-    """Without the empty rest of the screen, and the way back to the caret."""
+    """Return the lines without the empty end of the screen and the cursor movement back."""
     text = buffer.replace("\r\n", "\n") if ansi else safe_text(buffer.replace("\r", ""))
     return [line.rstrip() for line in text.rstrip().split("\n")]
 

@@ -1,4 +1,4 @@
-"""What a command is: the parser, completion and the manual page are made from these records."""
+"""Records of commands, from which the parser, completion and manual page are made."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 
 class Option(NamedTuple):
-    """An argument or an option.
+    """Argument or option of a command.
 
-    @ivar names: one word without a dash for an argument.
-    @ivar value: what an option's value is called; empty: it is a switch.
+    @ivar names: a single word without a dash for an argument.
+    @ivar value: placeholder of the option's value; empty for a switch.
     @ivar help: a sentence without its full stop.
     @ivar number: the value is a whole number of at least 1.
-    @ivar bare: an option that may stand without a value, which is then only given by C{=}.
-    @ivar repeat: of an argument: C{?} for one that may be missing, C{+} for one or more.
-    @ivar apart: options of one command with the same word here exclude each other.
-    @ivar dest: its name among the parsed words, where its own is taken.
-    @ivar completes: what completion offers: C{session}, C{folder}, C{file}, C{signals}, or words.
+    @ivar bare: the value is optional, and can be given by C{=} only.
+    @ivar repeat: for an argument: C{?} when optional, C{+} for one or more.
+    @ivar apart: options of a command with the same text here are mutually exclusive.
+    @ivar dest: attribute name in the parsed arguments, if it differs from the option's name.
+    @ivar completes: kind of completion: C{session}, C{folder}, C{file}, C{signals}, or words.
     """
 
     names: tuple[str, ...]
@@ -33,23 +33,23 @@ class Option(NamedTuple):
 
     @property
     def positional(self) -> bool:
-        """Whether it is an argument."""
+        """True for an argument, false for an option."""
         return not self.names[0].startswith("-")
 
     @property
     def key(self) -> str:
-        """Its name among the parsed words."""
+        """Attribute name in the parsed arguments."""
         return self.dest or self.names[-1].lstrip("-").replace("-", "_").lower()
 
 
 class Command(NamedTuple):
-    """One command.
+    """Record of one command.
 
-    @ivar words: its name, of one word or two.
+    @ivar words: its name, of one or two words.
     @ivar does: C{file:function} in this folder; imported when it is run.
-    @ivar help: one line.
-    @ivar about: more of it, for the manual page.
-    @ivar local: it asks no service.
+    @ivar help: one-line summary.
+    @ivar about: further text for the manual page.
+    @ivar local: the command runs without a service.
     """
 
     words: tuple[str, ...]
@@ -62,5 +62,5 @@ class Command(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name as typed."""
+        """Command name as typed."""
         return " ".join(self.words)

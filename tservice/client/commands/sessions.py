@@ -20,11 +20,11 @@ SHORT = 8
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 _BRANCH = "└ "
 CHANGES = ("init", "session:")
-"""How the events begin after which the list may be another."""
+"""Prefixes of the events after which the session list may have changed."""
 
 
 def ls(context: Context) -> int:
-    """List the sessions, once or at each change."""
+    """List the sessions, once or after each change."""
     if context.words.watch:
         _watch(context)
     elif context.words.json:
@@ -35,7 +35,7 @@ def ls(context: Context) -> int:
 
 
 def new(context: Context) -> int:
-    """Make and start a session; type its prompt and wait if asked to."""
+    """Create and start a session; type its prompt and wait if requested."""
     words, shell = context.words, context.shell
     answer = context.caller.call("POST", "/sessions", _body(context))
     made = answer["session"]
@@ -59,7 +59,7 @@ def new(context: Context) -> int:
 
 
 def kill(context: Context) -> int:
-    """End and remove sessions; all are looked up before the first one ends."""
+    """End and remove sessions, after all names were looked up."""
     known = context.sessions()
     found = [pick(known, word, "session")["id"] for word in context.words.session]
     for session_id in dict.fromkeys(found):
@@ -79,7 +79,7 @@ def start(context: Context) -> int:
 
 
 def rename(context: Context) -> int:
-    """Give a session a name."""
+    """Rename a session."""
     path = session_path(context.session()["id"], "/name")
     context.show(context.caller.call("PUT", path, {"name": context.words.name}), "")
     return 0
@@ -138,9 +138,9 @@ def _rows(shell: Shell, sessions: Sequence[dict[str, Any]]) -> list[Sequence[str
 
 
 def tree(sessions: Sequence[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """The sessions in their order, each followed by its children, with how deep each is.
+    """Return the sessions in order, each followed by its children, with their depths.
 
-    One whose parent is not among them stands by itself.
+    A session whose parent is missing becomes a root.
     """
     known = {session["id"] for session in sessions}
     below: dict[str | None, list[dict[str, Any]]] = {}

@@ -1,4 +1,4 @@
-"""C{skill}: what teaches an agent to drive sessions (protocol-skill).  Only printed."""
+"""C{skill}: text that teaches an agent to drive sessions (protocol-skill).  It is printed only."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ SECTION = "## Sessions that outlive a turn: tservice\n\n"
 
 
 def skill(words: Namespace, shell: Shell) -> int:
-    """Print the skill file, or the section."""
+    """Print the skill file or the section."""
     shell.say((SECTION if words.agents else HEAD) + BODY.rstrip())
     return 0

@@ -1,5 +1,6 @@
-"""C{send} and C{wait}: prompts, and the signals that their turns end with (protocol-input,
-protocol-waits)."""
+"""C{send} and C{wait}: prompts and the signals that end their turns (protocol-input,
+protocol-waits).
+"""
 
 from __future__ import annotations
 
@@ -15,16 +16,16 @@ from tservice.client.shell import BROKEN
 from tservice.client.terminal.safe import safe_line
 
 LONGEST_MS = 600_000
-"""The service holds one wait so long at most; a longer one is asked for again."""
+"""Longest wait of one request in milliseconds; a longer wait takes several requests."""
 TRIES = 3
-"""How often a prompt is sent whose answer was lost; the service types it once."""
+"""Number of times that a prompt is sent when answers are lost; the service types it once."""
 
 
 class Typing(NamedTuple):
-    """What is typed.
+    """Text to type.
 
-    @ivar until: signals to wait for; empty for the service's own choice; C{None} for no wait.
-    @ivar raw: exactly these characters, no Enter.
+    @ivar until: signals to wait for; empty for the service's default; C{None} for no wait.
+    @ivar raw: type exactly these characters, without Enter.
     """
 
     text: str
@@ -43,7 +44,7 @@ def send(context: Context) -> int:
 
 
 def wait(context: Context) -> int:
-    """Wait on sessions; print the signal, of several with the id before it."""
+    """Wait for sessions and print the signals, with the id first when there are several."""
     words = context.words
     known = context.sessions()
     ids = [pick(known, word, "session")["id"] for word in words.session]
@@ -59,7 +60,7 @@ def wait(context: Context) -> int:
 
 
 def deliver(context: Context, session_id: str, typing: Typing) -> dict[str, Any]:
-    """Type a prompt exactly once, and wait if asked to.
+    """Type a prompt exactly once, and wait if requested.
 
     @return: the service's answer, with C{signal} where a wait gave one.
     """
@@ -83,7 +84,7 @@ def deliver(context: Context, session_id: str, typing: Typing) -> dict[str, Any]
             if turn == TRIES - 1:
                 raise
     if found.get("dropped"):
-        raise Unusable("the session's host is away, and no more is kept for it; nothing was typed")
+        raise Unusable("the session's host is offline and its buffer is full; nothing was typed")
     if typing.until is None:
         return found
     signal = _signal(found)
@@ -93,7 +94,7 @@ def deliver(context: Context, session_id: str, typing: Typing) -> dict[str, Any]
 
 
 def wait_for_one(context: Context, session_id: str, until: str) -> dict[str, Any]:
-    """The answer of a wait as long as C{--timeout} says, with its C{signal} or C{None}."""
+    """Wait for C{--timeout} at most, and return the answer with its C{signal} or C{None}."""
     return _waited(context, session_id, until, context.words.timeout * 1000)
 
 
@@ -133,7 +134,7 @@ def _wait_for_many(context: Context, ids: Sequence[str]) -> dict[str, str | None
 
 
 def _signal(answer: Mapping[str, Any]) -> str | None:
-    """A session that went away while it was waited for has exited."""
+    """Return the signal of an answer; a session that was removed during the wait has exited."""
     state = answer["wait"]
     found: str | None = state.get("signal")
     return "exit" if found is None and state.get("ended") else found

@@ -1,1 +1,3 @@
-"""How C{tsctl} reaches a service: addresses, requests, streams.  Blocking, standard library."""
+"""Blocking connections of C{tsctl} to a service: addresses, requests, streams.  Standard library
+only.
+"""

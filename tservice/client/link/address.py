@@ -1,7 +1,7 @@
-"""Where the service is and who asks: from the environment, or by name from C{tsctl.yaml}.
+"""Address and credentials of a service, from the environment or by name from C{tsctl.yaml}.
 
-Records here are named tuples: C{tsctl} is started often, and attrs alone takes longer to import
-than most commands take to run.
+Records here are named tuples: C{tsctl} starts often, and attrs alone takes longer to import than
+most commands take to run.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from tservice.client.errors import Unusable
 DEFAULT_URL = "http://127.0.0.1:8770"
 DEFAULT_USER = "admin"
 CONFIG = Path(".config/tservice/tsctl.yaml")
-"""Below the home folder."""
+"""Path of the configuration file below the home folder."""
 KEYS = ("url", "token", "tokenFile", "user", "password", "fingerprint")
-"""Of one service in the file."""
+"""Keys of one service in the file."""
 
 _FINGERPRINT = re.compile(r"[0-9A-Fa-f]{64}")
 _HEADER = re.compile(r"[\x21-\x7e]+")
 
 
 class Address(NamedTuple):
-    """One service, as somebody.
+    """Address of a service and credentials for it.
 
-    @ivar host: of the URL; C{localhost} over a unix socket.
+    @ivar host: host of the URL; C{localhost} over a unix socket.
     @ivar base: the path before C{/api}, without its last slash.
-    @ivar unix: the socket's path; empty for TCP.
-    @ivar authorization: the header's value; empty for none.
-    @ivar fingerprint: SHA-256 of the only certificate to accept; empty: the usual checks.
+    @ivar unix: path of the socket; empty for TCP.
+    @ivar authorization: value of the header; empty for none.
+    @ivar fingerprint: SHA-256 of the only accepted certificate; empty: the usual checks.
     """
 
     host: str
@@ -46,11 +46,11 @@ class Address(NamedTuple):
 
 
 def address_of(environ: Mapping[str, str], home: Path, name: str | None = None) -> Address:
-    """The service to talk to.
+    """Return the service to talk to.
 
-    @param name: of the file; the environment then counts for nothing, lest the token of one
-        service goes to another.
-    @raise Unusable: a wrong value, or a file that cannot be used.
+    @param name: entry of the file. The environment is ignored then, so that the token of one
+        service is never sent to another.
+    @raise Unusable: a value is invalid, or the file cannot be used.
     """
     if name is not None:
         return _named(home / CONFIG, name, home)
@@ -66,9 +66,9 @@ def address_of(environ: Mapping[str, str], home: Path, name: str | None = None) 
 
 
 def address_at(words: Mapping[str, str], home: Path) -> Address:
-    """The service that a program names by L{KEYS}.
+    """Return the service that a program describes by L{KEYS}.
 
-    @raise Unusable: a wrong value, or a key that there is none of.
+    @raise Unusable: a value is invalid, or a key is unknown.
     """
     unknown = sorted(set(words) - set(KEYS))
     if unknown:
@@ -80,7 +80,7 @@ def _named(path: Path, name: str, home: Path) -> Address:
     services = _read_services(path)
     if name not in services:
         known = ", ".join(sorted(services)) or "none"
-        raise Unusable(f"{path} names no service {name!r}; there are: {known}")
+        raise Unusable(f"{path} has no service {name!r}; known are: {known}")
     words = services[name]
     for key, value in words.items():
         if key not in KEYS:
@@ -106,7 +106,7 @@ def _read_services(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _read_private(path: Path) -> str:
-    """A file that only its owner may read."""
+    """Read a file that must be readable by its owner only."""
     from tservice.core.files import FileError, read_text
 
     try:
@@ -132,7 +132,7 @@ def _place(url: str, prefix: str) -> Address:
     if url.startswith("unix:"):
         path = url.removeprefix("unix:")
         if not path.startswith("/"):
-            raise Unusable(f"{_key(prefix, 'url')} must be unix: and a path from / on")
+            raise Unusable(f"{_key(prefix, 'url')} must be unix: and an absolute path")
         return Address(host="localhost", port=80, unix=path)
     wrong = f"{_key(prefix, 'url')} must be http://HOST[:PORT], https://... or unix:/PATH"
     try:
@@ -143,7 +143,7 @@ def _place(url: str, prefix: str) -> Address:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise Unusable(wrong)
     if parts.username is not None:
-        raise Unusable(f"{_key(prefix, 'url')} must hold no login")
+        raise Unusable(f"{_key(prefix, 'url')} must not contain a login")
     tls = parts.scheme == "https"
     usual = 443 if tls else 80
     base = parts.path.rstrip("/")
@@ -151,7 +151,9 @@ def _place(url: str, prefix: str) -> Address:
 
 
 def _authorization(words: Mapping[str, str], prefix: str, home: Path) -> str:
-    """A token wins over a login, and its file over the token itself."""
+    """Return the Authorization header: a token wins over a login, and its file over the token
+    itself.
+    """
     token = words.get("token", "")
     if words.get("tokenFile"):
         file = words["tokenFile"]
@@ -161,7 +163,7 @@ def _authorization(words: Mapping[str, str], prefix: str, home: Path) -> str:
             raise Unusable(f"{path}: is empty")
     if token:
         if not _HEADER.fullmatch(token):
-            raise Unusable(f"{_key(prefix, 'token')} must be printable and without blanks")
+            raise Unusable(f"{_key(prefix, 'token')} must be printable, without blanks")
         return f"Bearer {token}"
     if "password" not in words or not words["password"]:
         return ""
@@ -170,5 +172,5 @@ def _authorization(words: Mapping[str, str], prefix: str, home: Path) -> str:
 
 
 def _key(prefix: str, key: str) -> str:
-    """How the person who gave it calls it."""
+    """Return the setting's name as the user wrote it."""
     return f"{prefix}{key.upper()}" if prefix == "TSCTL_" else f"{prefix}{key}"

@@ -1,4 +1,4 @@
-"""Requests to the API, one at a time, each on a connection of its own."""
+"""Sequential API requests, each on a separate connection."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from tservice.client.link.address import Address
 from tservice.client.link.connection import Connection, explained
 
 TIMEOUT = 60.0
-"""Seconds for an answer, the wait that was asked for aside."""
+"""Seconds to wait for an answer, plus the requested wait."""
 SILENCE = 90.0
-"""Seconds without a line after which an event stream is given up: it has a heartbeat."""
+"""Seconds without a line before an event stream is given up; the service sends heartbeats."""
 BOUND = 64 * 1024 * 1024
-"""Bytes of an answer; the longest is a terminal's history of 32 MB."""
+"""Largest answer in bytes; the longest is a terminal's history of 32 MB."""
 LINE_BOUND = 4 * 1024 * 1024
-"""Bytes of one line of the event stream."""
+"""Longest line of the event stream in bytes."""
 
 
 CUT_SHORT = "the answer was cut short"
 
 
 class Lost(Unusable):
-    """The service could not be reached, or the answer was lost on its way."""
+    """The service could not be reached, or its answer was lost."""
 
 
 class Caller:
-    """The API of one service."""
+    """Blocking access to the API of one service."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -44,12 +44,12 @@ class Caller:
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """The payload of one request.
+        """Send one request and return its payload.
 
-        @param path: from C{/api/v1} on; the first slash may be left out.
-        @param wait_ms: how long the service was asked to hold its answer.
-        @raise ApiError: anything but a success.
-        @raise Lost: no answer.
+        @param path: the part after C{/api/v1}; the first slash is optional.
+        @param wait_ms: time that the service was asked to hold its answer.
+        @raise ApiError: the status is no success.
+        @raise Lost: no answer arrived.
         """
         content = None if body is None else json.dumps(body).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}
@@ -62,26 +62,26 @@ class Caller:
             found = answer.read(BOUND + 1)
         if len(found) > BOUND:
             raise Unusable("the answer is too long")
-        # What is left of the length: http.client says nothing of an answer that ends before it.
+        # Bytes missing of the length: http.client does not report an answer that ends early.
         if answer.length:
             raise Lost(CUT_SHORT)
         check_whole(answer.status, found, marked)
         return unwrap(answer.status, found)
 
     def events(self) -> Iterator[tuple[str, Any]]:
-        """Names and payloads of the event stream (protocol-sse), less what the terminals print.
+        """Yield names and payloads of the event stream (protocol-sse), without terminal output.
 
         @raise Lost: the stream ended.
         """
         with self._open(SILENCE) as connection, self._faults():
-            # No session is called so: the bulky events of all of them stay away.
+            # No session has this name: this leaves out the large events of all sessions.
             target = self.address.base + target_of("/events", {"sessions": "none"})
             connection.request("GET", target, headers=self._headers({}))
             answer = connection.getresponse()
             if answer.status != 200:
                 unwrap(answer.status, answer.read(BOUND))
             yield from _events(answer)
-        raise Lost("the service ended the stream of events")
+        raise Lost("the service ended the event stream")
 
     def _headers(self, more: Mapping[str, str]) -> dict[str, str]:
         if not self.address.authorization:
@@ -98,15 +98,15 @@ class Caller:
         except (OSError, http.client.HTTPException) as error:
             raise Lost(explained(error, self.address)) from None
         except ValueError as error:
-            # http.client's word for a method or a header that is none.
+            # http.client rejects an invalid method or header.
             raise Unusable(str(error)) from None
 
 
 def check_whole(status: int, content: bytes, marked: bool) -> None:
-    """An answer that ends with its connection may be the beginning of one.
+    """Check that an answer is complete: its end may be a broken connection.
 
-    @param marked: its end was told.
-    @raise Lost: it is no whole answer.
+    @param marked: the end was announced.
+    @raise Lost: the answer is incomplete.
     """
     if marked or status // 100 != 2:
         return
@@ -117,9 +117,9 @@ def check_whole(status: int, content: bytes, marked: bool) -> None:
 
 
 def target_of(path: str, query: Mapping[str, object] | None) -> str:
-    """What is asked for, from the service's root on.
+    """Return the request target from the service's root on.
 
-    @raise Unusable: the path is none as it would be sent.
+    @raise Unusable: the path is not percent-encoded.
     """
     given = {name: value for name, value in (query or {}).items() if value is not None}
     plain = path.removeprefix("/")
@@ -130,7 +130,7 @@ def target_of(path: str, query: Mapping[str, object] | None) -> str:
 
 
 def session_path(session_id: str, rest: str = "") -> str:
-    """The path of a session's operation."""
+    """Return the path of a session's operation."""
     return f"/sessions/{quote(session_id, safe='')}{rest}"
 
 
@@ -138,7 +138,7 @@ def _events(answer: http.client.HTTPResponse) -> Iterator[tuple[str, Any]]:
     name, data = "", ""
     while line := answer.readline(LINE_BOUND + 1):
         if len(line) > LINE_BOUND:
-            raise Unusable("the stream of events holds a line that is too long")
+            raise Unusable("a line of the event stream is too long")
         field, _, value = line.decode("utf-8", "replace").rstrip("\r\n").partition(": ")
         if field == "event":
             name = value

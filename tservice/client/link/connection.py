@@ -1,4 +1,6 @@
-"""One connection to a service: TCP, TLS with the usual checks or a pinned certificate, unix."""
+"""Connection to a service: TCP, TLS with the usual checks or a pinned certificate, or a unix
+socket.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,15 @@ from tservice.client.errors import Unusable
 from tservice.client.link.address import Address
 
 PATIENCE = 15.0
-"""Seconds for a connection to come about, TLS included."""
+"""Seconds for a connection, including TLS."""
 DEAD_AFTER = 20
-"""Seconds after which the kernel gives up a TCP connection whose peer answers nothing."""
+"""Seconds after which the kernel closes a TCP connection whose peer does not answer."""
 
 
 class Connection(http.client.HTTPConnection):
-    """HTTP to an L{Address}; nothing is sent before the peer's certificate was judged."""
+    """HTTP connection to an L{Address}, which checks the peer's certificate before it sends
+    anything.
+    """
 
     def __init__(self, address: Address, timeout: float) -> None:
         super().__init__(address.host, address.port, timeout=timeout)
@@ -30,10 +34,10 @@ class Connection(http.client.HTTPConnection):
 
 
 def open_socket(address: Address, patience: float = PATIENCE) -> socket.socket:
-    """A connected socket, with a time-out of C{patience} seconds.
+    """Return a connected socket with a time-out of C{patience} seconds.
 
-    @raise OSError: not reachable; also C{ssl.SSLError}.
-    @raise Unusable: the peer shows another certificate than the pinned one.
+    @raise OSError: the service cannot be reached; also C{ssl.SSLError}.
+    @raise Unusable: the certificate is not the pinned one.
     """
     plain = _plain(address, patience)
     if not address.tls:
@@ -52,7 +56,7 @@ def open_socket(address: Address, patience: float = PATIENCE) -> socket.socket:
 
 
 def explained(error: Exception, address: Address) -> str:
-    """What kept a request from its answer, in one line."""
+    """Return a one-line explanation why a request failed."""
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code in (62, 64):  # X509_V_ERR_HOSTNAME_MISMATCH, _IP_ADDRESS_MISMATCH
             return "the service's certificate is not for the name in TSCTL_URL"
@@ -64,11 +68,11 @@ def explained(error: Exception, address: Address) -> str:
         return f"{shown(address)} does not answer in time"
     if isinstance(error, OSError) and error.strerror:
         return f"cannot reach {shown(address)}: {error.strerror}"
-    return f"{shown(address)} answers no HTTP: {error or type(error).__name__}"
+    return f"{shown(address)} does not speak HTTP: {error or type(error).__name__}"
 
 
 def shown(address: Address) -> str:
-    """The address as a URL."""
+    """Return the address as a URL."""
     if address.unix:
         return f"unix:{address.unix}"
     host = f"[{address.host}]" if ":" in address.host else address.host
@@ -91,7 +95,7 @@ def _plain(address: Address, patience: float) -> socket.socket:
 
 
 def _watch(plain: socket.socket) -> None:
-    """Have the kernel notice a peer that went away without a word."""
+    """Let the kernel detect a peer that vanished."""
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, DEAD_AFTER // 2)
@@ -103,7 +107,7 @@ def _watch(plain: socket.socket) -> None:
 def _context(address: Address) -> ssl.SSLContext:
     context = ssl.create_default_context()
     if address.fingerprint:
-        # The pin, compared below, says more than any chain could.
+        # The pinned certificate, compared below, replaces the check of the chain.
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
@@ -114,6 +118,4 @@ def _check_pin(secure: ssl.SSLSocket, fingerprint: bytes) -> None:
         return
     found = hashlib.sha256(secure.getpeercert(binary_form=True) or b"").digest()
     if found != fingerprint:
-        raise Unusable(
-            f"the service shows another certificate than the pinned one: {found.hex(':').upper()}"
-        )
+        raise Unusable(f"the service's certificate is not the pinned one: {found.hex(':').upper()}")

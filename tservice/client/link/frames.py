@@ -1,4 +1,4 @@
-"""WebSocket frames from the client's side (RFC 6455).  Pure."""
+"""Client-side WebSocket frames (RFC 6455).  Pure functions."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import NamedTuple
 TEXT, BINARY, CLOSE, PING, PONG = 0x1, 0x2, 0x8, 0x9, 0xA
 CONTINUATION = 0x0
 BOUND = 64 * 1024 * 1024
-"""Bytes of one message: a snapshot holds a terminal's whole history."""
+"""Largest message in bytes: a snapshot holds the whole history of a terminal."""
 
 _FIN, _RESERVED, _MASKED = 0x80, 0x70, 0x80
 
 
 class BadFrame(Exception):
-    """What came is against the protocol."""
+    """A received frame violates the protocol."""
 
 
 class ReceivedMessage(NamedTuple):
-    """One whole message."""
+    """Complete message."""
 
     kind: int
     payload: bytes
 
 
 def encoded(kind: int, payload: bytes, key: bytes) -> bytes:
-    """One masked frame.
+    """Return one masked frame.
 
     @param key: four random bytes.
     """
@@ -43,7 +43,7 @@ def encoded(kind: int, payload: bytes, key: bytes) -> bytes:
 
 
 class Decoder:
-    """Puts messages together from whatever pieces they come in."""
+    """Decoder that assembles messages from received chunks."""
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -51,9 +51,9 @@ class Decoder:
         self._parts = bytearray()
 
     def feed(self, data: bytes) -> Iterator[ReceivedMessage]:
-        """The messages that C{data} completes.
+        """Yield the messages that C{data} completes.
 
-        @raise BadFrame: masked, compressed, out of order or too long.
+        @raise BadFrame: a frame is masked, compressed, out of order or too long.
         """
         self._data += data
         while (frame := self._frame()) is not None:
@@ -67,7 +67,7 @@ class Decoder:
         if len(data) < 2:
             return None
         if data[0] & _RESERVED or data[1] & _MASKED:
-            raise BadFrame("a frame that was not agreed on")
+            raise BadFrame("a masked frame or one with reserved bits")
         size, start = data[1], 2
         if size > 125:
             form, start = ("!H", 4) if size == 126 else ("!Q", 10)
@@ -86,10 +86,10 @@ class Decoder:
     def _message(self, final: bool, kind: int, payload: bytes) -> ReceivedMessage | None:
         if kind >= CLOSE:
             if not final:
-                raise BadFrame("a control frame in pieces")
+                raise BadFrame("a fragmented control frame")
             return ReceivedMessage(kind, payload)
         if (kind == CONTINUATION) != (self._kind != CONTINUATION):
-            raise BadFrame("a piece without its beginning")
+            raise BadFrame("a fragment out of order")
         self._kind = kind or self._kind
         self._parts += payload
         if not final:

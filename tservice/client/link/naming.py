@@ -1,5 +1,4 @@
-"""Which record a person means: by id, by a unique beginning of it, or by exact name
-(protocol-tsctl)."""
+"""Lookup of records by id, unique id prefix or exact name (protocol-tsctl)."""
 
 from __future__ import annotations
 
@@ -9,16 +8,16 @@ from typing import Any
 from tservice.client.errors import Unusable
 
 SHORTEST = 4
-"""Characters of an id's beginning."""
+"""Least characters of an id prefix."""
 LISTED = 8
 """Candidates that an error lists."""
 
 
 def pick(records: Sequence[Mapping[str, Any]], word: str, kind: str) -> dict[str, Any]:
-    """The one record that C{word} names; an id wins over whatever else is called so.
+    """Return the one record that C{word} names; an id wins over names.
 
-    @param kind: what the records are, for the error.
-    @raise Unusable: none, or several, which are listed.
+    @param kind: name of the record type, for the error.
+    @raise Unusable: no record matches, or several do, which are listed.
     """
     for record in records:
         if record["id"] == word:
@@ -27,10 +26,10 @@ def pick(records: Sequence[Mapping[str, Any]], word: str, kind: str) -> dict[str
     if len(found) == 1:
         return dict(found[0])
     if not found:
-        raise Unusable(f"there is no {kind} {word!r}")
+        raise Unusable(f"no {kind} matches {word!r}")
     listed = ", ".join(f"{record['id']} ({record['name']})" for record in found[:LISTED])
     more = f" and {len(found) - LISTED} more" if len(found) > LISTED else ""
-    raise Unusable(f"{word!r} could be each of {listed}{more}")
+    raise Unusable(f"{word!r} is ambiguous: {listed}{more}")
 
 
 def _named(record: Mapping[str, Any], word: str) -> bool:

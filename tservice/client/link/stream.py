@@ -1,5 +1,6 @@
-"""A session's terminal across connections: output by offset, input by number
-(protocol-websocket)."""
+"""Terminal stream of a session across connections: output by offset, input by number
+(protocol-websocket).
+"""
 
 from __future__ import annotations
 
@@ -20,33 +21,33 @@ FINAL = {
     1003: "the service did not understand tsctl",
     1009: "the service did not understand tsctl",
     4003: "the session is not yours, or you were signed out",
-    4004: "there is no such session any more",
+    4004: "the session no longer exists",
     4008: "too many terminals are open on this session",
-    4010: "another terminal took this one's place",
+    4010: "another terminal replaced this one",
 }
-"""Close codes after which a new connection would end the same way."""
+"""Close codes after which another connection would fail in the same way."""
 ENDED = 4009
 """Close code: the session was removed."""
 REFUSED = (400, 401, 403, 404)
-"""Statuses after which another try would be refused too."""
+"""Statuses after which a retry would be refused too."""
 UNACKNOWLEDGED = 65536
-"""Characters of input on their way, beyond which no more is taken."""
+"""Characters of unacknowledged input above which no more is accepted."""
 
 
 class Output(NamedTuple):
-    """Bytes that the session printed, none left out before them."""
+    """Bytes that the session printed, without a gap before them."""
 
     data: bytes
 
 
 class Redraw(NamedTuple):
-    """The whole terminal, where what came before it is not known or too much."""
+    """Complete terminal contents, sent when earlier output is unknown or too large."""
 
     data: bytes
 
 
 class Ended(NamedTuple):
-    """The process is gone.
+    """The process has ended.
 
     @ivar status: its exit status, where known.
     """
@@ -58,9 +59,9 @@ Event = Output | Redraw | Ended
 
 
 class Stream:
-    """One session's terminal.
+    """Stream of one session's terminal.
 
-    @ivar socket: the connection; C{None} while there is none.
+    @ivar socket: the connection; C{None} while disconnected.
     """
 
     def __init__(
@@ -70,8 +71,9 @@ class Stream:
         epoch: str | None = None,
         offset: int | None = None,
     ) -> None:
-        """
-        @param epoch: with C{offset}: where to begin, as a terminal read tells it.
+        """Prepare a stream without connecting it.
+
+        @param epoch: with C{offset}: where to begin, as returned by a terminal read.
         """
         self._address, self._id = address, session_id
         self._epoch, self._offset = epoch, offset
@@ -82,10 +84,10 @@ class Stream:
         self.socket: WebSocket | None = None
 
     def connect(self, patience: float = PATIENCE) -> None:
-        """Connect, and send again what was not acknowledged.
+        """Connect, and resend unacknowledged input.
 
-        @raise Lost: it may work later.
-        @raise ApiError: it will not; also L{Unusable}.
+        @raise Lost: a later try may succeed.
+        @raise ApiError: a later try will not succeed; also L{Unusable}.
         """
         self.close()
         query: dict[str, object] = {"cid": self._cid}
@@ -104,18 +106,18 @@ class Stream:
             self._send({"t": "i", "d": text, "seq": seq})
 
     def close(self) -> None:
-        """Hang up, if connected."""
+        """Close the connection, if any."""
         if self.socket is not None:
             self.socket.close()
             self.socket = None
 
     @property
     def open_to_input(self) -> bool:
-        """Whether more input is taken."""
+        """True while more input is accepted."""
         return sum(map(len, self._sent.values())) < UNACKNOWLEDGED
 
     def type(self, text: str) -> None:
-        """Type this exactly once, now or after the next L{connect}.
+        """Type this text exactly once, now or after the next L{connect}.
 
         @raise Lost: the connection broke; the text is kept.
         """
@@ -124,7 +126,7 @@ class Stream:
         self._send({"t": "i", "d": text, "seq": self._seq})
 
     def resize(self, cols: int, rows: int) -> None:
-        """Ask for a size, now and after each L{connect}.
+        """Request a terminal size, now and after each L{connect}.
 
         @raise Lost: the connection broke.
         """
@@ -132,10 +134,10 @@ class Stream:
         self._send({"t": "z", "c": min(cols, 500), "r": min(rows, 200), "v": "desktop"})
 
     def receive(self) -> Iterator[Event]:
-        """What has come.
+        """Yield the events received so far.
 
-        @raise Lost: the connection broke; L{connect} goes on where it did.
-        @raise Unusable: it is over for good.
+        @raise Lost: the connection broke; L{connect} continues from there.
+        @raise Unusable: the stream has ended for good.
         """
         if self.socket is None:
             return
@@ -162,7 +164,7 @@ class Stream:
             elif kind == "ack":
                 self._sent.pop(found.get("seq", 0), None)
         except (ValueError, KeyError, TypeError):
-            raise Unusable("the service sends what is no terminal protocol") from None
+            raise Unusable("the service violates the terminal protocol") from None
 
     def _closed(self, payload: bytes) -> Ended:
         code = int.from_bytes(payload[:2], "big")

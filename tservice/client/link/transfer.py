@@ -1,4 +1,4 @@
-"""Bodies that are files: taken from a service, and sent to it, piece by piece."""
+"""File bodies, received from a service and sent to it in chunks."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ PIECE = 256 * 1024
 
 
 class Download:
-    """A file on its way here.
+    """File that is being downloaded.
 
-    @ivar name: what the service calls it, without any folder.
+    @ivar name: file name given by the service, without any folder.
     """
 
     def __init__(self, answer: http.client.HTTPResponse, address: Address) -> None:
@@ -29,17 +29,17 @@ class Download:
         self.name = _name(answer.headers.get("Content-Disposition", ""))
 
     def into(self, file: IO[bytes]) -> int:
-        """Write it to C{file}; how many bytes it had.
+        """Write the file to C{file}, and return its size in bytes.
 
-        @raise Lost: it broke off.
-        @raise OSError: of C{file}.
+        @raise Lost: the transfer was cut.
+        @raise OSError: C{file} cannot be written.
         """
         size = 0
         while piece := self._piece():
             file.write(piece)
             size += len(piece)
         if self._answer.length:
-            raise Lost("the file broke off on its way")
+            raise Lost("the download was cut short")
         return size
 
     def _piece(self) -> bytes:
@@ -49,10 +49,10 @@ class Download:
 
 @contextlib.contextmanager
 def download(address: Address, path: str, query: Mapping[str, object]) -> Iterator[Download]:
-    """Ask for a file.
+    """Request a file.
 
-    @raise ApiError: a refusal.
-    @raise Lost: no answer.
+    @raise ApiError: the service refused.
+    @raise Lost: no answer arrived.
     """
     with contextlib.closing(Connection(address, TIMEOUT)) as connection:
         with _faults(address):
@@ -66,11 +66,11 @@ def download(address: Address, path: str, query: Mapping[str, object]) -> Iterat
 
 
 def upload(address: Address, path: str, field: str, files: Sequence[Path]) -> Any:
-    """Send C{files} as one form; the payload of the answer.
+    """Send C{files} as one form, and return the payload of the answer.
 
-    @raise Unusable: one of them cannot be read.
-    @raise ApiError: a refusal.
-    @raise Lost: no answer.
+    @raise Unusable: a file cannot be read.
+    @raise ApiError: the service refused.
+    @raise Lost: no answer arrived.
     """
     boundary = secrets.token_hex(16)
     with contextlib.ExitStack() as held:
@@ -103,7 +103,7 @@ def _body(
         while left:
             piece = stream.read(min(PIECE, left))
             if not piece:
-                raise Unusable(f"{stream.name} became shorter while it was sent")
+                raise Unusable(f"{stream.name} became shorter during the upload")
             left -= len(piece)
             yield piece
     yield end
@@ -119,14 +119,14 @@ def _head(boundary: str, field: str, name: str, *, first: bool) -> bytes:
 def _opened(path: Path) -> IO[bytes]:
     try:
         if not path.is_file():
-            raise Unusable(f"{path} is no file")
+            raise Unusable(f"{path} is not a file")
         return path.open("rb")
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
 
 
 def _name(disposition: str) -> str:
-    """The file name of an answer, of which the service chose every sign."""
+    """Return a safe file name from a header, every character of which comes from the service."""
     from email.message import Message
 
     message = Message()

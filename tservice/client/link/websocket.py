@@ -1,4 +1,4 @@
-"""A WebSocket to the service: opened at once, then read and written as far as it goes."""
+"""WebSocket to the service: opened in a blocking way, then read and written without blocking."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, 1.3
 
 
 class WebSocket:
-    """One open socket.  It never blocks, but for L{wait}; whoever made it closes it.
+    """Open WebSocket. Its methods never block; the creator has to close it.
 
-    @ivar unsent: bytes that the system has not taken yet.
+    @ivar unsent: bytes that the operating system has not accepted yet.
     """
 
     def __init__(self, address: Address, target: str, patience: float) -> None:
-        """Connect and shake hands.
+        """Connect and perform the handshake.
 
         @param target: path and query from the service's root on.
         @param patience: seconds for each step.
         @raise ApiError: the service refuses.
-        @raise Lost: it cannot be reached.
+        @raise Lost: the service cannot be reached.
         """
         self._address = address
         self._decoder = Decoder()
@@ -57,46 +57,46 @@ class WebSocket:
             raise
 
     def fileno(self) -> int:
-        """For a selector."""
+        """Return the file descriptor for a selector."""
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
 
     @property
     def ready(self) -> bool:
-        """Whether something can be received that a selector does not see."""
+        """True if data can be received that a selector does not see."""
         return bool(self._early) or (
             isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
         )
 
     def receive(self) -> Iterator[ReceivedMessage]:
-        """The messages that are there; pings are answered.
+        """Yield the messages received so far, and answer pings.
 
-        @raise Lost: the connection is over.
+        @raise Lost: the connection has ended.
         """
         for message in self._messages(self._read()):
             if message.kind == PING:
                 self._send(PONG, message.payload)
             elif message.kind == CLOSE:
-                # Answered, as the protocol has it; what it means is for the caller to say.
+                # Answered, as the protocol requires; the caller interprets it.
                 self._send(CLOSE, message.payload[:2])
                 yield message
             elif message.kind != PONG:
                 yield message
 
     def send_text(self, text: str) -> None:
-        """Send a message, now or by L{flush}.
+        """Send a message, now or by a later L{flush}.
 
-        @raise Lost: the connection is over.
+        @raise Lost: the connection has ended.
         """
         self._send(TEXT, text.encode())
 
     def flush(self) -> None:
-        """Send on what is L{unsent}, as far as the system takes it.
+        """Send as much of L{unsent} as the operating system accepts.
 
-        @raise Lost: the connection is over.
+        @raise Lost: the connection has ended.
         """
         with self._faults():
             while self.unsent:
@@ -130,20 +130,20 @@ class WebSocket:
             raise Lost(f"the service sends {error}") from None
 
     def _shake_hands(self, target: str) -> bytes:
-        """What came behind the answer's head."""
+        """Perform the handshake, and return the bytes received after the answer's head."""
         key = base64.b64encode(secrets.token_bytes(16))
         self._socket.sendall(self._request(target, key.decode()))
         head, early = self._answer()
         status, headers = _parsed(head)
         if status != 101:
-            # Raises: a refusal is no success.
+            # Raises an error, as the status is no success.
             unwrap(status, self._body(early, headers))
         digest = hashlib.sha1(key + _MAGIC, usedforsecurity=False).digest()
         if (
             status != 101
             or headers.get("sec-websocket-accept") != base64.b64encode(digest).decode()
         ):
-            raise Lost("the service speaks no WebSocket there")
+            raise Lost("the service does not accept WebSockets there")
         return early
 
     def _request(self, target: str, key: str) -> bytes:
@@ -190,6 +190,6 @@ def _parsed(head: bytes) -> tuple[int, dict[str, str]]:
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(" ", 2)
     if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():
-        raise Lost("the service answers no HTTP")
+        raise Lost("the service does not speak HTTP")
     pairs = (line.partition(":") for line in lines)
     return int(words[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}

@@ -1,1 +1,1 @@
-"""An MCP server: agents drive sessions through tools (protocol-mcp-tools)."""
+"""MCP server through which agents drive sessions (protocol-mcp-tools)."""

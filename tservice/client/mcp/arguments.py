@@ -1,4 +1,7 @@
-"""What each tool takes (protocol-mcp-tools): the schema that clients see, and the check, in one."""
+"""Arguments of the tools (protocol-mcp-tools).
+
+The models serve for both the published schema and the check.
+"""
 
 from __future__ import annotations
 

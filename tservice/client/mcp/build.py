@@ -1,4 +1,4 @@
-"""The MCP server over HTTP."""
+"""Feature of the MCP server over HTTP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tservice.http.metrics import number
 
 
 def build_mcp_server(ground: Ground, calls: Calls) -> Feature[McpRoutes]:
-    """C{/mcp}."""
+    """Build the feature with the C{/mcp} routes."""
     connections = Connections(ground.reactor, ground.random)
     routes = McpRoutes(connections, calls, ground.hub, ground.reactor)
     return Feature(

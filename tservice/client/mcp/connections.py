@@ -1,4 +1,4 @@
-"""Clients that are connected by HTTP: their session ids, of which there are only so many."""
+"""Connections of MCP clients over HTTP: a limited number of session ids."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.identity import Identity
 
 MOST = 256
-"""Connections at a time."""
+"""Limit of simultaneous connections."""
 EACH = 32
-"""Connections of one person or token; for one more its oldest goes, as if it had ended."""
+"""Connections of one person or token; a further connection ends the oldest."""
 IDLE_SECONDS = 6 * 3600.0
-"""Without a request for so long, and without a stream, a connection is over."""
+"""Seconds without a request and without a stream after which a connection ends."""
 
 
 class Told(Protocol):
-    """What notifications of a connection go to."""
+    """Receiver of a connection's notifications."""
 
     def write(self, data: bytes) -> None:
-        """Send it in its turn."""
+        """Send data in order."""
 
     def end(self) -> None:
-        """No more is sent."""
+        """Stop sending."""
 
 
 @define(eq=False)
 class Connection:
-    """One client.
+    """Connection of one client.
 
-    @ivar who: the person, and the token where there is one.
-    @ivar seen: when it asked last, in seconds of the reactor's clock.
-    @ivar version: the revision of MCP that was agreed on; C{""}: none yet.
-    @ivar quiet: it wants no notices.
-    @ivar told: where its notifications go, while it listens.
+    @ivar who: the person, and the token if there is one.
+    @ivar seen: time of the last request, in seconds of the reactor's clock.
+    @ivar version: the agreed revision of MCP; C{""} before the agreement.
+    @ivar quiet: the client wants no notices.
+    @ivar told: receiver of its notifications, C{None} while it does not listen.
     """
 
     key: str
@@ -49,7 +49,7 @@ class Connection:
 
 
 class Connections:
-    """All of them, the one that asked longest ago first."""
+    """Open connections, ordered by last use with the oldest first."""
 
     def __init__(self, clock: IReactorTime, random: Callable[[int], bytes]) -> None:
         self._clock, self._random = clock, random
@@ -59,7 +59,7 @@ class Connections:
         return len(self._open)
 
     def open(self, identity: Identity) -> Connection:
-        """Open a connection; others may be ended for it."""
+        """Open a connection; older connections may be ended for it."""
         self._expire()
         who = person(identity)
         own = [each for each in self._open.values() if each.who == who]
@@ -72,7 +72,7 @@ class Connections:
         return made
 
     def find(self, key: str, identity: Identity) -> Connection | None:
-        """The connection of that id, if it is this caller's; it counts as used."""
+        """Return the connection with this id if it belongs to the caller, and mark it as used."""
         self._expire()
         found = self._open.get(key)
         if found is None or found.who != person(identity):
@@ -82,21 +82,23 @@ class Connections:
         return found
 
     def end(self, found: Connection) -> None:
-        """It is over."""
+        """End a connection, if it is open."""
         if found.key in self._open:
             self._end(found)
 
     def listening(self) -> list[Connection]:
-        """Those that hear notifications."""
+        """Return the connections that receive notifications."""
         return [each for each in self._open.values() if each.told is not None]
 
     def close(self) -> None:
-        """All of them are over."""
+        """End all connections."""
         for each in tuple(self._open.values()):
             self._end(each)
 
     def _make_room(self) -> None:
-        """Who has tokens without number must not push out others by connections of each."""
+        """End a connection of the user with the most. A user with many tokens must not push out
+        others.
+        """
         names = Counter(each.who[0] for each in self._open.values())
         [(most, _)] = names.most_common(1)
         self._end(next(each for each in self._open.values() if each.who[0] == most))
@@ -114,5 +116,5 @@ class Connections:
 
 
 def person(identity: Identity) -> tuple[str, str | None]:
-    """Whose a connection is."""
+    """Return the owner of a connection: user name and token."""
     return identity.username, identity.token

@@ -1,4 +1,4 @@
-"""C{/mcp}: the server over HTTP (protocol-mcp-http), with the tools of L{tservice.client.mcp}."""
+"""C{/mcp}: MCP over HTTP (protocol-mcp-http), with the tools of L{tservice.client.mcp}."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ from tservice.http.sse import HEARTBEAT_SECONDS, EventClient, wants
 PATH = "/mcp"
 SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
 BODY_LIMIT = JSON_BODY_LIMIT
-"""Bytes of a message: the longest text that a tool takes, escaped, has room in it."""
+"""Largest message in bytes: it has room for the longest text of a tool, escaped."""
 _NO_ANSWER = Reply(content=b"", content_type="", status=202)
 
 
 class Calls(Protocol):
-    """Operations of the service, called for the caller of another."""
+    """Caller of service operations on behalf of an incoming call."""
 
     def call(
         self, outer: Call, method: str, path: str, body: object, query: Mapping[str, object] | None
     ) -> Awaitable[Any]:
-        """The payload of one."""
+        """Call one operation and return its payload."""
 
 
 class McpRoutes:
-    """Messages that come in, and notifications that go out."""
+    """Routes for incoming messages and outgoing notifications."""
 
     _log = Logger()
 
@@ -77,7 +77,7 @@ class McpRoutes:
         self._beat.clock = clock
 
     async def post(self, call: Call) -> Reply:
-        """Answer one message, or a batch of them."""
+        """Answer one message, or a batch of messages."""
         _check_version(call)
         request = cast(Request, call.request)
         if (call.header("content-type") or "").partition(";")[0].strip() != "application/json":
@@ -91,7 +91,7 @@ class McpRoutes:
                 return await self._answer_batch(call, found)
             asked = judge(found)
         except RpcFault as fault:
-            # Bad parameters are a fault of a request, the others of what is no message.
+            # Bad parameters belong to a valid request; other errors mean an invalid message.
             status = 200 if fault.code == BAD_ARGUMENTS else 400
             return Reply(content=refused(fault.key, fault), status=status)
         if asked is None:
@@ -113,9 +113,9 @@ class McpRoutes:
         return Reply(content=answer, headers={SESSION: connection.key})
 
     async def _answer_batch(self, call: Call, batch: Sequence[object]) -> Reply:
-        """Answer all requests of a batch, which are carried out side by side.
+        """Answer all requests of a batch, which run concurrently.
 
-        @raise RpcFault: the connection's revision has no batches, or it is empty.
+        @raise RpcFault: the connection's revision has no batches, or the batch is empty.
         """
         if not batch:
             entries_of(batch, None)  # it is refused in every revision
@@ -140,7 +140,7 @@ class McpRoutes:
         return RpcServer(offered(call.identity.scopes), self._sender(call), notices=True)
 
     async def stream(self, call: Call) -> None:
-        """Notifications, until the client leaves or its connection is over."""
+        """Stream notifications until the client disconnects or its connection ends."""
         _check_version(call)
         connection = self._connection(call)
         request = cast(Request, call.request)
@@ -172,7 +172,7 @@ class McpRoutes:
         return Nothing()
 
     def close(self) -> None:
-        """All connections are over."""
+        """End all connections and stop listening to events."""
         self._unsubscribe()
         self._connections.close()
         if self._beat.running:
@@ -201,7 +201,9 @@ class McpRoutes:
                 if reason is not None:
                     raise _as_answered(NotKept(reason)) from None
                 self._log.failure("fault in {method} {path}", method=ask.method, path=path)
-                fault = ServiceError(ErrorCode.INTERNAL_ERROR, "Internal error; the log has more")
+                fault = ServiceError(
+                    ErrorCode.INTERNAL_ERROR, "Internal error; see the log of the service"
+                )
                 raise _as_answered(fault) from None
 
         return send
@@ -228,7 +230,7 @@ class McpRoutes:
             self._beat.stop()
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of the routes."""
         common: dict[str, Any] = {
             "path": PATH,
             "access": Access.USER,
@@ -266,14 +268,14 @@ class McpRoutes:
 
 
 def _as_answered(error: ServiceError) -> ApiError:
-    """What a client of the API would hear."""
+    """Return the error that a client of the API would get."""
     return ApiError(HTTP_STATUS[error.code], error.code.value, error.message)
 
 
 async def read_message(raw: bytes, clock: IReactorTime) -> object:
     """Return the JSON value of a body, under the rules of any JSON body (L{parse_in_turns}).
 
-    @raise RpcFault: it breaks them.
+    @raise RpcFault: the body breaks them.
     """
     try:
         found: object = await parse_in_turns(raw, clock)

@@ -1,4 +1,4 @@
-"""What an MCP client is told unasked: items of the inbox that come or go (protocol-mcp-notices)."""
+"""Notices to MCP clients about approvals that appear or are resolved (protocol-mcp-notices)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from typing import Any
 from tservice.client.mcp.protocol import Message
 
 TOLD = frozenset({"approval:pending", "approval:resolved"})
-"""Names of events; as words, for the program that reads them from a pipe starts without the hub."""
+"""Names of the events that are reported. They are plain strings, as the stdio program starts
+without the event hub.
+"""
 QUIET = frozenset({"warning", "error", "critical", "alert", "emergency"})
-"""Levels of log messages above that of a notice."""
+"""Log levels above the level of a notice."""
 
 
 def is_quiet(level: object) -> bool:
-    """Whether a client that asks for messages from C{level} on wants no notices."""
+    """Return true if a client that asks for messages from C{level} on gets no notices."""
     return isinstance(level, str) and level in QUIET
 
 
 def notice(event: str, payload: Mapping[str, Any]) -> Message:
-    """The message that tells of it."""
+    """Return the notification message for an event."""
     params = {
         "level": "notice",
         "logger": "approvals",

@@ -1,6 +1,6 @@
-"""Shapes of the parameters of each MCP method (protocol-mcp-tools).
+"""Models of the parameters of each MCP method (protocol-mcp-tools).
 
-A name that is not known is ignored, as the protocol leaves room for more.
+Unknown names are ignored, as the protocol may be extended.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What a tool asks of the service: requests, one after the other, and what they come to.
+"""Plans of tools: sequences of requests to the service, and their result.
 
-A plan knows no connection; whoever runs it sends what it yields, and gives it the payloads.
+A plan knows no connection. The caller sends each request that it yields, and passes the payload
+back.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from tservice.client.link.caller import Lost
 
 
 class Ask(NamedTuple):
-    """One request to the API.
+    """Request to the API.
 
-    @ivar path: from C{/api/v1} on.
-    @ivar wait_ms: how long the service is asked to hold its answer.
-    @ivar tries: how often it is sent when its answer is lost; more than one only where the
-        service does it once.
+    @ivar path: the part after C{/api/v1}.
+    @ivar wait_ms: time that the service is asked to hold its answer.
+    @ivar tries: number of times it is sent when its answer is lost; above one only for idempotent
+        requests.
     """
 
     method: str
@@ -35,11 +36,11 @@ Sender = Callable[[Ask], Awaitable[Any]]
 
 
 async def carry_out(plan: Plan, send: Sender) -> dict[str, Any]:
-    """Run a plan to its end.
+    """Run a plan and return its result.
 
-    @param send: the payload of one request.
-    @raise ApiError: the service refused one.
-    @raise Lost: an answer was lost as often as it may be.
+    @param send: returns the payload of one request.
+    @raise ApiError: the service refused a request.
+    @raise Lost: an answer was lost in every try.
     """
     try:
         ask = next(plan)

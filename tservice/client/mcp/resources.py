@@ -1,4 +1,4 @@
-"""What can be read without a tool (protocol-mcp-tools): each session's screen and last answer."""
+"""MCP resources (protocol-mcp-tools): each session's screen and last answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tservice.client.mcp.tools import TOOLS
 
 _TOOLS = {tool.name: tool for tool in TOOLS}
 _PARTS = MappingProxyType(
-    {"screen": ("read_screen", "What its terminal shows"),
+    {"screen": ("read_screen", "Contents of its terminal"),
      "last-response": ("last_response", "Its agent's last answer")}
 )  # fmt: skip
 _URI = re.compile(rf"tservice://sessions/([A-Za-z0-9-]{{1,64}})/({'|'.join(_PARTS)})")
@@ -30,7 +30,7 @@ TEMPLATES = tuple(
 
 
 def listed(sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """The resources of these sessions."""
+    """Return the resources of these sessions."""
     return [
         {
             "uri": f"tservice://sessions/{session['id']}/{part}",
@@ -44,7 +44,7 @@ def listed(sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 
 def reading(uri: str) -> Plan | None:
-    """How a resource is read; C{None}: there is none of this name."""
+    """Return the plan that reads a resource; C{None} if the resource does not exist."""
     found = _URI.fullmatch(uri)
     if found is None:
         return None

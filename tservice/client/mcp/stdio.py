@@ -1,4 +1,4 @@
-"""The server on standard input and output: one message a line; it ends with its input."""
+"""MCP server on standard input and output: one message a line, until the input ends."""
 
 from __future__ import annotations
 
@@ -26,26 +26,28 @@ from tservice.client.mcp.protocol import (
 )
 
 LINE = 4 * 1024 * 1024
-"""Bytes of a message."""
+"""Largest message in bytes."""
 AT_ONCE = MOST_CALLS
-"""Calls of the service that are answered at the same time; one more is refused."""
+"""Limit of concurrent service calls; a further call is refused."""
 GRACE = 5.0
-"""Seconds for the answers that are still owed when the input ends."""
+"""Seconds to wait for unfinished answers when the input ends."""
 AGAIN = 5.0
-"""Seconds until events are listened to again that could not be heard, or broke off."""
+"""Seconds before a failed or broken event stream is opened again."""
 LISTENER = "mcp-notices"
-"""The name of the thread that listens to them."""
+"""Name of the thread that listens to events."""
 
 Events = Callable[[], Iterable[tuple[str, Any]]]
-"""Names and payloads of the service's events; ends by L{Unusable}."""
+"""Iterator over names and payloads of the service's events; ends by L{Unusable}."""
 
 
 Respond = Callable[[Message], None]
-"""Takes the answer to one request."""
+"""Callback that takes the answer to one request."""
 
 
 class Stdio:
-    """Reads messages, and writes answers as they come: one that waits holds up no other."""
+    """Server that reads messages and writes answers as they complete; a waiting call delays no
+    other.
+    """
 
     def __init__(
         self,
@@ -54,18 +56,21 @@ class Stdio:
         sink: BinaryIO,
         events: Events | None = None,
     ) -> None:
-        """@param events: what notices are made of, once the client has introduced itself."""
+        """Create a server.
+
+        @param events: source of notices, used after the client has initialized.
+        """
         self._server, self._source, self._sink = server, source, sink
         self._events, self._quiet, self._over = events, False, threading.Event()
         self._listening: threading.Thread | None = None
         self._version: str | None = None
         self._writing = threading.Lock()
         self._changed = threading.Condition()
-        # Calls of the service under way; None: its answer is being written.
+        # Service calls under way; None: the answer is being written.
         self._owed: dict[object, tuple[RpcCall, Respond] | None] = {}
 
     def serve(self) -> None:
-        """Until the input ends."""
+        """Serve until the input ends."""
         while line := self._source.readline(LINE + 1):
             if len(line) > LINE:
                 self._skip(line)
@@ -101,7 +106,7 @@ class Stdio:
                 self._begin(each, answers.add)
 
     def _begin(self, call: RpcCall, respond: Respond) -> None:
-        """Answer a request, at once or from a thread of its own."""
+        """Answer a request, directly or in a separate thread."""
         if not asks_service(call.method):
             self._answer_at_once(call, respond)
             return
@@ -113,14 +118,14 @@ class Stdio:
         if is_full:
             self._refuse(respond, RpcFault(BAD_REQUEST, f"over {AT_ONCE} calls at once", call.key))
             return
-        # A daemon: one that still waits does not keep the program from ending.
+        # A daemon thread: a waiting call does not keep the program from ending.
         threading.Thread(target=self._answer, args=(own, call), daemon=True).start()
 
     def _answer_at_once(self, call: RpcCall, respond: Respond) -> None:
         answer = finished(self._server.answer(call))
         result = answer.get("result")
         if call.method == "logging/setLevel" and result is not None:
-            # Before the answer: whoever has that is told no more.
+            # Before the answer: a client that has it gets no further notices.
             self._quiet = is_quiet(call.params["level"])
         respond(answer)
         if call.method == "initialize" and result is not None:
@@ -129,7 +134,7 @@ class Stdio:
 
     def _listen_once(self) -> None:
         if self._events and self._listening is None:
-            # A daemon: it waits for events that may never come.
+            # A daemon thread: it waits for events that may never come.
             self._listening = threading.Thread(target=self._listen, name=LISTENER, daemon=True)
             self._listening.start()
 
@@ -140,7 +145,7 @@ class Stdio:
                     if name in TOLD and not self._quiet:
                         self._write(notice(name, payload))
             except ApiError:
-                # Refused, and so it would be the next time.
+                # Refused; a retry would be refused too.
                 return
             except Unusable:
                 self._over.wait(AGAIN)
@@ -149,7 +154,7 @@ class Stdio:
         self._respond(own, finished(self._server.answer(call)))
 
     def _respond(self, own: object, answer: Message) -> None:
-        """Give the answer to a call, unless it was given already."""
+        """Send the answer to a call, unless it was sent already."""
         with self._changed:
             owed = self._owed.get(own)
             if owed is None:
@@ -163,7 +168,7 @@ class Stdio:
                 self._changed.notify_all()
 
     def _settle(self) -> None:
-        """Wait a moment for the answers that are owed, and refuse what is still under way then."""
+        """Wait shortly for unfinished answers, then refuse the remaining calls."""
         with self._changed:
             self._changed.wait_for(lambda: not self._owed, GRACE)
             late = [(own, owed[0]) for own, owed in self._owed.items() if owed is not None]
@@ -177,14 +182,14 @@ class Stdio:
         respond(refused(fault.key, fault))
 
     def _write(self, message: Message | list[Message]) -> None:
-        # Escaped: an id may hold half a surrogate pair, which has no bytes of its own.
+        # Escaped: an id may hold half a surrogate pair, which cannot be encoded.
         line = json.dumps(message).encode() + b"\n"
         with self._writing:
             try:
                 self._sink.write(line)
                 self._sink.flush()
             except (BrokenPipeError, ValueError):
-                # Whoever asked is gone, and its end of the input follows.
+                # The client is gone; the end of the input follows.
                 return
 
     def _skip(self, line: bytes) -> None:
@@ -193,7 +198,7 @@ class Stdio:
 
 
 class _Batch:
-    """Answers to the requests of one batch, written together once all are there."""
+    """Answers to the requests of one batch, written together when complete."""
 
     def __init__(self, missing: int, write: Callable[[list[Message]], None]) -> None:
         self._missing, self._write = missing, write
@@ -201,7 +206,7 @@ class _Batch:
         self._adding = threading.Lock()
 
     def add(self, answer: Message) -> None:
-        """Take one of them."""
+        """Add an answer."""
         with self._adding:
             self._answers.append(answer)
             is_complete = len(self._answers) == self._missing

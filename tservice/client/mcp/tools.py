@@ -1,4 +1,4 @@
-"""The tools (protocol-mcp-tools): what each is called, takes, and asks of the service."""
+"""Tools (protocol-mcp-tools): their names, arguments and plans."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tservice.client.mcp.plan import Ask, Plan
 from tservice.client.terminal.safe import safe_text
 
 TRIES = 3
-"""How often an input is sent whose answer was lost; the service types it once."""
+"""Number of times that an input is sent when answers are lost; the service types it once."""
 
 SHOWN = (
     "id", "name", "mode", "status", "statusReason", "workingDir", "caseName", "displayModel",
     "parentSessionId", "lastActivityAt", "limitPaused", "paneExit",
 )  # fmt: skip
-"""What of a session's record is worth its place in an agent's context."""
+"""Fields of a session's record that an agent gets."""
 
 
 class Tool(NamedTuple):
-    """One tool.
+    """Tool of the MCP server.
 
-    @ivar takes: the model of its arguments.
-    @ivar scopes: what a token needs for it.
-    @ivar plan: what it does, for checked arguments.
-    @ivar reads: it changes nothing.
+    @ivar takes: model of its arguments.
+    @ivar scopes: scopes that a token needs for it.
+    @ivar plan: makes its plan from validated arguments.
+    @ivar reads: the tool changes nothing.
     """
 
     name: str
@@ -90,7 +90,7 @@ def _wait(wanted: given.Wait) -> Plan:
 
 
 def _wait_output(wanted: given.WaitOutput) -> Plan:
-    # A shell may have printed it before the agent's client asked.
+    # A shell may have printed the text before the request arrived.
     query = {"match": wanted.match, "from": "buffer", "timeout": wanted.timeout_ms}
     path = session_path(wanted.session_id, "/wait-output")
     found: dict[str, Any] = yield Ask("GET", path, query=query, wait_ms=wanted.timeout_ms)
@@ -147,7 +147,7 @@ def _end_session(wanted: given.OfSession) -> Plan:
 
 
 def shown(session: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a session is told."""
+    """Return the fields of a session's record that an agent gets."""
     return {name: session[name] for name in SHOWN if session.get(name) is not None}
 
 
@@ -187,5 +187,5 @@ TOOLS = (
 
 
 def offered(scopes: frozenset[str] | None) -> dict[str, Tool]:
-    """The tools by name; with C{scopes} those that need no others."""
+    """Return the tools by name; with C{scopes} only those that need no other scopes."""
     return {tool.name: tool for tool in TOOLS if scopes is None or scopes.issuperset(tool.scopes)}

@@ -1,1 +1,1 @@
-"""What C{tsctl} does with the terminal that it was started in."""
+"""Handling of the terminal that C{tsctl} was started in."""

@@ -15,30 +15,31 @@ from tservice.client.terminal.keys import Detacher
 from tservice.client.terminal.raw import EndedBySignal, raw, resizes, write_all
 
 PAUSE = 1.0
-"""Seconds between two tries to connect; a key tries at once."""
+"""Seconds between two tries to connect; a key triggers a try."""
 PATIENCE = 5.0
-"""Seconds that one try takes at most: the detach key waits for it."""
+"""Seconds that one try takes at most, as the detach key waits for it."""
 CHUNK = 4096
 
-# The title alone tells of a lost connection: the screen belongs to the session.
+# Only the title shows a lost connection: the screen belongs to the session.
 LOST = b"\x1b[22;2t\x1b]2;tsctl: connection lost, connecting again\x1b\\"
 FOUND = b"\x1b[23;2t"
 BELL = b"\x07"
 
 
 class AttachedTerminal:
-    """One terminal on one session.
+    """Local terminal attached to a session.
 
-    @ivar status: how the process ended, once it has.
+    @ivar ended: how the process ended, once it has.
     """
 
     def __init__(
         self, stream: Stream, keyboard: int, screen: int, detacher: Detacher, *, read_only: bool
     ) -> None:
-        """
-        @param stream: connected.
-        @param keyboard: a terminal's descriptor.
-        @param screen: a descriptor of the same terminal.
+        """Create an attached terminal.
+
+        @param stream: a connected stream.
+        @param keyboard: descriptor of a terminal.
+        @param screen: descriptor of the same terminal.
         """
         self._stream, self._detacher = stream, detacher
         self._keyboard, self._screen = keyboard, screen
@@ -49,10 +50,10 @@ class AttachedTerminal:
         self.ended: Ended | None = None
 
     def run(self) -> int:
-        """Serve the terminal until it is detached, the process ends or a signal comes.
+        """Run until the user detaches, the process ends or a signal arrives.
 
         @return: the exit status.
-        @raise Unusable: it is over for good; also C{ApiError}.
+        @raise Unusable: the stream has ended for good; also C{ApiError}.
         """
         try:
             with raw(self._keyboard, self._screen), resizes() as resized:
@@ -67,7 +68,7 @@ class AttachedTerminal:
         return 0
 
     def _turn(self, resized: int) -> bool:
-        """Wait for something and do it; whether to go on."""
+        """Wait for events and handle them; return false to stop."""
         try:
             socket = self._stream.socket
             if socket is None:
@@ -89,7 +90,7 @@ class AttachedTerminal:
     def _select(self, resized: int) -> set[int]:
         socket = self._stream.socket
         reading, writing = [resized], []
-        # A long paste waits in the terminal; the detach key of a lost connection must not.
+        # A long paste waits in the terminal; the detach key must work without a connection.
         if socket is None or self._stream.open_to_input:
             reading.append(self._keyboard)
         if socket is not None:
@@ -125,7 +126,7 @@ class AttachedTerminal:
         return True
 
     def _type(self) -> bool:
-        """Pass on what was typed; whether it was no detach key."""
+        """Forward typed input; return false after the detach key."""
         data = os.read(self._keyboard, CHUNK)
         if not data:
             raise Unusable("the terminal is gone")

@@ -1,9 +1,10 @@
-"""A session's output on its way to the terminal that C{tsctl attach} runs in.
+"""Filter for a session's output on its way to the terminal of C{tsctl attach}.
 
-The multiplexer is the program's terminal and has answered its questions already: an answer of this
-one would arrive as typed text.  And a program in a session must reach the screen alone: no
-clipboard, no title, no colours that stay, no keyboard protocol that hides the detach key.  What a
-terminal may do beyond drawing has no end, so what draws is listed, and all else is dropped.
+The multiplexer is the program's terminal and has answered its queries already: an answer of this
+terminal would arrive as typed text.  A program in a session must change the screen only: not the
+clipboard, the title, permanent colours, or a keyboard protocol that hides the detach key.
+Terminals have too many functions to list the dangerous ones, so sequences that draw are listed, and
+all others are dropped.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import re
 from tservice.terminal.ansi import Stripper
 
 _MODES = rb"(?:[1567]|12|25|47|100[02-6]|1015|104[789]|2004|2026)"
-"""Private modes that a program may set: L{RESTORE} takes every one of them back."""
-# Whole ones alone: a terminal obeys a control in the midst of a sequence, and then goes on with it.
+"""Private modes that a program may set: L{RESTORE} resets every one of them."""
+# Complete sequences only: a terminal obeys a control within a sequence, and then continues it.
 _DRAWS = re.compile(
     rb"\x1b(?:"
     rb"\[[\d;:]*[@A-MPSTXZ^`abdefgmrsu]"  # the caret, rows, cells, colours, the region
@@ -28,31 +29,35 @@ _DRAWS = re.compile(
 # 8-bit controls begin sequences in some terminals.
 _CONTROLS = re.compile("[\x80-\x9f]")
 _ENQUIRY = b"\x05"
-"""Asks for an answer, also in the midst of a sequence or a character."""
+"""Control character that requests an answer, even within a sequence or a character."""
 
 RESTORE = (
     b"\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l"
     b"\x1b[?2004l\x1b[?2026l\x1b[?1l\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?12l\x1b[?25h\x1b[4l\x1b[r\x1b>\x1b(B\x0f"
     b"\x1b]8;;\x1b\\\x1b[0m\x1b[0 q"
 )
-"""Takes back every mode that output may have set: screen, mouse, paste, keypad, caret, colours."""
+"""Sequence that resets every mode that output may have set: screen, mouse, paste, keypad, caret,
+colours.
+"""
 CLEAR = RESTORE + b"\x1b[H\x1b[2J"
 
 
 def stays(sequence: bytes) -> bool:
-    """Whether an escape sequence only draws."""
+    """Return true if an escape sequence only draws."""
     return _DRAWS.fullmatch(sequence) is not None
 
 
 class Filter:
-    """Filters a stream chunk by chunk."""
+    """Filter of a stream, chunk by chunk."""
 
     def __init__(self) -> None:
         self._stripper = Stripper(stays)
-        # A byte that is no UTF-8 may be a control, too: it becomes U+FFFD.
+        # A byte that is not UTF-8 may be a control too: it becomes U+FFFD.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, data: bytes) -> bytes:
-        """Return what of C{data} may be drawn; a character that is cut waits for its end."""
+        """Return the part of C{data} that may be drawn; an incomplete character is kept
+        for later.
+        """
         found = self._decoder.decode(self._stripper.feed(data.replace(_ENQUIRY, b"")))
         return _CONTROLS.sub("", found).encode()

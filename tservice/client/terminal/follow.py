@@ -1,4 +1,4 @@
-"""C{tail -f}: a session's output as it comes, made safe."""
+"""C{tail -f}: print a session's output as it arrives, made safe."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ PAUSE = 1.0
 
 
 Tell = Callable[[str], None]
-# Without a screen there is no way back: a line that is drawn anew is shown twice.
+# Without cursor movement a line that is redrawn is shown twice.
 _MOVES = {ord(sign): None for sign in "\r\b\a"}
 
 
 def follow(stream: Stream, out: TextIO, tell: Tell, warn: Tell, *, ansi: bool) -> None:
-    """Print what comes until the session's process ends.
+    """Print output until the session's process ends.
 
-    @param stream: not connected yet.
-    @param tell: told of progress.
-    @param warn: told where output is missing: the service was started anew, or was too fast.
-    @param ansi: leave escape sequences in.
-    @raise Unusable: it is over for good; also C{ApiError}.
+    @param stream: a stream that is not connected yet.
+    @param tell: receives progress messages.
+    @param warn: receives a message where output is missing: the service restarted or was too fast.
+    @param ansi: keep escape sequences.
+    @raise Unusable: the stream has ended for good; also C{ApiError}.
     """
     text = _Text(out, ansi)
     try:
@@ -40,7 +40,7 @@ def follow(stream: Stream, out: TextIO, tell: Tell, warn: Tell, *, ansi: bool) -
 
 
 class _Text:
-    """Whole characters of a stream, made safe."""
+    """Printer of complete characters of a stream, made safe."""
 
     def __init__(self, out: TextIO, ansi: bool) -> None:
         self._out, self._ansi = out, ansi
@@ -55,7 +55,7 @@ class _Text:
 
 
 def _take(stream: Stream, text: _Text, tell: Tell, warn: Tell) -> bool:
-    """Print what has come; whether the process ended."""
+    """Print the received output; return true after the process ended."""
     try:
         for event in stream.receive():
             match event:
@@ -72,7 +72,7 @@ def _take(stream: Stream, text: _Text, tell: Tell, warn: Tell) -> bool:
 
 
 def _await(stream: Stream, tell: Tell) -> None:
-    """Block until there may be more."""
+    """Block until there may be more output."""
     if stream.socket is None:
         try:
             stream.connect()

@@ -1,4 +1,4 @@
-"""A process that stays behind, for the case that the program dies before it can tidy up."""
+"""Guard process that cleans up if the program dies before it can do so."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _WELL = b"."
 
 @contextlib.contextmanager
 def guarded(keeps: Collection[int], tidy: Callable[[], None]) -> Iterator[None]:
-    """Have C{tidy} called in a process of its own if this one dies in the block, as by SIGKILL.
+    """Call C{tidy} in a guard process if this process dies in the block, as by SIGKILL.
 
-    @param keeps: the descriptors that C{tidy} needs; the process holds no others.
+    @param keeps: descriptors that C{tidy} needs; the guard closes all others.
     """
     reader, writer = os.pipe2(os.O_CLOEXEC)
-    # What ends the program must not end its guard, from its first moment on.
+    # Signals that end the program must not end its guard, from the start.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         guard = os.fork()
@@ -34,27 +34,27 @@ def guarded(keeps: Collection[int], tidy: Callable[[], None]) -> Iterator[None]:
         with contextlib.suppress(BrokenPipeError):
             os.write(writer, _WELL)
         os.close(writer)
-        # Under a parent that ignores SIGCHLD it is gone without anybody's asking.
+        # If the parent ignores SIGCHLD, the kernel has reaped the guard already.
         with contextlib.suppress(ChildProcessError):
             os.waitpid(guard, 0)
 
 
 def _watch(reader: int, keeps: Collection[int], tidy: Callable[[], None]) -> NoReturn:
     try:
-        # Not of the program's session: the terminal's jobs are none of its business.
+        # Leave the program's session: the terminal's signals must not reach the guard.
         os.setsid()
         _close_all_but({reader, *keeps})
         if os.read(reader, 1) != _WELL:
             tidy()
     finally:
-        # Nothing of the program may go on here, nor an error of it be told twice.
+        # Do not run the program's own cleanup here, and do not report its error twice.
         os._exit(0)
 
 
 def _close_all_but(keeps: Collection[int]) -> None:
-    """A socket that is held here too would not be closed when the program closes it."""
+    """Close all other descriptors, as a socket that the guard holds would stay open."""
     edges = [-1, *sorted(keeps), os.sysconf("SC_OPEN_MAX")]
     for before, after in itertools.pairwise(edges):
-        # An empty range that begins with 0 is all there is, by CPython and close_range(2).
+        # CPython and close_range(2) take an empty range that begins with 0 for all descriptors.
         if before + 1 < after:
             os.closerange(before + 1, after)

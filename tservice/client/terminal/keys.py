@@ -1,4 +1,4 @@
-"""Keys that C{tsctl attach} keeps for itself."""
+"""Keys that C{tsctl attach} handles itself."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _CONTROL = re.compile(r"(?:Ctrl-|C-|\^)([@-_a-z])", re.IGNORECASE)
 
 
 def parse_keys(text: str) -> bytes:
-    """One key, or two of which the first is a prefix: C{Ctrl-X}, C{C-x}, C{^X}, or a character.
+    """Return one key, or two of which the first is a prefix: C{Ctrl-X}, C{C-x}, C{^X}, or a
+    character.
 
-    @raise Unusable: anything else.
+    @raise Unusable: the text is anything else.
     """
     words = text.split()
     found = bytes(_code(word) for word in words)
@@ -31,19 +32,21 @@ def _code(word: str) -> int:
         return ord(word)
     control = _CONTROL.fullmatch(word)
     if control is None:
-        raise Unusable(f"--detach-keys: {word!r} is no key")
+        raise Unusable(f"--detach-keys: {word!r} is not a key")
     return ord(control[1].upper()) & 0x1F
 
 
 class Detacher:
-    """Finds the detach keys in what is typed; the prefix twice types it once."""
+    """Finder of the detach keys in typed input; the prefix typed twice types it once."""
 
     def __init__(self, keys: bytes) -> None:
         self._prefix, self._key = keys[:1], keys[1:]
         self._open = False
 
     def feed(self, data: bytes) -> tuple[bytes, bool]:
-        """What is to be typed, and whether the keys were pressed; what follows them is dropped."""
+        """Return the bytes to type, and true if the detach keys were pressed; later bytes are
+        dropped.
+        """
         typed = bytearray()
         for code in data:
             key = bytes((code,))

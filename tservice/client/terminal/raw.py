@@ -1,4 +1,4 @@
-"""The terminal in raw mode, given back as it was whatever happens."""
+"""Raw mode of the terminal, restored in every case."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tservice.client.terminal.filter import RESTORE
 from tservice.client.terminal.guard import guarded
 
 Settings = list[Any]
-"""What C{termios} knows of a terminal."""
+"""Settings of a terminal as C{termios} has them."""
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
 class EndedBySignal(BaseException):
-    """A signal ends the program: not an error, so that no handler of errors keeps it.
+    """A signal ends the program; no subclass of Exception, so that no error handler catches it.
 
-    @ivar number: which.
+    @ivar number: the signal.
     """
 
     def __init__(self, number: int) -> None:
@@ -32,11 +32,11 @@ class EndedBySignal(BaseException):
 
 @contextlib.contextmanager
 def raw(descriptor: int, output: int) -> Iterator[None]:
-    """Have the terminal raw in the block; then restore its settings and its modes.
+    """Put the terminal into raw mode in the block; restore its settings and modes afterwards.
 
-    They are restored by another process if this one is killed.
+    Another process restores them if this one is killed.
 
-    @raise EndedBySignal: in the block, when a signal of L{ENDING} comes.
+    @raise EndedBySignal: a signal of L{ENDING} arrived in the block.
     """
     before = termios.tcgetattr(descriptor)
     handlers = {number: signal.getsignal(number) for number in ENDING}
@@ -58,11 +58,12 @@ def raw(descriptor: int, output: int) -> Iterator[None]:
 def give_back(
     descriptor: int, output: int, settings: Settings, only: Settings | None = None
 ) -> None:
-    """Restore a terminal's settings and its modes.
+    """Restore a terminal's settings and modes.
 
-    @param only: restore the settings if they are these now: a shell may have made its own.
+    @param only: restore the settings only if the current ones equal these: a shell may have changed
+        them.
     """
-    # The terminal itself may be what went away.
+    # The terminal itself may be gone.
     with contextlib.suppress(OSError, termios.error):
         if only is None or termios.tcgetattr(descriptor) == only:
             termios.tcsetattr(descriptor, termios.TCSANOW, settings)
@@ -72,7 +73,7 @@ def give_back(
 
 @contextlib.contextmanager
 def resizes() -> Iterator[int]:
-    """A descriptor that is readable after the window changed its size."""
+    """Yield a descriptor that becomes readable after the window was resized."""
     reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     handler = signal.signal(signal.SIGWINCH, lambda number, frame: None)
     wakeup = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
@@ -86,7 +87,7 @@ def resizes() -> Iterator[int]:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of it.
+    """Write all the data.
 
     @raise OSError: the terminal is gone.
     """

@@ -1,4 +1,4 @@
-"""Untrusted text made safe for a terminal: names, models and screens come from programs."""
+"""Sanitizing of untrusted text for a terminal: names, models and screens come from programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tservice.terminal.ansi import strip
 REPLACEMENT = "�"
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
-# Marks that turn the direction of writing make a text read as another.
+# Marks that change the direction of writing can make a text read as another one.
 _TURNING = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
 _UNSAFE = re.compile(f"[{_CONTROLS}{_TURNING}]")
 _UNSAFE_IN_LINE = re.compile(f"[\t\n{_CONTROLS}{_TURNING}]")
@@ -17,17 +17,17 @@ _UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f{_TURNING}]")
 
 
 def safe_line(text: str) -> str:
-    """One line: escape sequences are gone, other control characters are shown as C{�}."""
+    """Return one line without escape sequences; other control characters are shown as C{�}."""
     return _UNSAFE_IN_LINE.sub(REPLACEMENT, _stripped(text))
 
 
 def safe_text(text: str) -> str:
-    """Lines and tabs stay, CR LF is LF; the rest is as in L{safe_line}."""
+    """Return text with lines and tabs kept and CR LF as LF; the rest is as in L{safe_line}."""
     return _UNSAFE.sub(REPLACEMENT, _stripped(text).replace("\r\n", "\n"))
 
 
 def safe_json(text: str) -> str:
-    """JSON in which what JSON leaves as it is, and terminals obey, is escaped too."""
+    """Return JSON with the characters escaped that JSON leaves as they are and terminals obey."""
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

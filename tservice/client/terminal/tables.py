@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 GAP = "  "
 ELLIPSIS = "…"
 NARROWEST = 4
-"""Columns that a cell keeps, however narrow the terminal is."""
+"""Least columns of a cell in a narrow terminal."""
 _COLOURS: Mapping[str, str] = {
     "busy": "33",
     "working": "33",
@@ -20,11 +20,11 @@ _COLOURS: Mapping[str, str] = {
 
 
 def table(rows: Sequence[Sequence[str]], width: int | None, colour: bool) -> list[str]:
-    """The lines of a table whose first row is its head.
+    """Return the lines of a table whose first row is its head.
 
     @param rows: safe texts, as many in each row.
     @param width: columns of the terminal; C{None}: nothing is cut.
-    @param colour: whether words that tell a state are coloured.
+    @param colour: colour words that name a state.
     """
     widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     if width is not None:
@@ -33,14 +33,14 @@ def table(rows: Sequence[Sequence[str]], width: int | None, colour: bool) -> lis
 
 
 def columns(text: str) -> int:
-    """How many columns C{text} takes."""
+    """Return the number of columns that C{text} takes."""
     if text.isascii():
         return len(text)
     return sum(map(_columns_of, text))
 
 
 def cut(text: str, width: int) -> str:
-    """C{text} in C{width} columns; one that is longer ends in an ellipsis."""
+    """Return C{text} cut to C{width} columns; a longer text ends in an ellipsis."""
     if columns(text) <= width:
         return text
     taken, kept = 0, ""
@@ -59,7 +59,7 @@ def _columns_of(character: str) -> int:
 
 
 def _fitted(widths: Sequence[int], space: int) -> list[int]:
-    """The widest column gives way first."""
+    """Return widths that fit; the widest column shrinks first."""
     found = list(widths)
     while sum(found) > space and max(found) > NARROWEST:
         widest = found.index(max(found))

@@ -1,1 +1,1 @@
-"""Ways to reach a service: on a reactor, for asyncio, blocking."""
+"""Transports to a service: on a reactor, for asyncio, blocking."""

@@ -1,4 +1,4 @@
-"""Requests that block their thread: no reactor, the standard library alone."""
+"""Requests that block their thread: no reactor, standard library only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tservice.client.link.stream import Stream
 
 
 class BlockingWire:
-    """A L{Wire} whose coroutines never suspend: L{finished} runs them."""
+    """L{Wire} whose coroutines never suspend: L{finished} runs them."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -26,23 +26,23 @@ class BlockingWire:
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """The payload of one request."""
+        """Send one request and return its payload."""
         return self._caller.call(method, path, body, query, wait_ms)
 
     async def sleep(self, seconds: float) -> None:
-        """Block."""
+        """Block for some seconds."""
         select.select([], [], [], seconds)
 
     def stream(self, session_id: str, epoch: str | None, offset: int | None) -> Stream:
-        """A session's terminal, not connected yet."""
+        """Return a session's terminal stream, not connected yet."""
         return Stream(self._address, session_id, epoch, offset)
 
     async def connect(self, stream: Stream) -> None:
-        """Connect it."""
+        """Connect a stream."""
         stream.connect()
 
     async def ready(self, stream: Stream) -> None:
-        """Block until there may be more."""
+        """Block until there may be more data."""
         socket = stream.socket
         if socket is not None and not socket.ready:
             select.select([socket], [socket] if socket.unsent else [], [])

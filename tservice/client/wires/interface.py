@@ -1,4 +1,4 @@
-"""What the client asks of the world: the same whether it blocks or not."""
+"""Interface of the client's transport, the same for blocking and asynchronous use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tservice.client.link.stream import Stream
 
 
 class Wire(Protocol):
-    """How requests and streams travel, and how time passes."""
+    """Transport of requests and streams, with a sleep that suits it."""
 
     async def call(
         self,
@@ -19,20 +19,20 @@ class Wire(Protocol):
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """The payload of one request; see L{tservice.client.calling.Calling.call}."""
+        """Send one request and return its payload; see L{tservice.client.calling.Calling.call}."""
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Wait for some seconds."""
 
     def stream(self, session_id: str, epoch: str | None, offset: int | None) -> Stream:
-        """A session's terminal, not connected yet."""
+        """Return a session's terminal stream, not connected yet."""
 
     async def connect(self, stream: Stream) -> None:
-        """Connect it.
+        """Connect a stream.
 
-        @raise Lost: it may work later.
-        @raise ApiError: it will not; also C{Unusable}.
+        @raise Lost: a later try may succeed.
+        @raise ApiError: a later try will not succeed; also C{Unusable}.
         """
 
     async def ready(self, stream: Stream) -> None:
-        """Return when there may be something to receive, or to send on."""
+        """Return when there may be data to receive, or unsent data can be sent."""

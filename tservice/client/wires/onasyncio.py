@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 
 class AsyncioWire:
-    """A L{Wire} whose coroutines wait for asyncio's futures.
+    """L{Wire} whose coroutines wait for futures of asyncio.
 
-    @param wire: whose coroutines wait for Deferreds.
+    @param wire: transport whose coroutines wait for Deferreds.
     """
 
     def __init__(self, wire: Wire) -> None:
@@ -31,23 +31,23 @@ class AsyncioWire:
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """The payload of one request."""
+        """Send one request and return its payload."""
         return await _future(self._wire.call(method, path, body, query, wait_ms))
 
     async def sleep(self, seconds: float) -> None:
-        """Let the loop go on."""
+        """Wait while the event loop runs."""
         await asyncio.sleep(seconds)
 
     def stream(self, session_id: str, epoch: str | None, offset: int | None) -> Stream:
-        """A session's terminal, not connected yet."""
+        """Return a session's terminal stream, not connected yet."""
         return self._wire.stream(session_id, epoch, offset)
 
     async def connect(self, stream: Stream) -> None:
-        """Connect it."""
+        """Connect a stream."""
         await _future(self._wire.connect(stream))
 
     async def ready(self, stream: Stream) -> None:
-        """Wait until there may be more."""
+        """Wait until there may be more data."""
         await _future(self._wire.ready(stream))
 
 

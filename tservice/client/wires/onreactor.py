@@ -28,21 +28,22 @@ from tservice.client.link.stream import Stream
 from tservice.client.link.websocket import WebSocket
 
 PINNED = (
-    "a pinned fingerprint works with the blocking client alone; trust a copy of the certificate"
+    "a pinned fingerprint works with the blocking client only; trust a copy of the certificate"
     " by SSL_CERT_FILE"
 )
 FAULTS = (ConnectError, ConnectionClosed, DNSLookupError, ResponseFailed, CancelledError, OSError)
-"""What keeps a request from its answer."""
+"""Exceptions of a request that got no answer."""
 
 
 class ReactorWire:
-    """A L{Wire} whose coroutines wait for Deferreds, in the reactor's thread."""
+    """L{Wire} whose coroutines wait for Deferreds, in the reactor's thread."""
 
     def __init__(self, reactor: Any, address: Address, agent: Any = None) -> None:
-        """
-        @param reactor: a running one.
-        @param agent: sends the requests; C{None}: one as the address needs it.
-        @raise Unusable: the address pins a certificate, which this cannot check.
+        """Create a wire.
+
+        @param reactor: a running reactor.
+        @param agent: sends the requests; C{None}: an agent that suits the address.
+        @raise Unusable: the address pins a certificate, which this wire cannot check.
         """
         if address.fingerprint:
             raise Unusable(PINNED)
@@ -57,7 +58,7 @@ class ReactorWire:
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """The payload of one request."""
+        """Send one request and return its payload."""
         late = False
 
         def expire() -> None:
@@ -85,7 +86,7 @@ class ReactorWire:
             headers["Authorization"] = self._address.authorization
         if body is not None:
             headers["Content-Type"] = "application/json"
-        # A new client each time, for it keeps cookies.  And a token must not follow a redirect.
+        # A new client each time, as it keeps cookies.  A token must not follow a redirect.
         response = await HTTPClient(self._agent).request(
             method,
             url,
@@ -102,15 +103,15 @@ class ReactorWire:
         return response.code, content
 
     async def sleep(self, seconds: float) -> None:
-        """Let the reactor go on."""
+        """Wait while the reactor runs."""
         await deferLater(self._reactor, seconds)
 
     def stream(self, session_id: str, epoch: str | None, offset: int | None) -> Stream:
-        """A session's terminal, not connected yet."""
+        """Return a session's terminal stream, not connected yet."""
         return Stream(self._address, session_id, epoch, offset)
 
     async def connect(self, stream: Stream) -> None:
-        """Connect in a thread: names, TLS and the handshake take their time."""
+        """Connect in a thread: name lookup, TLS and the handshake take time."""
         wanted = True
 
         def work() -> None:
@@ -139,10 +140,10 @@ class ReactorWire:
 
 
 class _Body(Protocol):
-    """Collects an answer's body.
+    """Protocol that collects an answer's body.
 
-    @ivar ended: fires with all of it; fails with C{Unusable} when it is too long.
-    @ivar marked: its end was told, by its length or otherwise.
+    @ivar ended: fires with the whole body; fails with C{Unusable} when it is too long.
+    @ivar marked: the end was announced, by the length or otherwise.
     """
 
     def __init__(self) -> None:
@@ -178,7 +179,7 @@ def _is_cancelled(error: Exception) -> bool:
 
 @implementer(IReadWriteDescriptor)
 class _Readiness:
-    """Fires once when a socket can be read, or written to if something is unsent."""
+    """Descriptor that fires once when a socket can be read, or written to if data is unsent."""
 
     def __init__(self, reactor: Any, socket: WebSocket) -> None:
         self._reactor, self._number = reactor, socket.fileno()
@@ -200,7 +201,7 @@ class _Readiness:
     doWrite = doRead
 
     def connectionLost(self, reason: Failure) -> None:
-        """The reactor stops, or found the socket broken; whoever reads it next finds out."""
+        """Fire: the reactor stops or found the socket broken; the next reader gets the error."""
         self._leave()
         if not self.fired.called:
             self.fired.callback(None)
