@@ -1,1 +1,1 @@
-"""Files of sessions' workspaces: looked at, changed, followed, carried in and out."""
+"""Files of session workspaces: browsing, editing, following, uploading and downloading."""

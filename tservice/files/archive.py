@@ -1,4 +1,4 @@
-"""A folder as C{.tar.gz}, piece by piece (protocol-files)."""
+"""Folders packed as C{.tar.gz}, chunk by chunk (protocol-files)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tservice.files.model import FOLDER_NAMES, is_secret
 
 PIECE = 256 * 1024
 LEVEL = 1
-"""Of compression: a link is seldom faster, and the processor is the panes' too."""
+"""Compression level: links are seldom faster, and the panes need the processor too."""
 
 FOLDERS = 200_000
-"""That wait to be packed, at most; an archive of more breaks off."""
+"""Limit of folders that wait to be packed; a larger archive is aborted."""
 
 _GZIP = 31
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -28,13 +28,13 @@ _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def pack(top: Spot, name: str, closed: Closed) -> Generator[bytes, None, None]:
-    """The archive of the folder C{top}, in pieces of about L{PIECE}; empty ones mean: go on.
+    """Yield the archive of the folder C{top} in chunks of about L{PIECE}; empty chunks may occur.
 
-    What must not be handed out is left out, and so are sockets, pipes and devices; links go in as
-    links.  C{top} must stay open meanwhile.
+    Secrets, sockets, pipes and devices are left out; links are packed as links.  C{top} must stay
+    open until the end.
 
-    @param name: what the folder is called inside.
-    @raise OSError: the disk's own refusal; what vanishes meanwhile is left out.
+    @param name: name of the folder in the archive.
+    @raise OSError: the disk failed; entries that vanish are left out.
     """
     deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
     for block in _blocks(top, name, closed):
@@ -87,10 +87,10 @@ def _children(folder: int) -> list[bytes]:
 
 
 def _child(folder: int, name: bytes, shown: str, *, secret: bool) -> Generator[bytes, None, bool]:
-    """The blocks of one entry, but of a folder.
+    """Yield the blocks of one entry, unless it is a folder.
 
-    @param secret: a file of that name is left out.
-    @return: whether it is one.
+    @param secret: leave out a file of that name.
+    @return: true for a folder.
     """
     try:
         found = os.open(name, _LOOK, dir_fd=folder)
@@ -112,7 +112,7 @@ def _child(folder: int, name: bytes, shown: str, *, secret: bool) -> Generator[b
 def _file(found: int, shown: str) -> Iterator[bytes]:
     try:
         descriptor = os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:  # closed to the user
+    except OSError:  # the user may not read it
         return
     try:
         status = os.fstat(descriptor)
@@ -123,7 +123,9 @@ def _file(found: int, shown: str) -> Iterator[bytes]:
 
 
 def _content(descriptor: int, size: int) -> Iterator[bytes]:
-    """Exactly so many bytes: what grows meanwhile is cut, what shrinks is filled with zeros."""
+    """Yield exactly this many bytes: a file that grows is cut, one that shrinks is filled with
+    zeros.
+    """
     left = size
     while left:
         piece = b""

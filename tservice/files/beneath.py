@@ -1,9 +1,9 @@
-"""A folder that nothing leads out of (protocol-files).
+"""Access to a folder that no path can leave (protocol-files).
 
-A path is walked from descriptor to descriptor, and the kernel follows no link on the way: a link's
-text is read from the descriptor of the link itself and walked by the same rules.  So it does not
-matter what is exchanged for what meanwhile: each step goes down from a folder that was reached by
-steps down, or begins again at the top.
+A path is walked from descriptor to descriptor, and the kernel follows no link on the way. The text
+of a link is read from its own descriptor, and walked by the same rules.  Concurrent changes
+therefore do no harm: each step goes down from a folder that was reached by steps down, or starts
+again at the top.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tservice.core.places.bounds import ANYWHERE, Inside
 from tservice.files.model import check_path, outside, secret
 
 STEPS = 512
-"""Parts of a path, those of links included, and those gone through again after C{..}."""
+"""Limit of path parts, including those of links and those repeated after C{..}."""
 
 LINKS = 40
 
@@ -36,10 +36,10 @@ FolderId = tuple[int, int]
 
 @frozen
 class Closed:
-    """Folders that nobody comes into this way, with all below.
+    """Rules for inaccessible folders, including everything below them.
 
-    @ivar free: what is reached all the same, where it is below one of them.
-    @ivar inside: what the workspace itself must be in.
+    @ivar free: folders that stay accessible within an inaccessible one.
+    @ivar inside: bounds that the workspace itself must be in.
     """
 
     folders: frozenset[FolderId] = frozenset()
@@ -47,18 +47,18 @@ class Closed:
     inside: Inside = ANYWHERE
 
     def hides(self, status: os.stat_result) -> bool:
-        """Whether that folder is one of them."""
+        """Return true if this folder is inaccessible."""
         return _identity(status) in self.folders
 
 
 @frozen(kw_only=True)
 class Spot:
-    """What a path came to.
+    """Result of resolving a path.
 
-    @ivar names: the way there from the top, links resolved; empty: the top itself.
-    @ivar paths: absolute ones by which it is known: as it was asked for, and links resolved.
-    @ivar folder: descriptor of the folder that it is in; of a folder, its own.
-    @ivar descriptor: of the thing itself, which was not opened (C{O_PATH}); C{None}: there is none.
+    @ivar names: path from the top with links resolved; empty: the top itself.
+    @ivar paths: its absolute paths: as requested, and with links resolved.
+    @ivar folder: descriptor of the folder that contains it; for a folder, its own.
+    @ivar descriptor: C{O_PATH} descriptor of the entry; C{None}: it does not exist.
     """
 
     names: tuple[bytes, ...]
@@ -69,42 +69,42 @@ class Spot:
 
     @property
     def name(self) -> str:
-        """Its own name."""
+        """File name of the entry."""
         return shown(self.names[-1]) if self.names else ""
 
     @property
     def path(self) -> str:
-        """The way there, as clients see it."""
+        """Path from the top, as clients see it."""
         return "/".join(map(shown, self.names)) or "."
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a folder."""
+        """True for a folder."""
         return self.status is not None and stat.S_ISDIR(self.status.st_mode)
 
     def require(self) -> os.stat_result:
-        """Its status.
+        """Return the status of the entry.
 
-        @raise FileNotFoundError: there is none.
+        @raise FileNotFoundError: it does not exist.
         """
         if self.status is None:
             raise FileNotFoundError
         return self.status
 
     def check_regular(self) -> None:
-        """Refuse what is no regular file.
+        """Check that the entry is a regular file.
 
-        @raise FileNotFoundError: there is nothing.
-        @raise ServiceError: 400.
+        @raise FileNotFoundError: it does not exist.
+        @raise ServiceError: 400: it is no regular file.
         """
         if not stat.S_ISREG(self.require().st_mode):
             raise invalid("path", "must be a regular file")
 
     def open(self) -> int:
-        """Open the file for reading: the very one that was found.
+        """Open exactly the file that was found, for reading.
 
-        @raise FileNotFoundError: there is none.
-        @raise ServiceError: 400: no regular file, which is not opened.
+        @raise FileNotFoundError: it does not exist.
+        @raise ServiceError: 400: it is no regular file, and was not opened.
         """
         self.check_regular()
         return os.open(f"/proc/self/fd/{self.descriptor}", _READ)
@@ -112,8 +112,8 @@ class Spot:
     def open_folder(self) -> int:
         """Open the folder for listing.
 
-        @raise FileNotFoundError: there is none.
-        @raise ServiceError: 400: it is none.
+        @raise FileNotFoundError: it does not exist.
+        @raise ServiceError: 400: it is no folder.
         """
         self.require()
         if not self.is_folder:
@@ -122,16 +122,17 @@ class Spot:
 
 
 class Beneath:
-    """One workspace, opened.
+    """Opened workspace that paths cannot leave.
 
-    @ivar real: where it is, links resolved.
+    @ivar real: its path with links resolved.
     """
 
     def __init__(self, folder: str, closed: Closed = Closed()) -> None:
-        """
-        @raise FileNotFoundError: there is no such folder.
-        @raise ServiceError: 400: it has become a folder of the kernel's; 403: it is in one of
-            C{closed}, or was exchanged for a link to something that is not the account's.
+        """Open the workspace.
+
+        @raise FileNotFoundError: the folder does not exist.
+        @raise ServiceError: 400: it has become a folder of the kernel's; 403: it is inaccessible by
+            C{closed}, or was replaced by a link to something that does not belong to the account.
         """
         self._asked = os.fsencode(folder)
         self._closed = closed
@@ -145,7 +146,7 @@ class Beneath:
             raise
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the workspace."""
         os.close(self._top)
 
     def __enter__(self) -> Beneath:
@@ -156,11 +157,11 @@ class Beneath:
 
     @contextmanager
     def find(self, path: str) -> Iterator[Spot]:
-        """What C{path} leads to: relative, or absolute and inside.
+        """Resolve C{path}, which is relative, or absolute and inside.
 
-        @raise ServiceError: 400: no path, too many steps or links; 403: it leads out, or into a
-            closed folder.
-        @raise OSError: a folder on the way is missing, is none, or may not be entered.
+        @raise ServiceError: 400: invalid path, or too many steps or links; 403: it leads outside,
+            or into an inaccessible folder.
+        @raise OSError: a folder on the way is missing, is no folder, or may not be entered.
         """
         check_path(path)
         words = os.fsencode(path)
@@ -175,9 +176,9 @@ class Beneath:
             walk.close()
 
     def _inside(self, path: bytes) -> list[bytes]:
-        """The parts of an absolute path behind the top.
+        """Return the parts of an absolute path below the top.
 
-        @raise ServiceError: 403.
+        @raise ServiceError: 403: the path is outside.
         """
         for top in (self.real, self._asked):
             if path == top or path.startswith(top.rstrip(b"/") + b"/"):
@@ -185,7 +186,7 @@ class Beneath:
         raise outside()
 
     def _check_above(self) -> None:
-        """Whether a closed folder is above, links resolved."""
+        """Check that no ancestor, with links resolved, is inaccessible."""
         if not self._closed.folders:
             return
         at = os.dup(self._top)
@@ -210,7 +211,7 @@ class Beneath:
 
 
 class _Walk:
-    """One path, step by step; holds two descriptors at most."""
+    """Walk along one path; it holds two descriptors at most."""
 
     def __init__(self, top: int, closed: Closed, inside: Callable[[bytes], list[bytes]]) -> None:
         self._top, self._closed, self._inside = top, closed, inside
@@ -265,7 +266,7 @@ class _Walk:
         self._names.append(part)
 
     def _up(self) -> list[bytes]:
-        """What is to be walked again from the top to come to the folder above."""
+        """Return to the top, and return the parts that lead to the parent folder."""
         if not self._names:
             raise outside()
         again = self._names[:-1]
@@ -273,7 +274,7 @@ class _Walk:
         return _steps(again)
 
     def _follow(self, link: int) -> list[bytes]:
-        """The parts that a link stands for; its descriptor is let go of."""
+        """Return the parts of a link's target and close the link's descriptor."""
         try:
             target = os.readlink(b"", dir_fd=link)
         finally:
@@ -294,7 +295,7 @@ class _Walk:
 
 
 def _steps(parts: list[bytes]) -> list[bytes]:
-    """The first one last."""
+    """Return the parts in reverse order, without empty ones and dots."""
     return [part for part in reversed(parts) if part not in (b"", b".")]
 
 
@@ -303,12 +304,12 @@ def _identity(status: os.stat_result) -> FolderId:
 
 
 def identity(folder: str | os.PathLike[str]) -> frozenset[FolderId]:
-    """What to know C{folder} by; empty where there is none."""
+    """Return the identity of C{folder}; empty if it does not exist."""
     with suppress(OSError):
         return frozenset({_identity(os.stat(folder))})
     return frozenset()
 
 
 def shown(name: bytes) -> str:
-    """A name as clients see it: what is not UTF-8 in it is U+FFFD."""
+    """Return a name as clients see it, with invalid UTF-8 replaced by U+FFFD."""
     return name.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""How much may be done with files: of a session in a minute, of an account in a day."""
+"""Quotas of file operations: per minute and session, per day and account."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WINDOW = 60.0
 DAY = 24 * 3600.0
 
 Read = Callable[[], Awaitable[bytes]]
-"""The next bytes of a body; nothing at its end."""
+"""Reader of the next bytes of a body; it returns nothing at the end."""
 
 
 @define
@@ -25,23 +25,26 @@ class _Minute:
 
 
 class Rate:
-    """So many things a minute, by session; what fails does not count."""
+    """Limit of operations per minute and session; failures do not count."""
 
     def __init__(self, clock: IReactorTime, most: int, what: str) -> None:
-        """@param what: what they are called in a refusal."""
+        """Create a limit.
+
+        @param what: name of the operations in an error.
+        """
         self._clock, self._most, self._what = clock, most, what
         self._known: dict[str, _Minute] = {}
 
     @contextmanager
     def take(self, session_id: str) -> Iterator[None]:
-        """One of them: the block does it.
+        """Count one operation, which the block performs.
 
-        @raise ServiceError: 429: there were as many in this minute.
+        @raise ServiceError: 429: the limit of this minute is reached.
         """
         self._forget()
         minute = self._known.setdefault(session_id, _Minute())
         if minute.under_way + len(minute.done) >= self._most:
-            text = f"at most {self._most} {self._what} a minute in a session"
+            text = f"at most {self._most} {self._what} a minute in a session; try again later"
             raise ServiceError(ErrorCode.RATE_LIMITED, text)
         minute.under_way += 1
         try:
@@ -60,7 +63,7 @@ class Rate:
 
 
 class DailyBytes:
-    """Bytes that an account may upload and save from midnight to midnight UTC, kept in memory."""
+    """Quota of bytes that an account may upload and save per UTC day, kept in memory."""
 
     def __init__(self, clock: IReactorTime, most: int) -> None:
         self._clock, self._most = clock, most
@@ -69,9 +72,9 @@ class DailyBytes:
 
     @contextmanager
     def counting(self, account: str, read: Read) -> Iterator[Read]:
-        """Count what C{read} returns in the block; a block that fails gives it back.
+        """Count the bytes that C{read} returns in the block; a failing block refunds them.
 
-        @raise ServiceError: 422, by the reading: the bytes of the day are used up.
+        @raise ServiceError: 422, raised while reading: the quota of the day is used up.
         """
         taken: dict[int, int] = {}
 
@@ -80,7 +83,7 @@ class DailyBytes:
             self._begin_day()
             used = self._used.get(account, 0) + len(data)
             if used > self._most:
-                # A 429 would have clients send it again within a second.
+                # After a 429 clients would retry within a second.
                 raise failed(f"your account may upload and save {self._most} bytes a day, which are"
                              " used up; try again after midnight UTC")  # fmt: skip
             self._used[account] = used

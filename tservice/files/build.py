@@ -1,4 +1,4 @@
-"""Files of workspaces, put together."""
+"""Construction of the files feature."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ def build_files(
     audit: IAuditLog,
     words: CapabilityWords,
 ) -> Feature[FilesService]:
-    """The routes; uploads are swept from the start on, and a stop ends what is followed.
+    """Build the feature with its routes. Uploads are swept from the start on, and a stop ends
+    followed files.
 
-    @param words: for addresses that a browser fetches by itself.
+    @param words: tokens for addresses that a browser fetches by itself.
     """
     workers = Workers(ground.doors.files, ground.places, ground.bounds)
     quota = DailyBytes(ground.reactor, DAY_BYTES)
@@ -96,7 +97,7 @@ def _parts(
 
 @frozen
 class _Found:
-    """What the routes ask of other features."""
+    """Queries to other features on behalf of the routes."""
 
     sessions: ISessions
     clis: ICliRegistry
@@ -109,7 +110,7 @@ class _Found:
         return workspace(self.sessions.get(session_id, call.identity))
 
     def insert(self, session_id: str, path: str) -> dict[str, str]:
-        """What to type for a file, and how."""
+        """Return the text to type for a file, and its kind."""
         entry = self.clis.get(self.sessions.get(session_id).mode)
         form = Attachment.PATH if entry is None else entry.capabilities.attachment
         return {"insert": form.text(path), "attachment": form.value}
@@ -137,7 +138,7 @@ class _Found:
 
 
 def workspace(session: Session) -> Workspace:
-    """Where a session works, in the words of this feature."""
+    """Return the workspace of a session."""
     return Workspace(
         session_id=session.id,
         folder=session.working_dir,

@@ -1,4 +1,6 @@
-"""Bodies that are files: down, up, and followed (protocol-files, protocol-uploads)."""
+"""Routes with file bodies: downloads, uploads and followed files (protocol-files,
+protocol-uploads).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ FENCE = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src 'self'; "
     "frame-ancestors 'self'"
 )
-"""What is served is data: whatever it is, no script of it runs, and it has no origin."""
+"""Content security policy: files are data, so none of their scripts run, and they have no
+origin.
+"""
 
 _BYTES = "application/octet-stream"
 _FAULTS = (ErrorCode.INVALID_INPUT, ErrorCode.FORBIDDEN, ErrorCode.RATE_LIMITED)
@@ -85,11 +89,11 @@ class UploadsAnswer(Answer):
 
 
 class CarryingRoutes:
-    """The operations.
+    """Operations that transfer files.
 
-    @param of_caller: where a session works that a caller names in a query; 404 for one that is
-        not the caller's.
-    @param insert: how the session's agent wants a path in a prompt.
+    @param of_caller: returns the workspace of a session named in a query; 404 if it is not the
+        caller's.
+    @param insert: returns the form of a path that the session's agent expects in a prompt.
     """
 
     def __init__(
@@ -104,7 +108,7 @@ class CarryingRoutes:
         self._links, self._insert = links, insert
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of the routes."""
         download = "A file, or a folder as .tar.gz without its secrets"
         return [
             _down("/api/sessions/{id}/file-raw", self.raw, "The bytes of a file, with ranges",
@@ -123,34 +127,34 @@ class CarryingRoutes:
         ]  # fmt: skip
 
     async def raw(self, call: Call) -> None:
-        """A file's bytes."""
+        """Send the bytes of a file."""
         workspace = self._workspace_of(call.id)
         with self._files.transfer(workspace):
             opened = await self._files.open(workspace, call.query.path)
             await send(call, opened, save=call.query.download)
 
     async def download(self, call: Call) -> None:
-        """A file or folder, to be saved."""
+        """Send a file or folder to be saved."""
         workspace = self._of_caller(call, call.query.session_id)
         with self._files.transfer(workspace):
             opened = await self._files.open(workspace, call.query.path, folders=True)
             await send(call, opened, save=True)
 
     async def linked(self, call: Call) -> None:
-        """What a word opens."""
+        """Send the file that a link token opens."""
         word = call.path["word"]
         link = self._links.find(word)
         if link is None:
-            raise bare(401, "Unauthorized: this address opens nothing any more")
+            raise bare(401, "Unauthorized: this link has expired")
         workspace = self._workspace_of(link.session_id)
         with self._files.transfer(workspace):
             opened = await self._files.open(workspace, link.path, folders=link.download)
-            # Nobody is told when a word ends, so it is asked for each piece.
+            # The end of a token is not signalled, so it is checked for each chunk.
             still = partial(self._links.holds, word)
             await send(call, opened, save=link.download, still=still)
 
     async def tail(self, call: Call) -> None:
-        """A followed file."""
+        """Stream a followed file."""
         query = call.query
         messages = self._files.follow(self._workspace_of(call.id), query.path, query.lines)
         answer = Outgoing(call.request)
@@ -168,7 +172,7 @@ class CarryingRoutes:
             answer.close()
 
     async def upload(self, call: Call) -> UploadsAnswer:
-        """Keep files."""
+        """Store the files of a form."""
         workspace, kind = self._workspace_of(call.id), call.header("content-type")
         kept = await self._files.receive(
             workspace, kind, call.incoming.read, FILES, account=call.identity.username
@@ -181,7 +185,7 @@ class CarryingRoutes:
         )
 
     async def paste(self, call: Call) -> KeptImageAnswer:
-        """Keep an image."""
+        """Store an image."""
         workspace, kind = self._workspace_of(call.id), call.header("content-type")
         kept = await self._files.receive(
             workspace, kind, call.incoming.read, IMAGE, account=call.identity.username
@@ -200,9 +204,9 @@ async def send(
     save: bool,
     still: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Answer with what was opened, and close it.
+    """Send an opened file or folder, and close it.
 
-    @param save: to be saved, not shown.
+    @param save: the client is to save it, not to show it.
     @param still: see L{Outgoing}.
     """
     answer = Outgoing(call.request, still)
@@ -248,8 +252,8 @@ async def _send_file(call: Call, answer: Outgoing, file: OpenFile, save: bool) -
 async def _send_bytes(answer: Outgoing, file: OpenFile, at: int, left: int, piece: bytes) -> None:
     while left:
         if not piece:
-            # It became shorter: what was promised cannot be kept, and the reader must see that.
-            raise failed("path: the file became shorter while it was sent")
+            # It became shorter than announced, and the reader must notice that.
+            raise failed("path: the file became shorter during the transfer")
         await answer.write(piece)
         at, left = at + len(piece), left - len(piece)
         if left:
@@ -266,7 +270,7 @@ async def _send_folder(answer: Outgoing, folder: OpenFolder) -> None:
 
 
 def _changed(modified: float) -> Mapping[str, str]:
-    """When, if that has a date: whose file it is can give it any time."""
+    """Return the date header, if the time is a valid date: a file's owner can set any time."""
     try:
         return {"Last-Modified": formatdate(modified, usegmt=True)}
     except (ValueError, OverflowError, OSError):

@@ -1,4 +1,4 @@
-"""Followed files: who is told what, and for how long (protocol-files)."""
+"""Streams of followed files: their messages and their ends (protocol-files)."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ BEAT_SECONDS = 15.0
 Message = dict[str, Any]
 
 BEAT: Message = {}
-"""Nothing is new, and the stream is alive."""
+"""Heartbeat message: there is no news, and the stream is alive."""
 
 
 class Followers:
-    """Every stream of a followed file.
+    """Registry of the streams of followed files.
 
-    @param new_id: names a stream.
+    @param new_id: returns the id of a new stream.
     """
 
     def __init__(
@@ -52,19 +52,20 @@ class Followers:
 
     @property
     def count(self) -> int:
-        """Streams open now."""
+        """Number of open streams."""
         return len(self._streams)
 
     async def follow(self, workspace: Workspace, path: str, lines: int) -> AsyncIterator[Message]:
-        """The messages of one stream, which ends after L{IDLE_SECONDS} without news, and with its
-        session.
+        """Yield the messages of one stream. It ends after L{IDLE_SECONDS} without news, and with
+        its session.
 
-        @raise ServiceError: 429: the session has L{STREAMS}; else as L{Tail.begin}.
+        @raise ServiceError: 429: the session has L{STREAMS} already; else as in L{Tail.begin}.
         """
         place = workspace.session_id
         if self._open[place] >= STREAMS:
             raise ServiceError(
-                ErrorCode.RATE_LIMITED, f"{STREAMS} files of the session are followed already"
+                ErrorCode.RATE_LIMITED,
+                f"{STREAMS} files of the session are followed already; close one of them",
             )
         self._open[place] += 1
         stream = _Stream(self._clock)
@@ -96,7 +97,7 @@ class Followers:
 
 
 class _Stream:
-    """One of them.
+    """Stream of one followed file.
 
     @ivar stop: ends the watch.
     """
@@ -105,14 +106,14 @@ class _Stream:
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock, self._timers = clock, Timers(clock)
-        # What happened between the first look and the watch is looked for once.
+        # Changes between the first read and the watch are found by one more read.
         self._dirty = True
         self._over = False
         self._quiet = 0.0
         self._waiting: Deferred[None] | None = None
 
     async def messages(self, handle: Handle, tail: Tail, news: News) -> AsyncIterator[Message]:
-        """What is told, C{news} first, until L{end}."""
+        """Yield messages, starting with C{news}, until L{end}."""
         while not self._is_over():
             if news.truncated:
                 yield {"type": "truncated"}
@@ -124,7 +125,7 @@ class _Stream:
                 while not self._dirty and not self._is_over():
                     if await self._change():
                         yield BEAT
-                        # Where another machine writes, or too much happens, nobody is told.
+                        # Writes of another machine, and too many changes, cause no notification.
                         self._dirty = True
             if self._is_over():
                 break
@@ -138,17 +139,17 @@ class _Stream:
         yield {"type": "end"}
 
     def changed(self) -> None:
-        """Something happened in the file's folder."""
+        """Handle a change in the file's folder."""
         self._dirty = True
         self._wake()
 
     def end(self) -> None:
-        """No more news."""
+        """End the stream."""
         self._over = True
         self._wake()
 
     def close(self) -> None:
-        """Let go of watch and timer."""
+        """Release the watch and the timer."""
         if self.stop is not None:
             self.stop()
         self._timers.clear()
@@ -157,7 +158,7 @@ class _Stream:
         return self._over
 
     async def _change(self) -> bool:
-        """Wait for a change or the end; whether it is only time for a sign of life."""
+        """Wait for a change or the end; return true if only a heartbeat is due."""
         if "beat" not in self._timers:
             self._timers.set("beat", BEAT_SECONDS, self._beaten)
         self._waiting = Deferred()

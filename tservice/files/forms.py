@@ -1,7 +1,7 @@
-"""Files that come in as a form, written while they arrive (protocol-uploads).
+"""Upload forms, written to disk while they arrive (protocol-uploads).
 
-Each goes into a temporary file in the folder where it is to be, and gets its name once the whole
-form is here and every file of it is what it says: all of a form is kept, or nothing.
+Each file goes into a temporary file in its target folder. It gets its name once the whole form has
+arrived and every file is valid, so that either all files of a form are kept or none.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ IGNORE = b"*\n"
 
 @frozen(kw_only=True)
 class Rules:
-    """What a form may hold.
+    """Rules for the contents of a form.
 
-    @ivar field: the only name of a part.
-    @ivar most: files; C{size}: bytes of each.
-    @ivar kind: C{paste}, C{upload} or C{screenshot}: what the names begin with.
-    @ivar images: nothing but images, with a name of ours alone.
+    @ivar field: the only permitted name of a part.
+    @ivar most: limit of files; C{size}: limit of bytes of each.
+    @ivar kind: C{paste}, C{upload} or C{screenshot}: prefix of the names.
+    @ivar images: only images are permitted, and their names are generated.
     """
 
     field: str
@@ -59,16 +59,16 @@ class Rules:
 
 @frozen(kw_only=True)
 class KeptUpload:
-    """A file that was kept."""
+    """Stored file."""
 
     filename: str
     size: int
 
 
 def boundary_of(content_type: str | None) -> str:
-    """The boundary of a form.
+    """Return the boundary of a form.
 
-    @raise ServiceError: 400: it is none.
+    @raise ServiceError: 400: the content type is not that of a form.
     """
     kind, options = parse_options_header(content_type or "")
     boundary: str = options.get("boundary", "")
@@ -79,9 +79,9 @@ def boundary_of(content_type: str | None) -> str:
 
 @define
 class _File:
-    """One that arrives.
+    """File that is arriving.
 
-    @ivar temporary: its name for now; C{name}: as its sender calls it.
+    @ivar temporary: its temporary name; C{name}: its name as sent.
     """
 
     temporary: bytes
@@ -101,9 +101,9 @@ class _File:
 
 @define(eq=False)
 class Receiver:
-    """Takes a form in, in a thread.
+    """Receiver of a form, used in a thread.
 
-    @ivar now: Unix milliseconds, for the names.
+    @ivar now: returns Unix milliseconds, for the names.
     """
 
     rules: Rules
@@ -115,25 +115,24 @@ class Receiver:
 
     @classmethod
     def of(cls, boundary: str, rules: Rules, now: Callable[[], int]) -> Receiver:
-        """One for a form with that boundary."""
+        """Create a receiver for a form with that boundary."""
         parser = PushMultipartParser(boundary, max_segment_count=rules.most + 1)
         return cls(rules, now, parser)
 
     def begin(self, held: ExitStack, folder: int) -> None:
-        """Write into C{folder}, whose descriptor is taken over; C{held} ends it.
+        """Start to write into C{folder}, and take ownership of its descriptor; C{held} ends it.
 
-        @raise ServiceError: 422: too little of the disk is free.
+        @raise ServiceError: 422: the disk has too little free space.
         """
         self._folder = folder
         held.callback(self._discard)
         check_room(os.fstatvfs(folder))
 
     def feed(self, data: bytes) -> None:
-        """More of the form.
+        """Process more of the form.
 
-        @raise ServiceError: 400, 413: it is not what it should be; 422: too little of the disk is
-            free by now.
-        @raise OSError: the disk's refusal.
+        @raise ServiceError: 400, 413: the form is invalid; 422: the disk has too little free space.
+        @raise OSError: the disk failed.
         """
         check_room(os.fstatvfs(self._folder))
         try:
@@ -148,9 +147,9 @@ class Receiver:
             raise _malformed(error) from error
 
     def end(self) -> list[KeptUpload]:
-        """All of it is here: give the files their names.
+        """Finish the complete form: give the files their names.
 
-        @raise ServiceError: 400: it breaks off, or there is no file in it.
+        @raise ServiceError: 400: the form is incomplete, or contains no file.
         """
         try:
             self._parser.close()
@@ -171,7 +170,7 @@ class Receiver:
             raise
         return kept
 
-    # -- inside
+    # # -- parts of the form
 
     def _start(self, segment: MultipartSegment) -> None:
         rules = self.rules
@@ -208,7 +207,7 @@ class Receiver:
             os.close(descriptor)
 
     def _judge(self, file: _File) -> None:
-        """Refuse what is not what it says.
+        """Refuse a file whose contents do not match its type.
 
         @raise ServiceError: 400.
         """
@@ -216,7 +215,7 @@ class Receiver:
         if self.rules.images and found is None:
             raise invalid(self.rules.field, "must be a png, jpg, gif, webp, bmp or heic image")
         if not self.rules.images and promised is not None and found != promised:
-            raise invalid(self.rules.field, f"is named as a {promised} image and is none")
+            raise invalid(self.rules.field, f"is named as a {promised} image, but is not one")
 
     def _final_name(self, file: _File) -> str:
         mark = f"{self.rules.kind}-{self.now()}-{secrets.token_hex(4)}"
@@ -240,9 +239,9 @@ class Receiver:
 
 
 def check_room(told: os.statvfs_result) -> None:
-    """Refuse an upload to a disk that others need the rest of.
+    """Refuse an upload if the disk is nearly full.
 
-    A file system that tells no size of its own is taken to have room.
+    A file system that reports no size is assumed to have space.
 
     @raise ServiceError: 422.
     """
@@ -250,16 +249,16 @@ def check_room(told: os.statvfs_result) -> None:
     if told.f_blocks and told.f_bavail * told.f_frsize < least:
         raise failed(
             f"the disk is nearly full: less than {FREE_BYTES // 10**9} GB or {FREE_PERCENT} % of it"
-            " is free; make room there and upload it again"
+            " is free; free some space there and upload it again"
         )
 
 
 def open_uploads(workspace: int, name: str) -> int:
-    """The folder of uploads in C{workspace}, made where it is missing.
+    """Return a descriptor of the uploads folder in C{workspace}, and create it if missing.
 
     @param workspace: a descriptor.
-    @raise ServiceError: 400: something else has its name.
-    @raise OSError: it cannot be made.
+    @raise ServiceError: 400: the name is in use for something else.
+    @raise OSError: the folder cannot be created.
     """
     raw = name.encode()
     with suppress(FileExistsError):
@@ -279,7 +278,7 @@ def open_uploads(workspace: int, name: str) -> int:
 
 
 def _ignore_all(folder: int) -> None:
-    """Have git take nothing in C{folder} for a change; whole, or not at all."""
+    """Write a file that makes git ignore C{folder}, completely or not at all."""
     with suppress(FileNotFoundError):
         os.stat(IGNORE_FILE, dir_fd=folder, follow_symlinks=False)
         return

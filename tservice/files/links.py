@@ -1,7 +1,8 @@
-"""Addresses that open one file for a little while (protocol-file-link).
+"""Short-lived addresses that open one file (protocol-file-link).
 
-What a browser fetches by itself, a picture or a download, carries a cookie but no key of the page,
-and so opens nothing.  Such a word in the path opens the one file, in its maker's name.
+A request that a browser makes by itself, for a picture or a download, has a cookie but no key of
+the page, and so is refused.  A token in the path opens the one file, with the rights of its
+creator.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from tservice.core.identity import Identity
 
 KIND = "file"
 SECONDS = 600.0
-"""A word ends so long after its last use."""
+"""Seconds after its last use at which a token expires."""
 
 
 class FileCapability(Protocol):
-    """What a word opens."""
+    """Subject of a token."""
 
     @property
     def subject(self) -> str: ...
 
 
 class CapabilityWords(Protocol):
-    """Makes and knows words (L{tservice.access.capabilities.CapabilityRegistry})."""
+    """Issuer of tokens (L{tservice.access.capabilities.CapabilityRegistry})."""
 
     def mint(
         self,
@@ -42,9 +43,9 @@ class CapabilityWords(Protocol):
 
 @frozen(kw_only=True)
 class FileLink:
-    """What a word opens.
+    """File that a token opens.
 
-    @ivar download: to be saved, not shown.
+    @ivar download: the file is to be saved, not shown.
     """
 
     session_id: str
@@ -53,22 +54,22 @@ class FileLink:
 
 
 class Links:
-    """Makes addresses and finds what they open."""
+    """Registry of tokens for files."""
 
     def __init__(self, words: CapabilityWords) -> None:
         self._words = words
 
     def make(self, link: FileLink, caller: Identity) -> str:
-        """A word for C{link}."""
+        """Return a new token for C{link}."""
         subject = json.dumps([link.session_id, link.path, link.download])
         return self._words.mint(KIND, subject, caller.username, caller.auth_session, lasts=SECONDS)
 
     def holds(self, word: str) -> bool:
-        """Whether C{word} still opens something; to ask is to use it."""
+        """Return true if C{word} is still valid; the check counts as a use."""
         return self._words.find(KIND, word) is not None
 
     def find(self, word: str) -> FileLink | None:
-        """What C{word} opens; C{None}: nothing, any more."""
+        """Return the link of C{word}; C{None} if it is unknown or expired."""
         found = self._words.find(KIND, word)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""What is known of files by their names and first bytes, and the bounds (pure)."""
+"""File types by name and first bytes, and limits (pure)."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from tservice.core.text import is_mark
 TREE_ENTRIES = 5000
 TREE_DEPTH = 10
 FOLDER_NAMES = 200_000
-"""Names of one folder that are looked at, of which the first in order are shown."""
+"""Names of one folder that are read; the first in order are shown."""
 
 TEXT_BYTES = 10 * 1024 * 1024
-"""What is larger is no text to be shown (protocol-files)."""
+"""Largest file that is shown as text, in bytes (protocol-files)."""
 CONTENT_BYTES = 1024 * 1024
-"""Of one answer, whatever number of lines was asked for."""
+"""Bytes of one answer, whatever number of lines was requested."""
 CONTENT_LINES = 10_000
 EDIT_BYTES = 512 * 1024
 
 NOT_ENTERED = frozenset(
     {".git", "node_modules", "dist", "build", "target", "vendor", "venv", "__pycache__"}
 )
-"""Listed, and entered only where they are asked for (protocol-files)."""
+"""Folders that are listed, and entered only on request (protocol-files)."""
 
 UPLOADS = ".service-uploads"
 OLDER_UPLOADS = ".claude-images"
-"""Where images were kept by what people used before: readable, and swept (protocol-uploads)."""
+"""Folder of images in the predecessor program: readable, and swept (protocol-uploads)."""
 
 OURS = re.compile(r"(?:(?:paste|upload|screenshot)-[0-9]{10,16}-[0-9a-f]{6,32}[.-].*|"
                   r"\.(?:paste|upload|edit)-[0-9a-f]{16}\.part)", re.DOTALL)  # fmt: skip
-"""Names that only the service gives: nothing else is ever swept."""
+"""Names that only the service generates: no other files are swept."""
 
 KEPT_SECONDS = 7 * 24 * 3600.0
 SWEEP_SECONDS = 3600.0
@@ -45,33 +45,33 @@ IMAGES_A_MINUTE = 30
 UPLOAD_BYTES = 100 * 1024 * 1024
 UPLOAD_FILES = 20
 DAY_BYTES = 10 * 1024**3
-"""That an account may upload in a day (protocol-uploads)."""
+"""Bytes that an account may upload per day (protocol-uploads)."""
 FREE_BYTES, FREE_PERCENT = 10**9, 5
-"""What an upload leaves free of the disk: both."""
+"""Disk space that an upload must leave free: both limits hold."""
 SCREENSHOT_BYTES = 10 * 1024 * 1024
 SCREENSHOTS_LISTED = 50
 FORM_SPARE = 64 * 1024
-"""Bytes of a form beside its files: heads and boundaries."""
+"""Bytes of a form in addition to its files: heads and boundaries."""
 
 TRANSFERS = 16
-"""Bodies of one session that go up or down at a time."""
+"""Concurrent uploads and downloads of one session."""
 
 HEAD_BYTES = 64
-"""As many of the first bytes as it takes to tell what an image is."""
+"""Number of first bytes needed to recognize an image type."""
 
 _HEIC = frozenset({b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"})
 _NAME_SIGNS = re.compile(r"[^\w.-]")
-"""An agent reads a path in a prompt up to a blank."""
+"""Characters that are replaced: an agent reads a path in a prompt up to a blank."""
 
 
 @frozen(kw_only=True)
 class Workspace:
-    """Where a session works.
+    """Folder that a session works in.
 
-    @ivar session_id: whose bounds hold.
-    @ivar folder: as the session has it.
-    @ivar place: with whose rights everything is done.
-    @ivar owner: the account whose it is; C{None}: there is one user, or it is the service's.
+    @ivar session_id: session whose limits apply.
+    @ivar folder: the path as the session has it.
+    @ivar place: location whose rights apply to all operations.
+    @ivar owner: account that owns it; C{None}: there is one user, or it belongs to the service.
     """
 
     session_id: str
@@ -81,17 +81,17 @@ class Workspace:
 
 
 def secret() -> ServiceError:
-    """The 403 of a file with secrets."""
+    """Return the 403 error for a file with secrets."""
     return ServiceError(ErrorCode.FORBIDDEN, "path: files with secrets are not handed out")
 
 
 def outside() -> ServiceError:
-    """The 403 of a path that leads out of the workspace."""
+    """Return the 403 error for a path that leads outside the workspace."""
     return ServiceError(ErrorCode.FORBIDDEN, "path: outside the workspace of the session")
 
 
 def check_path(path: str) -> None:
-    """Refuse what is no path.
+    """Check that a path is valid.
 
     @raise ServiceError: 400.
     """
@@ -100,7 +100,7 @@ def check_path(path: str) -> None:
 
 
 def image_type(head: bytes) -> str | None:
-    """The file extension of an image by its first bytes; C{None}: it is none that is known.
+    """Return the file extension of an image by its first bytes; C{None} if unknown.
 
     >>> image_type(b"GIF89a...")
     'gif'
@@ -133,18 +133,18 @@ _EXTENSIONS = {
 
 
 def image_named(filename: str) -> str | None:
-    """The kind of image that a name promises."""
+    """Return the image type that a file name claims."""
     return _EXTENSIONS.get(filename.rpartition(".")[2].lower()) if "." in filename else None
 
 
 def plain_name(filename: str | None) -> str:
-    """The last part of a name that somebody sent, fit for a folder of ours.
+    """Return the last part of a received name, made safe for a folder.
 
     >>> plain_name("../../a b.txt")
     'a_b.txt'
     """
     last = (filename or "").replace("\\", "/").rpartition("/")[2]
-    # One spelling for letters that some systems write with their accents apart.
+    # Some systems decompose letters with accents; use the composed form.
     composed = unicodedata.normalize("NFC", last)
     clean = "".join(_sign_of_name(each) for each in composed).strip(". ")
     while len(clean.encode()) > 150 or (clean[:1] and is_mark(clean[0])):
@@ -153,5 +153,5 @@ def plain_name(filename: str | None) -> str:
 
 
 def _sign_of_name(sign: str) -> str:
-    """C{sign}, if it is one of a word in any script."""
+    """Return C{sign} if it is a word character in any script, else an underscore."""
     return sign if is_mark(sign) or not _NAME_SIGNS.match(sign) else "_"

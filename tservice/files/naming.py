@@ -1,4 +1,4 @@
-"""Giving a file that was written aside its name, over nobody else's."""
+"""Renaming of temporary files without replacing existing ones."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import os
 def name_anew(folder: int, temporary: bytes, name: bytes) -> None:
     """Rename C{temporary} to C{name}, both in C{folder}.
 
-    @raise FileExistsError: something has that name.
-    @raise OSError: the file system's own refusal.
+    @raise FileExistsError: the name is in use.
+    @raise OSError: the file system failed.
     """
     try:
         os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
@@ -23,7 +23,9 @@ def name_anew(folder: int, temporary: bytes, name: bytes) -> None:
 
 
 def _rename(folder: int, temporary: bytes, name: bytes) -> None:
-    """Where there are no hard links, between looking and renaming somebody can come."""
+    """Rename where hard links are not supported. The name may be taken between check and
+    rename.
+    """
     try:
         os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What is read piece by piece: files as they are, and folders packed."""
+"""Open files, and folders packed on the fly, read chunk by chunk."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tservice.files.workers import Handle
 
 _UNKNOWN = "application/octet-stream"
 _RUN = re.compile(r".*/.*(javascript|ecmascript|jscript|livescript).*|text/css")
-"""What the page itself would run, or be dressed in, at an address of its own origin."""
+"""Media types that a page of the service's origin would run or apply as style sheets."""
 
 
 @frozen(kw_only=True)
 class FileInfo:
-    """A file that was opened.
+    """Information on an opened file.
 
-    @ivar tag: changes with its content (C{ETag}).
+    @ivar tag: changes with the contents (C{ETag}).
     @ivar modified: Unix seconds.
     """
 
@@ -36,45 +36,45 @@ class FileInfo:
 
     @property
     def media_type(self) -> str:
-        """By its name; scripts and style sheets are plain text."""
+        """Media type by name; scripts and style sheets become plain text."""
         kind = mimetypes.guess_type(self.name)[0] or _UNKNOWN
         kind = "text/plain" if _RUN.fullmatch(kind) else kind
         return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
 
 class OpenFile:
-    """A file to be read from anywhere; closed by whoever asked for it."""
+    """File opened for random access; the caller closes it."""
 
     def __init__(self, handle: Handle, about: FileInfo, descriptor: int) -> None:
         self.about = about
         self._handle, self._descriptor = handle, descriptor
 
     async def read(self, at: int, size: int) -> bytes:
-        """As much from C{at} as one piece has, and no more than C{size}."""
+        """Return at most C{size} bytes from offset C{at}, limited to one chunk."""
         return await self._handle.use(lambda held: os.pread(self._descriptor, min(size, PIECE), at))
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Close the file."""
         await self._handle.close()
 
 
 class OpenFolder:
-    """A folder, packed as it is read; closed by whoever asked for it."""
+    """Folder that is packed as it is read; the caller closes it."""
 
     def __init__(self, handle: Handle, name: str, pieces: Iterator[bytes]) -> None:
         self.name = name
         self._handle, self._pieces = handle, pieces
 
     async def read(self) -> bytes:
-        """The next bytes of the archive; nothing at its end."""
+        """Return the next bytes of the archive; nothing at its end."""
         return await self._handle.use(lambda held: self._gather())
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Close the folder."""
         await self._handle.close()
 
     def _gather(self) -> bytes:
-        """Some C{PIECE} of it, packed from not much more than four times that."""
+        """Return about C{PIECE} bytes, packed from not much more than four times that."""
         pieces, size = [], 0
         for count, piece in enumerate(self._pieces, 1):
             pieces.append(piece)
@@ -90,10 +90,10 @@ Opened = OpenFile | OpenFolder
 def open_path(
     held: ExitStack, handle: Handle, workspace: str, path: str, closed: Closed, *, folders: bool
 ) -> Opened:
-    """Open what C{path} leads to, in a thread.
+    """Open the file or folder at C{path}, in a thread.
 
     @param held: closes it.
-    @param folders: a folder is packed; else it is a 400.
+    @param folders: pack a folder; else a folder is a 400.
     @raise ServiceError: 400: neither file nor folder; 403: outside, or a secret.
     @raise OSError: it is missing, or may not be read.
     """
@@ -112,6 +112,6 @@ def open_path(
 
 
 def about(name: str, status: os.stat_result) -> FileInfo:
-    """What an answer says of a file."""
+    """Return the information on a file."""
     tag = f'"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"'
     return FileInfo(name=name, size=status.st_size, tag=tag, modified=status.st_mtime)

@@ -1,4 +1,4 @@
-"""Files of a workspace as JSON: tree, text, saving (protocol-files)."""
+"""JSON routes for workspace files: tree, text, saving (protocol-files)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tservice.http.models import Answer, Body, Query, QueryBool, QueryInt
 from tservice.http.operations import Access, Audit, Call, Operation, Scope
 
 WorkspaceOf = Callable[[str], Workspace]
-"""Where the session with that id works; 404 without one."""
+"""Function that returns the workspace of a session id; 404 if there is none."""
 
 PATH = Annotated[str, Field(description="Relative to the workspace, or absolute and inside")]
 
 _ESCAPED = 6
-"""Bytes of a control character in JSON."""
+"""Bytes of an escaped control character in JSON."""
 
 BODY_LIMIT = _ESCAPED * EDIT_BYTES + 4 * LEAST_BODY_LIMIT
 
@@ -121,10 +121,10 @@ class FileLinkAnswer(Answer):
 
 
 class FilesRoutes:
-    """The operations; the rules live in L{FilesService}.
+    """Operations on files; the rules are in L{FilesService}.
 
-    @param revealed: told of a call that shows an environment file.
-    @param runs: whether a file at that absolute path could have something run.
+    @param revealed: called when a request shows an environment file.
+    @param runs: returns whether a file at that absolute path could have something run.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class FilesRoutes:
         self._clock, self._revealed, self._runs = clock, revealed, runs
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of the routes."""
         return [
             _operation("GET", "files", self.tree, "The tree of a workspace", query=TreeQuery,
                        answer=FileTreeAnswer),
@@ -154,13 +154,13 @@ class FilesRoutes:
         ]  # fmt: skip
 
     async def tree(self, call: Call) -> FileTreeAnswer:
-        """The tree."""
+        """Return the file tree."""
         query = call.query
         wanted = tree.TreeWanted(path=query.path, depth=query.depth, show_hidden=query.show_hidden)
         return await self._files.tree(self._workspace_of(call.id), wanted)
 
     async def content(self, call: Call) -> FileTextAnswer | FileMediaAnswer:
-        """Lines, or what it is instead."""
+        """Return lines of a text, or a description of another file."""
         query = call.query
         wanted = text.TextWanted(
             path=query.path, start=query.start, lines=query.lines, reveal=query.reveal
@@ -193,7 +193,7 @@ class FilesRoutes:
         )
 
     async def link(self, call: Call) -> FileLinkAnswer:
-        """An address for what is there now."""
+        """Return an address for an existing file."""
         body = call.body
         opened = await self._files.open(
             self._workspace_of(call.id), body.path, folders=body.download
@@ -207,7 +207,7 @@ class FilesRoutes:
 
 
 def raw_url(session_id: str, path: str) -> str:
-    """Where a file's bytes are, for whoever is signed in."""
+    """Return the URL of a file's bytes, for signed-in users."""
     return f"/api/sessions/{session_id}/file-raw?path={quote(path, safe='')}"
 
 

@@ -35,13 +35,13 @@ class ScreenshotsAnswer(Answer):
 
 
 class ScreenshotRoutes:
-    """The three operations; each user sees the own ones."""
+    """Operations on screenshots; each user sees only their own."""
 
     def __init__(self, screenshots: Screenshots) -> None:
         self._screenshots = screenshots
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of the routes."""
         return [
             _operation("POST", "", self.keep, "Keep a screenshot", answer=KeptScreenshotAnswer,
                        streams=True, body_limit=SCREENSHOT_BYTES + FORM_SPARE,
@@ -53,19 +53,19 @@ class ScreenshotRoutes:
         ]  # fmt: skip
 
     async def keep(self, call: Call) -> KeptScreenshotAnswer:
-        """Keep one."""
+        """Store a screenshot."""
         path, kept = await self._screenshots.keep(
             call.identity.username, call.header("content-type"), call.incoming.read
         )
         return KeptScreenshotAnswer(path=str(path), filename=kept.filename)
 
     async def list(self, call: Call) -> ScreenshotsAnswer:
-        """The newest."""
+        """List the newest screenshots."""
         found = await self._screenshots.list(call.identity.username)
         return ScreenshotsAnswer.model_validate({"screenshots": found})
 
     async def show(self, call: Call) -> None:
-        """One of them."""
+        """Send a screenshot."""
         name = call.path["name"]
         await send(call, await self._screenshots.open(call.identity.username, name), save=False)
 

@@ -1,4 +1,4 @@
-"""Screenshots that old clients keep with the service (protocol-uploads); deprecated."""
+"""Screenshots that old clients store in the service (protocol-uploads); deprecated."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tservice.files.workers import Handle, Workers
 RULES = Rules(field="file", most=1, size=SCREENSHOT_BYTES, kind="screenshot", images=True)
 
 GONE = "gone."
-"""What the names of folders begin with that were an account's; no account is called so."""
+"""Prefix of folders of removed accounts; no account name begins with it."""
 
 _NAME = re.compile(r"screenshot-[0-9]{10,16}-[0-9a-f]{8}\.[a-z]{3,4}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -36,7 +36,9 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Screenshots:
-    """Kept in a folder of the service's own, one below it for each user; swept as uploads are."""
+    """Store of screenshots in the service's data folder, with a folder for each user; swept like
+    uploads.
+    """
 
     _log = Logger()
 
@@ -45,16 +47,16 @@ class Screenshots:
     ) -> None:
         self._folder, self._clock, self._workers, self._quota = folder, clock, workers, quota
         self._turns = UnderWay(
-            TRANSFERS, f"{TRANSFERS} screenshots are on their way already; try again"
+            TRANSFERS, f"{TRANSFERS} uploads of screenshots are under way already; try again later"
         )
 
     async def keep(
         self, username: str, content_type: str | None, read: Read
     ) -> tuple[Path, KeptUpload]:
-        """Keep one; where it is.
+        """Store a screenshot and return its path.
 
-        @raise ServiceError: 400, 413: it is no image, or too large; 422: the account's bytes of the
-            day are used up, or too little of the disk is free; 429: too many.
+        @raise ServiceError: 400, 413: it is no image, or too large; 422: the account's daily quota
+            is used up, or the disk has too little free space; 429: too many.
         """
         boundary = boundary_of(content_type)
         folder = self._of(username)
@@ -69,15 +71,15 @@ class Screenshots:
         return folder / kept.filename, kept
 
     async def list(self, username: str) -> list[dict[str, Any]]:
-        """The newest, the newest first."""
+        """List the newest screenshots, newest first."""
         folder = self._of(username)
         handle = await self._handle(folder)
         return await handle.worker.run(lambda: _list(folder))
 
     async def open(self, username: str, name: str) -> OpenFile:
-        """One of them, for whoever closes it.
+        """Open a screenshot; the caller closes it.
 
-        @raise ServiceError: 404: there is none.
+        @raise ServiceError: 404: it does not exist.
         """
         if _NAME.fullmatch(name) is None:
             raise not_found("Screenshot")
@@ -95,7 +97,7 @@ class Screenshots:
             raise
 
     def sweep(self, now: float) -> None:
-        """Take away old ones, in a thread."""
+        """Remove old screenshots, in a thread."""
         for folder in self._folder.iterdir() if self._folder.is_dir() else ():
             if folder.name.startswith(GONE):
                 rmtree(folder)
@@ -107,14 +109,14 @@ class Screenshots:
                 os.close(descriptor)
 
     def forget(self, known: Callable[[str], bool]) -> None:
-        """Put the folders of accounts that are gone out of reach, to be taken away by L{sweep}."""
+        """Rename the folders of removed accounts, so that L{sweep} removes them."""
         for folder in self._folder.iterdir() if self._folder.is_dir() else ():
             if folder.name.startswith(GONE) or known(folder.name):
                 continue
             try:
                 folder.rename(folder.with_name(f"{GONE}{token_hex(8)}"))
             except OSError as error:
-                self._log.error("the screenshots of {owner} stay where they are: {why}",
+                self._log.error("the screenshots of {owner} were not discarded: {why}",
                                 owner=folder.name, why=str(error))  # fmt: skip
 
     def _of(self, username: str) -> Path:

@@ -1,4 +1,4 @@
-"""Files of sessions' workspaces, as the routes ask for them (protocol-files, protocol-uploads)."""
+"""File operations for the routes (protocol-files, protocol-uploads)."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ FILES = Rules(field="file", most=UPLOAD_FILES, size=UPLOAD_BYTES, kind="upload")
 
 @frozen(kw_only=True)
 class Shut:
-    """Folders of the service's own: C{data} with all below, but for C{cases}; and what is not the
-    account's.
+    """Factory of access rules: C{data} and everything below is inaccessible, except C{cases}, and
+    so is everything outside the account's bounds.
     """
 
     data: Path
@@ -50,7 +50,9 @@ class Shut:
     bounds: WorkspaceBounds
 
     def __call__(self, workspace: Workspace) -> Closed:
-        """As they are now; not as an OS user, who may not see them."""
+        """Return the rules that hold now. The folders' identities are read with the service's own
+        rights, as an OS user may not see them.
+        """
         within = self.cases.is_relative_to(self.data)
         free = identity(self.cases) if within else frozenset[FolderId]()
         inside = self.bounds.inside(workspace.owner, workspace.place)
@@ -59,10 +61,10 @@ class Shut:
 
 @frozen(kw_only=True)
 class FilesDependencies:
-    """What the files are built from.
+    """Dependencies of the file service.
 
-    @ivar closed: folders that nobody comes into.
-    @ivar quota: shared by everything that keeps uploads.
+    @ivar closed: returns the access rules of a workspace.
+    @ivar quota: shared by all uploads.
     """
 
     clock: IReactorTime
@@ -74,13 +76,13 @@ class FilesDependencies:
     quota: DailyBytes
     transfers: UnderWay = field(
         factory=lambda: UnderWay(
-            TRANSFERS, f"the session has {TRANSFERS} files on their way already; try again"
+            TRANSFERS, f"the session has {TRANSFERS} transfers under way already; try again later"
         )
     )
 
 
 class FilesService:
-    """Knows neither HTTP nor sessions."""
+    """File operations, independent of HTTP and sessions."""
 
     def __init__(self, deps: FilesDependencies) -> None:
         self._deps = deps
@@ -89,16 +91,16 @@ class FilesService:
 
     @property
     def transfers(self) -> int:
-        """Bodies on their way."""
+        """Number of transfers under way."""
         return self._deps.transfers.count
 
     @property
     def followed(self) -> int:
-        """Streams of followed files."""
+        """Number of streams of followed files."""
         return self._deps.followers.count
 
     async def tree(self, workspace: Workspace, wanted: tree.TreeWanted) -> FileTreeAnswer:
-        """The answer of C{GET files}."""
+        """Return the answer of C{GET files}."""
         closed = self._deps.closed(workspace)
         worker = await self._deps.workers.of(workspace)
 
@@ -108,7 +110,7 @@ class FilesService:
         return await worker.run(work)
 
     async def show(self, workspace: Workspace, wanted: text.TextWanted) -> dict[str, Any]:
-        """The answer of C{GET file-content}, less C{url}."""
+        """Return the answer of C{GET file-content}, without C{url}."""
         closed = self._deps.closed(workspace)
         worker = await self._deps.workers.of(workspace)
         return await worker.run(lambda: text.show(workspace.folder, wanted, closed))
@@ -121,11 +123,11 @@ class FilesService:
         *,
         account: str,
     ) -> dict[str, Any]:
-        """The answer of C{PUT file-content}.
+        """Save a file and return the answer of C{PUT file-content}.
 
-        @param again: judges the caller once more when the workspace's place was asked.
-        @param account: whose bytes of the day they are.
-        @raise ServiceError: 422: these are used up; else as L{writing.save}.
+        @param again: authorizes the caller again after the wait for the workspace's location.
+        @param account: the account whose bytes of the day are counted.
+        @raise ServiceError: 422: these are used up; otherwise as L{writing.save}.
         """
 
         async def read() -> bytes:
@@ -139,9 +141,9 @@ class FilesService:
             return await worker.run(lambda: writing.save(workspace.folder, edit, closed))
 
     async def open(self, workspace: Workspace, path: str, *, folders: bool = False) -> Opened:
-        """Open a file, or a folder to be packed, for whoever closes it.
+        """Open a file, or a folder to be packed; the caller closes it.
 
-        @raise ServiceError: as L{open_path}.
+        @raise ServiceError: as in L{open_path}.
         """
         closed = self._deps.closed(workspace)
         handle = Handle(await self._deps.workers.of(workspace))
@@ -157,15 +159,15 @@ class FilesService:
 
     @contextmanager
     def transfer(self, workspace: Workspace) -> Iterator[None]:
-        """A body is on its way, for the block.
+        """Count a transfer for the duration of the block.
 
-        @raise ServiceError: 429: as many are as may be.
+        @raise ServiceError: 429: the limit of transfers is reached.
         """
         with self._deps.transfers.take(workspace.session_id):
             yield
 
     def follow(self, workspace: Workspace, path: str, lines: int) -> AsyncIterator[Message]:
-        """See L{Followers.follow}."""
+        """Follow a file; see L{Followers.follow}."""
         return self._deps.followers.follow(workspace, path, lines)
 
     async def receive(
@@ -177,11 +179,11 @@ class FilesService:
         *,
         account: str,
     ) -> list[KeptUpload]:
-        """Keep the files of a form in the workspace's folder of uploads.
+        """Store the files of a form in the workspace's uploads folder.
 
-        @param account: whose bytes of the day they are.
-        @raise ServiceError: 400, 413: it is not what C{rules} say; 422: the account's bytes of the
-            day are used up, or too little of the disk is free; 429: too many.
+        @param account: account whose daily quota is used.
+        @raise ServiceError: 400, 413: the form violates C{rules}; 422: the account's daily quota is
+            used up, or the disk has too little free space; 429: too many.
         """
         worker = await self._deps.workers.of(workspace)
         boundary = boundary_of(content_type)
@@ -199,12 +201,12 @@ class FilesService:
             return await take_in(Handle(worker), receiver, place, counted)
 
     def start(self, hub: EventHub) -> None:
-        """Sweep uploads, and hear of sessions that are gone, from now on."""
+        """Start to sweep uploads and to listen for removed sessions."""
         self._deps.sweeper.start()
         self._deaf = hub.subscribe(self._heard)
 
     def stop(self) -> None:
-        """End what lasts."""
+        """Stop sweeping, following and listening."""
         self._deaf()
         self._deps.sweeper.stop()
         self._deps.followers.end()
@@ -232,5 +234,5 @@ async def take_in(
 
 
 def path_of(workspace: Workspace, filename: str) -> str:
-    """Where an upload is, absolute."""
+    """Return the absolute path of an upload."""
     return os.path.join(workspace.folder, UPLOADS, filename)

@@ -1,4 +1,4 @@
-"""A tree as clients get it (protocol-files)."""
+"""Response model of a file tree (protocol-files)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class FileTreeAnswer(Payload):
 
 
 def shown_tree(found: dict[str, Any]) -> FileTreeAnswer:
-    """The answer that tells C{found}, in a thread.
+    """Return the response for C{found}, in a thread.
 
-    Entry by entry: to have all of them checked at once would hold the interpreter, and with it
-    everybody's terminals, for as long.
+    Entries are validated one by one: validating all in one call would hold the interpreter lock,
+    and delay all terminals.
     """
     return FileTreeAnswer.model_validate({**found, "tree": [_entry(one) for one in found["tree"]]})
 

@@ -1,4 +1,4 @@
-"""Old uploads, taken away again (protocol-uploads)."""
+"""Removal of old uploads (protocol-uploads)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tservice.files.model import KEPT_SECONDS, OLDER_UPLOADS, OURS, UPLOADS
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 NAMES = 100_000
-"""Of one folder that are looked at in one sweep."""
+"""Names of one folder that one sweep reads."""
 
 
 def sweep_workspace(workspace: str, now: float) -> int:
-    """Take away what is older than L{KEPT_SECONDS} and has a name of ours.
+    """Remove uploads that are older than L{KEPT_SECONDS} and have a generated name.
 
     @param now: Unix seconds.
-    @return: how many files went.
+    @return: the number of removed files.
     """
     try:
         top = open_plain(workspace, os.O_PATH | os.O_DIRECTORY)
-    except OSError:  # it is gone, and its uploads with it
+    except OSError:  # the folder was removed with its uploads
         return 0
     try:
         return sum(_sweep(top, name, now) for name in (UPLOADS, OLDER_UPLOADS))
@@ -34,7 +34,7 @@ def sweep_workspace(workspace: str, now: float) -> int:
 def _sweep(top: int, name: str, now: float) -> int:
     try:
         folder = os.open(name.encode(), _FOLDER, dir_fd=top)
-    except OSError:  # none, or no folder
+    except OSError:  # missing, or no folder
         return 0
     try:
         return sweep_folder(folder, now)
@@ -43,7 +43,7 @@ def _sweep(top: int, name: str, now: float) -> int:
 
 
 def sweep_folder(folder: int, now: float) -> int:
-    """As L{sweep_workspace}, in one folder by its descriptor."""
+    """Remove old uploads from one folder, given by descriptor; see L{sweep_workspace}."""
     gone = 0
     with os.scandir(folder) as found:
         old = [
@@ -52,7 +52,7 @@ def sweep_folder(folder: int, now: float) -> int:
             if OURS.fullmatch(each.name) and _is_old(each, now)
         ]
     for name in old:
-        with suppress(OSError):  # somebody else was faster, or it is not to be had
+        with suppress(OSError):  # removed already, or not permitted
             os.unlink(name, dir_fd=folder)
             gone += 1
     return gone

@@ -1,4 +1,4 @@
-"""When and where old uploads are swept (protocol-uploads)."""
+"""Schedule of the removal of old uploads (protocol-uploads)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tservice.files.sweep import sweep_workspace
 from tservice.files.workers import Workers
 
 MOST = 1000
-"""Workspaces that are remembered; of one more, the one used longest ago is forgotten."""
+"""Limit of remembered workspaces; a further one replaces the least recently used."""
 
 LIMIT = 8 * 1024 * 1024
 
@@ -40,15 +40,15 @@ class _Spot:
 
 
 SHARED = "the sweep"
-"""In place of an account, as none is called: folders of nobody any more have one share."""
+"""Owner of folders without an account, which share one quota; no account has this name."""
 
 
 class Sweeper:
-    """Sweeps once an hour, also where no session is any more.
+    """Hourly sweeper of uploads, also in folders without sessions.
 
-    @param file: where it remembers the workspaces that have uploads.
-    @param workspaces: where sessions work now.
-    @param more: other things to sweep, given Unix seconds.
+    @param file: file with the workspaces that have uploads.
+    @param workspaces: returns the workspaces of current sessions.
+    @param more: sweeps other things, given Unix seconds.
     """
 
     _log = Logger()
@@ -75,12 +75,12 @@ class Sweeper:
         self._loop.start(SWEEP_SECONDS)
 
     def stop(self) -> None:
-        """Sweep no more."""
+        """Stop sweeping."""
         if self._loop.running:
             self._loop.stop()
 
     def remember(self, workspace: Workspace) -> None:
-        """Something is about to be kept there."""
+        """Remember a workspace that is about to get an upload."""
         spot = _Spot.of(workspace)
         known = spot in self._known
         self._known.pop(spot, None)
@@ -94,7 +94,7 @@ class Sweeper:
         return spawn(self.sweep(), self._log, "sweeping uploads")
 
     async def sweep(self) -> int:
-        """Sweep everywhere; how many files went."""
+        """Sweep all workspaces and return the number of removed files."""
         now, gone = unix_seconds(self._clock), 0
         present = {_Spot.of(each): each for each in self._workspaces()}
         remembered = {
@@ -103,7 +103,7 @@ class Sweeper:
             if each not in present
         }
         for spot, workspace in {**present, **remembered}.items():
-            # A session's own transfers do not wait for it.
+            # Do not delay the session's own transfers.
             quiet = evolve(workspace, session_id="sweep")
             gone += await self._sweep_one(quiet, now, forget=spot in remembered)
         await self._sweep_more(now)
@@ -138,24 +138,26 @@ class Sweeper:
         except FileNotFoundError:
             return []
         except (FileError, OSError, KeyError, TypeError, ValueError) as error:
-            # Whoever mends it finds all that was there.
+            # Keep the damaged file as it is, so that it can be repaired.
             self._damaged = True
-            self._log.warn("folders of uploads are not known, nor kept: {why}", why=str(error))
+            self._log.warn(
+                "the list of upload folders cannot be read, and is not saved: {why}", why=str(error)
+            )
             return []
 
     def _write(self) -> None:
         if self._damaged:
             return
         kept = [{"folder": spot.folder, "place": asdict(spot.place)} for spot in self._known]
-        spawn(self._save(json.dumps(kept)), self._log, "keeping folders of uploads")
+        spawn(self._save(json.dumps(kept)), self._log, "saving the list of upload folders")
 
     async def _save(self, text: str) -> None:
         await self._saving.acquire()
         try:
             await self._workers.files.run(lambda: write_private(self._file, text), "sweep")
         except (ServiceError, OSError) as error:
-            # Where sessions are it is swept all the same.
-            self._log.warn("folders of uploads are not kept: {why}", why=str(error))
+            # Folders with sessions are swept all the same.
+            self._log.warn("the list of upload folders was not saved: {why}", why=str(error))
         finally:
             self._saving.release()
 

@@ -1,4 +1,4 @@
-"""What was added to a file since it was last looked at, in a thread (protocol-files)."""
+"""Reading of text appended to a file, in a thread (protocol-files)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from tservice.files.beneath import Beneath, Closed
 from tservice.files.text import check_open
 
 PIECE = 64 * 1024
-"""Bytes that are told at a time."""
+"""Largest chunk in bytes."""
 
 LINES_BYTES = 1024 * 1024
-"""Of the last lines, at most so much."""
+"""Limit of bytes of the last lines."""
 
 COMPARED = 16
-"""Pieces at the beginning of what was read, and at its end, that each change has compared."""
+"""Chunks at the beginning and the end of the read part that are compared after each change."""
 
 KEPT = 256
-"""Pieces from the beginning that are compared as well once the file has come to rest."""
+"""Chunks from the beginning that are also compared once the file is at rest."""
 
 SETTLED_SECONDS = 2.0
-"""A file that changed within this time may change again without a new time of change."""
+"""Seconds within which a changed file may change again with the same modification time."""
 
 
 @frozen
 class News:
-    """What one look found.
+    """Result of one read.
 
-    @ivar text: what was added.
-    @ivar truncated: the file was written anew, and C{text} is from its beginning.
-    @ivar more: there is more of it.
+    @ivar text: appended text.
+    @ivar truncated: the file was rewritten, and C{text} is from its beginning.
+    @ivar more: there may be more text.
     """
 
     text: str = ""
@@ -45,9 +45,9 @@ class News:
 
 @define(eq=False)
 class ReadPart:
-    """Digests of the part of a file that was read, to find out whether it was written anew.
+    """Digests of the part of a file that was read, which show whether the file was rewritten.
 
-    A file that is cut and written in one go may be longer than before when it is looked at.
+    A file that is truncated and rewritten in one go may be longer at the next read.
 
     @ivar size: bytes of the part.
     """
@@ -58,7 +58,7 @@ class ReadPart:
 
     @classmethod
     def before(cls, descriptor: int, position: int) -> ReadPart:
-        """Read what has to be known of the part of a file before C{position}."""
+        """Read the digests of the part of a file before C{position}."""
         whole = position // PIECE
         part = cls(whole * PIECE)
         for at in range(whole):
@@ -68,7 +68,7 @@ class ReadPart:
         return part
 
     def add(self, data: bytes) -> None:
-        """Take what was read behind the part."""
+        """Append data that was read after the part."""
         while data:
             taken = data[: PIECE - self.size % PIECE]
             self._last.update(taken)
@@ -78,9 +78,9 @@ class ReadPart:
                 self._close_piece(self.size // PIECE - 1)
 
     def is_in(self, descriptor: int, whole: bool) -> bool:
-        """Tell whether the file still begins with this part.
+        """Return true if the file still begins with this part.
 
-        @param whole: compare all pieces that are kept, not just those at both ends.
+        @param whole: compare all stored chunks, not only those at both ends.
         """
         open_at = self.size // PIECE
         rest = os.pread(descriptor, self.size % PIECE, open_at * PIECE)
@@ -99,9 +99,9 @@ class ReadPart:
 
 @define(eq=False)
 class Tail:
-    """One file, by its name: whatever has that name is followed.
+    """File followed by name: a replacement with the same name is followed too.
 
-    @ivar folder: descriptor of the folder that the file is in, links resolved; set by L{begin}.
+    @ivar folder: descriptor of the file's folder with links resolved; set by L{begin}.
     """
 
     workspace: str
@@ -110,7 +110,7 @@ class Tail:
     folder: int = -1
     _descriptor: int | None = None
     _read: ReadPart = field(factory=ReadPart)
-    # Size and time of change with which the part was compared last, and whether that had settled.
+    # Size and change time at the last comparison, and whether the file had settled then.
     _compared: tuple[int, int] | None = None
     _has_settled: bool = False
     _decode: codecs.IncrementalDecoder = field(
@@ -118,9 +118,9 @@ class Tail:
     )
 
     def begin(self, held: ExitStack, lines: int) -> News:
-        """Open it, for the last C{lines}.
+        """Open the file and return its last C{lines}.
 
-        @param held: closes what is opened.
+        @param held: closes the opened descriptors.
         @raise ServiceError: 400: no regular file; 403: outside, or a secret.
         @raise OSError: it is missing, or may not be read.
         """
@@ -135,16 +135,16 @@ class Tail:
         return self._read_on(self._descriptor)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close all descriptors."""
         for descriptor in (self._descriptor, None if self.folder < 0 else self.folder):
             if descriptor is not None:
                 os.close(descriptor)
         self._descriptor, self.folder = None, -1
 
     def look(self, now: float = 0.0) -> News:
-        """Return what is new.  What is left of a file that was replaced comes before the new one.
+        """Return new text. The rest of a replaced file comes before the new one.
 
-        @param now: Unix seconds; a file that was changed long before is not compared again.
+        @param now: Unix seconds; a file that changed long before is not compared again.
         """
         if self._descriptor is None:
             return News()
@@ -161,13 +161,13 @@ class Tail:
         return self._from_beginning(replacing)
 
     def _is_new(self, descriptor: int, status: os.stat_result, now: float) -> bool:
-        """Tell whether the file no longer begins with what was read."""
+        """Return true if the file no longer begins with the read part."""
         if status.st_size < self._read.size:
             return True
         seen = (status.st_size, status.st_ctime_ns)
         is_behind = status.st_size > self._read.size
         if seen == self._compared and (is_behind or self._has_settled):
-            # While there is more to read, the next comparison waits for its end.
+            # While there is more to read, the next comparison waits until all is read.
             return False
         self._compared = seen
         self._has_settled = now - status.st_ctime >= SETTLED_SECONDS
@@ -184,13 +184,13 @@ class Tail:
         return News(self._decode.decode(data), truncated, more=bool(data))
 
     def _open_other(self, descriptor: int) -> int | None:
-        """Open the file that has the name now, if it is another one."""
+        """Open the file that has the name now, if it is a different one."""
         try:
             with Beneath(self.workspace, self.closed) as beneath, beneath.find(self.path) as spot:
                 check_open(spot)
                 found = spot.open()
         except FileNotFoundError:
-            return None  # it may come back
+            return None  # it may be created again
         if os.path.sameopenfile(found, descriptor):
             os.close(found)
             return None
@@ -202,7 +202,7 @@ def _digest(data: bytes) -> bytes:
 
 
 def last_lines(descriptor: int, size: int, lines: int) -> int:
-    """Where the last C{lines} begin, or as much of them as L{LINES_BYTES} hold."""
+    """Return the offset of the last C{lines}, limited to L{LINES_BYTES}."""
     at = size
     if lines <= 0:
         return at
@@ -213,7 +213,7 @@ def last_lines(descriptor: int, size: int, lines: int) -> int:
         piece = os.pread(descriptor, at - begin, begin)
         end = len(piece)
         if at == size and piece.endswith(b"\n"):
-            end -= 1  # of the last line itself
+            end -= 1  # the end of the last line itself
         while (cut := piece.rfind(b"\n", 0, end)) >= 0:
             found += 1
             if found == lines:

@@ -1,4 +1,4 @@
-"""A file as it is shown: lines of text, or what it is instead (protocol-files)."""
+"""Contents of a file for display: lines of text, or a description (protocol-files)."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
-"""What texts in other encodings begin with; the longer marks first."""
+"""Byte order marks of other encodings; the longer marks first."""
 
 _MEDIA = {"image": "image", "audio": "audio", "video": "video"}
 
 
 @frozen(kw_only=True)
 class TextWanted:
-    """What is asked for.
+    """Request for text.
 
-    @ivar start: the first line, from 1; C{lines}: how many at most.  Both are clamped.
+    @ivar start: the first line, from 1; C{lines}: limit of lines.  Both are clamped.
     @ivar reveal: an environment file may be shown.
     """
 
@@ -54,7 +54,7 @@ class TextWanted:
 
 
 def show(workspace: str, wanted: TextWanted, closed: Closed) -> dict[str, Any]:
-    """The answer of C{GET file-content}, less C{url}.
+    """Return the answer of C{GET file-content}, without C{url}.
 
     @raise ServiceError: 400: no regular file; 403: outside, or a secret.
     @raise OSError: it is missing, or may not be read.
@@ -69,7 +69,7 @@ def show(workspace: str, wanted: TextWanted, closed: Closed) -> dict[str, Any]:
 
 
 def check_open(spot: Spot, *, reveal: bool = False) -> None:
-    """Refuse a secret, by the path that was asked for and by its own.
+    """Refuse a secret, by the requested path and by the resolved one.
 
     @raise ServiceError: 403.
     """
@@ -119,7 +119,7 @@ def _why_not_editable(content: bytes, spot: Spot) -> str | None:
 
 
 def why_no_text(content: bytes) -> str:
-    """Tell why bytes are shown as such.
+    r"""Return the reason why a file is shown as bytes.
 
     >>> why_no_text(b"\\xff\\xfea\\x00")
     'The file is UTF-16 text. Only UTF-8 text can be shown and edited.'
@@ -128,7 +128,7 @@ def why_no_text(content: bytes) -> str:
         if content.startswith(mark):
             return f"The file is {encoding} text. Only UTF-8 text can be shown and edited."
     if b"\0" in content:
-        return "The file holds NUL bytes, so it is not shown as text."
+        return "The file contains NUL bytes, so it is not shown as text."
     try:
         content.decode()
     except UnicodeDecodeError as error:
@@ -138,7 +138,7 @@ def why_no_text(content: bytes) -> str:
 
 
 def sort_of(name: str, head: bytes) -> tuple[str | None, str]:
-    """What a file is, and its media type; C{None}: text, as far as its first bytes tell."""
+    """Return the kind of a file and its media type; C{None}: text, judging by its first bytes."""
     image = image_type(head[:HEAD_BYTES])
     if image is not None:
         return "image", mimetypes.types_map.get(f".{image}", f"image/{image}")
@@ -162,10 +162,9 @@ def _looks_like_text(head: bytes) -> bool:
 
 
 def excerpt(text: str, start: int, lines: int) -> dict[str, Any]:
-    """Some lines of C{text}, with where they are in it.
+    """Return some lines of C{text} with their position.
 
-    Of one answer there are L{CONTENT_BYTES} at most; of a single line that is longer, its
-    beginning.
+    An answer has L{CONTENT_BYTES} at most; a longer single line is cut.
     """
     total = text.count("\n") + (not text.endswith("\n") and bool(text))
     start = max(start, 1)
@@ -185,9 +184,10 @@ def excerpt(text: str, start: int, lines: int) -> dict[str, Any]:
 
 
 def _line(text: str, at: int, count: int) -> int:
-    """Where the line begins that is C{count} lines behind C{at}, or the end.
+    """Return the offset of the line C{count} lines after C{at}, or the end.
 
-    In strides that are halved: ten million lines one by one take a second of everybody's time.
+    It advances in strides that are halved: ten million lines one by one would hold the interpreter
+    lock for a second.
     """
     stride = _STRIDE
     while count and at < len(text):
@@ -200,7 +200,7 @@ def _line(text: str, at: int, count: int) -> int:
 
 
 def line_ends(content: bytes) -> str:
-    """C{lf}, C{crlf} or C{mixed}."""
+    """Return C{lf}, C{crlf} or C{mixed}."""
     both, single = content.count(b"\r\n"), content.count(b"\n")
     if not both:
         return "lf"
@@ -208,7 +208,7 @@ def line_ends(content: bytes) -> str:
 
 
 def read_all(descriptor: int, limit: int) -> bytes:
-    """Everything, but not more than C{limit} bytes."""
+    """Read at most C{limit} bytes."""
     pieces, at = [], 0
     while at < limit and (piece := os.pread(descriptor, min(_PIECE, limit - at), at)):
         pieces.append(piece)

@@ -1,4 +1,4 @@
-"""The tree of a workspace, breadth first (protocol-files)."""
+"""File tree of a workspace, breadth first (protocol-files)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Entry = dict[str, Any]
 
 @frozen(kw_only=True)
 class TreeWanted:
-    """What is asked for.
+    """Request for a tree.
 
     @ivar depth: levels, from 1; clamped.
     """
@@ -37,9 +37,9 @@ class TreeWanted:
 
 @frozen
 class _Folder:
-    """One that is still to be listed.
+    """Folder that is still to be listed.
 
-    @ivar steps: the way from where the tree begins; no links are on it.
+    @ivar steps: path from the root of the tree; without links.
     """
 
     steps: tuple[bytes, ...]
@@ -48,7 +48,7 @@ class _Folder:
 
 @define
 class Tree:
-    """A tree as it grows; bounded by L{TREE_ENTRIES}."""
+    """Builder of a tree; limited to L{TREE_ENTRIES}."""
 
     top: Spot
     wanted: TreeWanted
@@ -59,7 +59,7 @@ class Tree:
     _waiting: deque[_Folder] = field(factory=deque)
 
     def grow(self) -> list[Entry]:
-        """The entries of the folder where it begins, those below inside of them."""
+        """Return the entries of the root folder, with nested entries inside."""
         beginning: Entry = {"path": self.top.path}
         self._list(self.top.open_folder(), _Folder((), beginning))
         depth = min(max(self.wanted.depth, 1), TREE_DEPTH)
@@ -74,7 +74,7 @@ class Tree:
         if self._count >= TREE_ENTRIES:
             folder.entry["truncated"] = self.truncated = True
             return
-        with suppress(OSError):  # it is gone, or another thing now, or closed to the user
+        with suppress(OSError):  # it was removed or replaced, or the user may not read it
             descriptor = self._open(folder.steps)
             if self.closed.hides(os.fstat(descriptor)):
                 os.close(descriptor)
@@ -95,7 +95,7 @@ class Tree:
             os.close(at)
 
     def _list(self, descriptor: int, folder: _Folder) -> None:
-        """Take in the folder, of which C{descriptor} is then closed."""
+        """Add the entries of the folder, and close C{descriptor}."""
         try:
             room = TREE_ENTRIES - self._count
             names = list(islice(self._in_order(descriptor), room + 1))
@@ -111,7 +111,7 @@ class Tree:
             os.close(descriptor)
 
     def _in_order(self, descriptor: int) -> Iterator[str]:
-        """Names, folders first, whatever their case."""
+        """Yield names, folders first, ignoring case."""
         folders: list[str] = []
         files: list[str] = []
         with os.scandir(descriptor) as found:
@@ -126,7 +126,7 @@ class Tree:
     def _take(self, folder: int, each: str, prefix: str, steps: tuple[bytes, ...]) -> Entry | None:
         try:
             status = os.stat(each, dir_fd=folder, follow_symlinks=False)
-        except OSError:  # gone meanwhile
+        except OSError:  # removed in the meantime
             return None
         raw = os.fsencode(each)
         name = shown(raw)
@@ -148,9 +148,9 @@ class Tree:
 
 
 def list_tree(workspace: str, wanted: TreeWanted, closed: Closed) -> dict[str, Any]:
-    """The answer of C{GET files}.
+    """Return the answer of C{GET files}.
 
-    @raise ServiceError: 400: no folder; 403: outside, or closed.
+    @raise ServiceError: 400: no folder; 403: outside, or inaccessible.
     @raise OSError: it is missing, or may not be read.
     """
     with Beneath(workspace, closed) as beneath, beneath.find(wanted.path) as spot:

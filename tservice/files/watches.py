@@ -1,4 +1,4 @@
-"""Folders that are watched for changes in them (inotify(7))."""
+"""Watching of folders for changes (inotify(7))."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ _CHANGES = (
 
 READ_BYTES = 64 * 1024
 REST_SECONDS = 0.05
-"""Nothing is read for so long after a read: who may write there can make a million changes a
-second.  The kernel keeps what it has room for."""
+"""Pause between reads: a writer can make a million changes a second.  The kernel queues events as
+far as it has room.
+"""
 AT_ONCE, TURN_SECONDS = 4, 0.008
-"""So many are told in one turn, and the next so long behind it: each looks then, and hundreds that
-look at once hold everybody else up."""
+"""Listeners notified in one reactor turn, and the seconds until the next turn: hundreds of reads in
+one turn would delay all other work."""
 
 _EVENT = struct.Struct("=iIII")
 
 
 class _Notices(inotify.INotify):
-    """Tells of each folder once a read, and of all of them where the kernel had no room.
+    """Notifier that reports each folder once per read, and all folders after a queue overflow.
 
-    Twisted's own tells of each event, with its path, which would be all that the reactor does.
+    Twisted's own class reports each event with its path, which would use up the reactor's time.
     """
 
     _resting: IDelayedCall | None = None
@@ -61,7 +62,7 @@ class _Notices(inotify.INotify):
             at += _EVENT.size + size
             told |= set(self._watchpoints) if mask & inotify.IN_Q_OVERFLOW else {watch}
         for watch in told:
-            # Whoever is told may end a watch, and the kernel still tells of one that was ended.
+            # A callback may end a watch, and the kernel still reports ended watches.
             found = self._watchpoints.get(watch)
             if found is not None:
                 for callback in tuple(found.callbacks):
@@ -79,9 +80,9 @@ class _Notices(inotify.INotify):
 
 @frozen(eq=False)
 class _Watched:
-    """One folder, by a descriptor of its own: whoever renames it is followed.
+    """Watched folder with its own descriptor, so that renaming it does no harm.
 
-    @ivar listeners: who is told, each by a key of its own.
+    @ivar listeners: callbacks, each by a unique key.
     """
 
     path: FilePath[str]
@@ -90,9 +91,9 @@ class _Watched:
 
 
 class Watches:
-    """Every folder that somebody follows a file in.
+    """Watches of all folders with followed files.
 
-    The kernel gives one watch to a folder, however often it is asked for: so they are counted here.
+    The kernel keeps one watch for a folder, however often it is added: so they are counted here.
     """
 
     _log = Logger()
@@ -101,7 +102,7 @@ class Watches:
         self._reactor = reactor
         self._notify: _Notices | None = None
         self._watched: dict[tuple[int, int], _Watched] = {}
-        # Whom something was heard for, and who was not told yet: each once.
+        # Listeners that are still to be notified: each once.
         self._due: dict[object, Heard] = {}
         self._turn: IDelayedCall | None = None
 
@@ -109,11 +110,11 @@ class Watches:
         return len(self._watched)
 
     def watch(self, folder: int, heard: Heard) -> Callable[[], None]:
-        """Tell C{heard} whenever something changes in C{folder}.
+        """Call C{heard} after each change in C{folder}.
 
         @param folder: a descriptor, which may be closed afterwards.
-        @return: ends it; may be called twice.
-        @raise ServiceError: 422: the system watches no more folders.
+        @return: ends the watch; may be called twice.
+        @raise ServiceError: 422: the system's limit of watches is reached.
         """
         status = os.fstat(folder)
         key = (status.st_dev, status.st_ino)
@@ -130,7 +131,7 @@ class Watches:
         return stop
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """End all watches."""
         for key in tuple(self._watched):
             self._end(key)
 
@@ -144,9 +145,9 @@ class Watches:
             self._notify.watch(watched.path, _CHANGES, callbacks=[self._told(watched)])
         except (inotify.INotifyError, OSError) as error:
             os.close(descriptor)
-            self._log.warn("no folder can be watched: {error}", error=str(error))
+            self._log.warn("cannot watch a folder: {error}", error=str(error))
             self._rest()
-            raise failed("path: the system watches no more folders") from error
+            raise failed("path: the system's limit of watched folders is reached") from error
         self._watched[key] = watched
         return watched
 
@@ -159,12 +160,12 @@ class Watches:
         return told
 
     def _tell(self) -> None:
-        """Tell the next few; those who are due again come last."""
+        """Notify the next few listeners; those that are due again come last."""
         self._turn = None
         for own in tuple(islice(self._due, AT_ONCE)):
             heard = self._due.pop(own, None)
             if heard is None:
-                # Whoever was told before had this one end.
+                # An earlier listener ended this watch.
                 continue
             try:
                 heard()
@@ -176,7 +177,7 @@ class Watches:
     def _end(self, key: tuple[int, int]) -> None:
         watched = self._watched.pop(key)
         if self._notify is not None:
-            # The watch goes first, for a closed descriptor may be another file's at once.
+            # Remove the watch first: a closed descriptor may be reused for another file.
             self._notify.ignore(watched.path)
         os.close(watched.descriptor)
         self._rest()

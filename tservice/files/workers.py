@@ -1,7 +1,7 @@
-"""As whom, and where, the work on a workspace is done: the one place that knows.
+"""Execution of file work with the rights of a workspace's location.
 
-Everything is done behind the door for files, in a thread to which the kernel gives the rights of
-the session's place for as long as it takes (L{Place.act}).
+All work runs in the worker pool for files, in a thread to which the kernel gives the rights of the
+session's location while it runs (L{Place.act}).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 
 class Files(Protocol):
-    """The door for files (L{tservice.core.doors.threads.Door})."""
+    """Worker pool for files (L{tservice.core.doors.threads.Door})."""
 
     def run(
         self, work: Callable[[], _T], place: str = ..., *, at: str = ..., owner: str | None = ...
@@ -37,33 +37,33 @@ class Files(Protocol):
 
 @frozen
 class Workers:
-    """Who works on workspaces."""
+    """Provider of workers for workspaces."""
 
     files: Files
     places: Places
     bounds: WorkspaceBounds
 
     async def of(self, workspace: Workspace) -> Worker:
-        """Who works on that one.
+        """Return the worker for a workspace.
 
-        @raise ServiceError: 400: its files are not this machine's; 422, 429: the system does not
-            say who its user is; 422 naming C{osUser}: its account has another one now.
+        @raise ServiceError: 400: its files are not on this machine; 422, 429: the system did not
+            report who its user is; 422 naming C{osUser}: its account has another OS user now.
         """
         self.bounds.judge(workspace.owner, workspace.place)
         await self.places.ask(workspace.place)
         place = self.places.recall(workspace.place)
         if not place.near:
             reason = place.closed or place.id.kind.value
-            raise invalid("id", f"{reason}: files of the session cannot be reached yet")
+            raise invalid("id", f"{reason}: files of the session are not accessible yet")
         return Worker(self.files, place, workspace.folder, workspace.owner)
 
 
 @frozen
 class Worker:
-    """Works in one place, in one workspace: what hangs there holds up nobody else.
+    """Worker for one workspace in one location; work that hangs there delays no other.
 
-    @ivar folder: the workspace's.
-    @ivar owner: the account whose it is.
+    @ivar folder: folder of the workspace.
+    @ivar owner: account that owns it.
     """
 
     files: Files
@@ -72,10 +72,9 @@ class Worker:
     owner: str | None
 
     def run(self, work: Callable[[], _T]) -> Awaitable[_T]:
-        """Do C{work}.
+        """Run C{work}.
 
-        Fails with a L{ServiceError} for what an C{OSError} means to a caller, and where the door
-        lets nothing in.
+        An C{OSError} becomes a L{ServiceError}; a full worker pool raises one too.
         """
         acting = partial(self.place.act, partial(_told, work))
         return self.files.run(acting, at=self.folder, owner=self.owner)
@@ -89,14 +88,14 @@ def _told(work: Callable[[], _T]) -> _T:
 
 
 def refusal(error: OSError) -> Exception:
-    """What a caller is told of C{error}; itself where it is about the disk."""
+    """Return the error that a caller gets for C{error}; the same error if it concerns the disk."""
     if trouble(error) is not None:
         return error
     match error.errno:
         case None | errno.ENOENT | errno.ENOTDIR:
             return not_found("File")
         case errno.EACCES | errno.EPERM:
-            return ServiceError(ErrorCode.FORBIDDEN, "path: the system does not permit it")
+            return ServiceError(ErrorCode.FORBIDDEN, "path: permission denied")
         case errno.ELOOP | errno.ENAMETOOLONG | errno.EINVAL:
             return invalid("path", os.strerror(error.errno).lower())
         case _:
@@ -105,9 +104,9 @@ def refusal(error: OSError) -> Exception:
 
 @define(eq=False)
 class Handle:
-    """What stays open from one piece of work to the next, and is closed whatever happens.
+    """Holder of resources that stay open between pieces of work, and are closed in every case.
 
-    A thread whose caller has left may still be at work: then it closes.
+    A thread may still work after its caller is gone: it closes the resources at its end.
     """
 
     worker: Worker
@@ -117,7 +116,7 @@ class Handle:
     _over: bool = False
 
     async def use(self, work: Callable[[ExitStack], _T]) -> _T:
-        """Do C{work}, which puts what it opens into the stack; one at a time."""
+        """Run C{work}, which puts opened resources into the stack; one call at a time."""
         return await self.worker.run(partial(self._use, work))
 
     async def close(self) -> None:
@@ -125,7 +124,7 @@ class Handle:
         try:
             await self.worker.run(self._close)
         except ServiceError:
-            # The door is shut.  The reactor's thread must not: a close waits for its mount too.
+            # The pool is closed.  Do not use the reactor's thread: the mount may block it.
             threading.Thread(target=self._close, name="tservice-close", daemon=True).start()
 
     def _use(self, work: Callable[[ExitStack], _T]) -> _T:

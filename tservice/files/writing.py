@@ -1,4 +1,4 @@
-"""Saving an edited file: whole or not at all, and over nobody's change (protocol-files)."""
+"""Saving of an edited file: atomic, and without overwriting changes of others (protocol-files)."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _CONFIGURES = (
 
 TURN_SECONDS = 10.0
 _TURNS = tuple(threading.Lock() for _ in range(64))
-"""Two who save one file at once take turns; files share a turn by chance, which costs a moment."""
+"""Locks that serialize saves of the same file; unrelated files may share a lock."""
 
 
 @frozen(kw_only=True)
 class Edit:
-    """What is to be saved.
+    """Edit to be saved.
 
-    @ivar base_hash: SHA-256 of what was edited; C{None}: there was no such file.
-    @ivar force: whatever there is by now.
-    @ivar runs: whether a file at that absolute path could have something run; only callers with
-        the grant to bypass permissions may write one, for whom it is C{None}.
+    @ivar base_hash: SHA-256 of the edited text; C{None}: the file did not exist.
+    @ivar force: overwrite later changes.
+    @ivar runs: returns whether a file at that absolute path could have something run; such a file
+        needs the grant to bypass permissions. C{None}: the caller has the grant.
     """
 
     path: str
@@ -49,12 +49,11 @@ class Edit:
 
 
 def save(workspace: str, edit: Edit, closed: Closed) -> dict[str, Any]:
-    """The answer of C{PUT file-content}.
+    """Save an edit and return the answer of C{PUT file-content}.
 
-    @raise ServiceError: 400: no regular file; 403: outside, a secret, or a file that
-        needs the grant; 404: it is gone; 409:
-        it was changed, or is there already.
-    @raise OSError: it may not be written, or the disk takes nothing.
+    @raise ServiceError: 400: no regular file; 403: outside, a secret, or a file
+        that needs the grant; 404: it was removed; 409: it was changed, or exists already.
+    @raise OSError: it may not be written, or the disk is full.
     """
     with Beneath(workspace, closed) as beneath, beneath.find(edit.path) as spot:
         check_open(spot)
@@ -93,7 +92,7 @@ def _write(spot: Spot, edit: Edit) -> os.stat_result:
 
 
 def _judge(spot: Spot, edit: Edit) -> os.stat_result | None:
-    """The status of the file that is there now.
+    """Return the status of the existing file.
 
     @raise ServiceError: 404 or 409: it is not the one that was edited.
     """
@@ -109,15 +108,15 @@ def _judge(spot: Spot, edit: Edit) -> os.stat_result | None:
         now = Spot(names=spot.names, folder=spot.folder, descriptor=found, status=os.fstat(found))
         now.check_regular()
         if not edit.force and _hash_of(now) != edit.base_hash:
-            raise conflict("path: the file was changed meanwhile" if edit.base_hash else
-                           "path: there is such a file already")  # fmt: skip
+            raise conflict("path: the file was changed since you opened it" if edit.base_hash else
+                           "path: the file exists already")  # fmt: skip
         return now.require()
     finally:
         os.close(found)
 
 
 def _hash_of(spot: Spot) -> str:
-    """Nothing for what is too large to have been edited."""
+    """Return the hash of a file; empty if it is too large to have been edited."""
     if spot.require().st_size > TEXT_BYTES:
         return ""
     descriptor = spot.open()
@@ -128,7 +127,7 @@ def _hash_of(spot: Spot) -> str:
 
 
 def _take_over(descriptor: int, before: os.stat_result | None) -> None:
-    """Give a new file the mode and owner of the one in whose place it comes."""
+    """Give a new file the mode and owner of the file that it replaces."""
     if before is None:
         os.fchmod(descriptor, _MODE)
         return
@@ -140,7 +139,7 @@ def _take_over(descriptor: int, before: os.stat_result | None) -> None:
 def _put(folder: int, temporary: bytes, name: bytes, *, new: bool) -> None:
     """Give the file its name.
 
-    @param new: nothing may have it.
+    @param new: the name must not be in use.
     @raise ServiceError: 409.
     """
     if not new:
@@ -149,7 +148,7 @@ def _put(folder: int, temporary: bytes, name: bytes, *, new: bool) -> None:
     try:
         name_anew(folder, temporary, name)
     except FileExistsError:
-        raise conflict("path: there is such a file already") from None
+        raise conflict("path: the file exists already") from None
 
 
 def _sync_folder(folder: int) -> None:
@@ -164,7 +163,7 @@ def _sync_folder(folder: int) -> None:
 def _turn(folder: os.stat_result, name: bytes) -> Iterator[None]:
     lock = _TURNS[hash((folder.st_dev, folder.st_ino, name)) % len(_TURNS)]
     if not lock.acquire(timeout=TURN_SECONDS):
-        raise failed("path: somebody else is saving it and does not come to an end")
+        raise failed("path: another save of this file is still running; try again later")
     try:
         yield
     finally:

@@ -157,7 +157,7 @@ class ReceiverTests(WorkspaceCase):
     def test_what_is_not_what_its_name_says(self) -> None:
         for content in (b"text", PNG):
             found = self.refused(form([("file", "a.jpg", content)]))
-            self.assertEqual("400 file: is named as a jpg image and is none", found)
+            self.assertEqual("400 file: is named as a jpg image, but is not one", found)
         self.receive(form([("file", "a.png", PNG)]))
 
     def test_too_much(self) -> None:

@@ -52,7 +52,7 @@ class WorkersTests(WorkspaceCase):
             workspace = evolve(self.workspace, place=PlaceId(kind=kind, name="h"))
             asked = Deferred.fromCoroutine(self.workers.of(workspace))
             refused = self.failureResultOf(asked, ServiceError).value
-            self.assertEqual(f"id: {reason}: files of the session cannot be reached yet",
+            self.assertEqual(f"id: {reason}: files of the session are not accessible yet",
                              refused.message)  # fmt: skip
         self.assertEqual([], self.door.places)
 
