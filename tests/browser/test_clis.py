@@ -84,7 +84,7 @@ class ClisTests(BrowserCase):
         expect(row.get_by_test_id("cli-installing")).to_contain_text("prefix ")
         row.get_by_test_id("cli-cancel").click()
         expect(row.get_by_test_id("cli-installing")).to_have_count(0)
-        expect(page.get_by_test_id("clis-problem")).to_contain_text("cut short")
+        expect(page.get_by_test_id("clis-problem")).to_contain_text("was cancelled")
 
     def test_a_file_that_is_broken(self) -> None:
         self.service.request("PUT", "/api/settings", {"cliManagementEnabled": True}).data()

@@ -104,7 +104,7 @@ class BarePathTests(DaemonCase):
         body = {"mode": "primary", "workingDir": str(one.home), "start": True}
         answer = one.request("POST", "/api/sessions", body)
         self.assertEqual(422, answer.status)
-        self.assertIn("looked for in", answer.json()["error"])
+        self.assertIn("searched in", answer.json()["error"])
         self.assertIn(BARE, answer.json()["error"])
         report = one.request("GET", "/api/doctor?category=core").data()
         self.assertIn(str(one.home / ".bun/bin"), report["lookedIn"])

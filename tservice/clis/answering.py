@@ -1,4 +1,4 @@
-"""Which keys answer an agent's dialogs (protocol-approvals, protocol-environment)."""
+"""Keys that answer an agent's dialogs (protocol-approvals, protocol-environment)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _Move = Literal["Up", "Down", "Left", "Right"]
 
 
 class AnswerKeys(Record):
-    """The keys of an agent's dialogs, beside the digits and Enter.
+    """Keys of an agent's dialogs, in addition to the digits and Enter.
 
-    @ivar deny: refuses what is asked.
-    @ivar back: moves the highlight to the option before, where digits do not answer.
-    @ivar forward: moves it to the option behind.
+    @ivar deny: refuses the request.
+    @ivar back: moves the highlight to the previous option, where digits do not answer.
+    @ivar forward: moves the highlight to the next option.
     """
 
     deny: Literal["Escape", "C-c"] = "Escape"

@@ -1,6 +1,6 @@
-"""From an entry and launch parameters to the words of a command.  Pure.
+"""Construction of a command line from an entry and launch parameters.  Pure functions.
 
-No shell ever reads them.
+No shell reads the result.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 def resolve_params(
     entry: CliEntry, given: Mapping[str, object], *, granted: bool
 ) -> tuple[dict[str, ParamValue], tuple[str, ...]]:
-    """Check what was given, fill in the defaults, lower what needs the grant.
+    """Validate launch parameters, fill in defaults, and lower values that need the grant.
 
     @param given: C{None} as a value means absent.
-    @return: the parameters to use, and the names of those that were lowered.
-    @raise ServiceError: 400 naming C{params.<name>}; 403 for a privileged value that the entry
-        gives no substitute for.
+    @return: the parameters to use, and the names of the lowered ones.
+    @raise ServiceError: 400 naming C{params.<name>}; 403 for a privileged value without a
+        substitute.
     """
     for name in given:
         if name not in entry.params:
@@ -43,9 +43,9 @@ def resolve_params(
 
 
 def check_unlowered(entry: CliEntry, used: Mapping[str, ParamValue]) -> None:
-    """Refuse parameters in use that somebody without the grant would not be given.
+    """Refuse parameters in use that need the grant.
 
-    @param used: as L{resolve_params} returned them, perhaps for another C{entry}.
+    @param used: as returned by L{resolve_params}, perhaps for another C{entry}.
     @raise ServiceError: 403.
     """
     for name, param in entry.params.items():
@@ -56,13 +56,13 @@ def check_unlowered(entry: CliEntry, used: Mapping[str, ParamValue]) -> None:
 def build_argv(
     entry: CliEntry, binary: str, params: Mapping[str, ParamValue], resume: str | None
 ) -> tuple[str, ...]:
-    """The command: the binary, the entry's words, how to resume, the flags.
+    """Return the command: the binary, the entry's words, the resume words, the flags.
 
-    A word of C{argv} whose parameter has no value is left out; a parameter that C{argv} names
-    gives no flag.
+    A word of C{argv} whose parameter has no value is left out; a parameter that C{argv} names gives
+    no flag.
 
-    @param params: as L{resolve_params} returned them.
-    @param resume: as L{check_resume} accepted it.
+    @param params: as returned by L{resolve_params}.
+    @param resume: as accepted by L{check_resume}.
     """
     words = entry.argv
     if words[0] in entry.binaries:
@@ -83,14 +83,16 @@ def build_argv(
 
 
 def check_resume(entry: CliEntry, conversation: str) -> None:
-    """Refuse a conversation id that could be read as anything else.
+    """Refuse a conversation id that could be read as an option or more than one word.
 
     @raise ServiceError: 400 naming C{resumeSessionId}.
     """
     if entry.resume is None:
         raise invalid("resumeSessionId", f"{entry.label} cannot resume a conversation")
     if not _CONVERSATION.fullmatch(conversation):
-        raise invalid("resumeSessionId", "must be 1 to 100 letters, digits, _ and -, not first -")
+        raise invalid(
+            "resumeSessionId", "must be 1 to 100 letters, digits, _ and -, and not begin with -"
+        )
 
 
 def _checked(name: str, param: Param, value: object) -> ParamValue | None:

@@ -1,4 +1,4 @@
-"""Which CLIs there are, put together."""
+"""Construction of the CLI registry feature."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tservice.ground.ground import Ground
 
 
 def build_clis(ground: Ground) -> Feature[CliRegistry]:
-    """The registry; a stop ends the installs that run.
+    """Build the feature of the registry; stopping it ends running installs.
 
-    @raise ServiceError: a packaged entry is broken.
+    @raise ServiceError: a packaged entry is invalid.
     """
     registry, service = load_clis(ground)
 
     def start() -> None:
-        # Nobody waits for it before somebody looks for a program.
+        # The first search for a program waits for the result.
         ground.login.read()
 
     return Feature(
@@ -36,9 +36,9 @@ def build_clis(ground: Ground) -> Feature[CliRegistry]:
 
 
 def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
-    """The registry with what C{clis.json} changes in it, and who changes that.
+    """Return the registry with the changes of C{clis.json}, and the service that manages them.
 
-    @raise ServiceError: a packaged entry is broken.
+    @raise ServiceError: a packaged entry is invalid.
     """
     versions = Versions(
         clock=ground.reactor,

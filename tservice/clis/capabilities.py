@@ -1,4 +1,4 @@
-"""What the service knows of an agent: how its screen reads, where its files are."""
+"""Capabilities of an agent: how to read its screen, where its files are."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from tservice.clis.words import EnvName, Record, Text, Word, compiled
 
 
 class Hooks(StrEnum):
-    """Whether the agent tells of itself by hooks."""
+    """Support of hooks by an agent."""
 
     NONE = "none"
     ALWAYS = "always"
 
 
 class Trust(StrEnum):
-    """Whether the service answers the agent's folder-trust dialog."""
+    """Policy for the agent's folder-trust dialog."""
 
     NONE = "none"
     ANSWER = "answer"
 
 
 class ComposerShape(StrEnum):
-    """What holds the composer: see L{tservice.terminal.rules.ScreenRules}."""
+    """Shape of the composer: see L{tservice.terminal.rules.ScreenRules}."""
 
     FRAMED = "framed"
     ROW = "row"
@@ -38,22 +38,22 @@ class ComposerShape(StrEnum):
 
 
 class Attachment(StrEnum):
-    """How the agent takes a file in a prompt (protocol-uploads)."""
+    """Form in which the agent takes a file in a prompt (protocol-uploads)."""
 
     PATH = "path"
-    """By its path, which its tools read."""
+    """The path, which the agent's tools read."""
     AT = "at"
-    """By C{@} and its path, which has the file read in with the prompt."""
+    """C{@} and the path, which includes the file in the prompt."""
     PASTE = "paste"
-    """An image by its path, pasted by itself in brackets; other files as by C{PATH}."""
+    """The path of an image, pasted alone in brackets; other files as with C{PATH}."""
 
     def text(self, path: str) -> str:
-        """What to type for the file C{path}, which is absolute."""
+        """Return the text to type for the file C{path}, which is absolute."""
         return f"@{path}" if self is Attachment.AT else path
 
 
 class Transcript(StrEnum):
-    """Whose format the agent's own transcript files have."""
+    """Format of the agent's transcript files."""
 
     NONE = "none"
     CLAUDE = "claude"
@@ -72,7 +72,7 @@ class McpFormat(StrEnum):
 
 
 class CustomModelStyle(StrEnum):
-    """How a custom model endpoint is put into the agent (protocol-models)."""
+    """Way to configure a custom model endpoint in the agent (protocol-models)."""
 
     NONE = "none"
     CLAUDE_ENV = "claude-env"
@@ -92,11 +92,11 @@ class ConfigReader(StrEnum):
 
 
 class ModelDetect(Record):
-    """Where the screen names the model.
+    """Detection of the model name on the screen.
 
     @ivar pattern: searched in each of the last C{rows} rows; its one group is the name.
-    @ivar one_style: what follows the name in another colour is no part of it.
-    @ivar config_reader: a named reader of the agent's own configuration file.
+    @ivar one_style: text after the name in another colour does not belong to it.
+    @ivar config_reader: a reader of the agent's own configuration file.
     """
 
     pattern: Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -113,7 +113,7 @@ class ModelDetect(Record):
 
 
 class Relocation(Record):
-    """The variable that moves the file: to C{path} below the folder that it names."""
+    """Environment variable that moves the file: to C{path} below the folder that it names."""
 
     env_var: EnvName
     path: Word
@@ -164,33 +164,34 @@ def is_agent_configuration(path: str, sources: Iterable[FolderSource]) -> bool:
 
 
 class CustomModel(Record):
-    """How a custom model endpoint reaches the agent."""
+    """Support of custom model endpoints."""
 
     style: CustomModelStyle = CustomModelStyle.NONE
 
 
 class Capabilities(Record):
-    """What the service may count on.  The defaults are the conservative ones of custom entries.
+    """Capabilities of an agent.  The defaults are the conservative ones of custom entries.
 
-    @ivar privileged_command_gate: true: whoever launches it can run any command unasked, so it
-        takes the grant to bypass permissions.
-    @ivar composer_ready_mark: text on the screen once a prompt can be given.
-    @ivar working_line: pattern searched in each row of the screen; a hit means busy.
-    @ivar working_title: pattern searched in the pane's title; a hit means busy.
-    @ivar starting_line: pattern searched in each row of the screen while the agent comes up; a hit
-        means that its composer takes no keys yet.
-    @ivar resuming_screen: pattern searched in the whole screen of an agent that comes up to go on
-        with a conversation; a hit means that it has not read that yet, and drops what is typed.
-    @ivar prompt_glyph: what the composer's row begins with, leading blanks aside.
-    @ivar composer_shape: C{None}: C{framed} where there is a glyph, else C{mark}.
-    @ivar folder_config: the files of a working folder that can make it run something; C{None}: not
-        known, so those of every entry count.
-    @ivar attachment: how it takes a file in a prompt.
-    @ivar submission: what it makes of a prompt's end and of its Enter.
-    @ivar screen_signals: its screen tells of its dialogs and of the ends of its turns surely enough
-        for items of the inbox and for C{blocked} and C{stop}.
+    @ivar privileged_command_gate: true: the launched program can run any command without asking, so
+        launching it needs the grant to bypass permissions.
+    @ivar composer_ready_mark: text on the screen once a prompt can be entered.
+    @ivar working_line: pattern searched in each row of the screen; a match means busy.
+    @ivar working_title: pattern searched in the pane's title; a match means busy.
+    @ivar starting_line: pattern searched in each row of the screen during the start; a match means
+        that the composer takes no keys yet.
+    @ivar resuming_screen: pattern searched in the whole screen of an agent that resumes a
+        conversation; a match means that the conversation is not loaded yet, and typed input is
+        dropped.
+    @ivar prompt_glyph: beginning of the composer's row, without leading blanks.
+    @ivar composer_shape: C{None}: C{framed} if there is a glyph, else C{mark}.
+    @ivar folder_config: files of a working folder that can make it run something; C{None}: unknown,
+        so the files of every entry count.
+    @ivar attachment: form in which it takes a file in a prompt.
+    @ivar submission: its treatment of a prompt's end and of Enter.
+    @ivar screen_signals: its screen shows dialogs and ends of turns reliably enough for the inbox
+        and for C{blocked} and C{stop}.
     @ivar answers: the keys that answer its dialogs.
-    @ivar controls: what it can be told while it runs.
+    @ivar controls: settings that can be changed while it runs.
     """
 
     hooks: Hooks = Hooks.NONE

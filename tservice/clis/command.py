@@ -1,4 +1,4 @@
-"""A command run in a process group of its own, with bounds on its time and output."""
+"""Command that runs in a separate process group, with limits on time and output."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from tservice.core.process.owngroup import in_own_group
 from tservice.core.timers import cancel
 
 TIME_LIMIT = 300.0
-"""Seconds until a command is ended (protocol-clis)."""
+"""Seconds until a command is terminated (protocol-clis)."""
 GRACE = 3.0
-"""Seconds between TERM and KILL, and for pipes that others keep open after the end."""
+"""Seconds between TERM and KILL, and for pipes that other processes keep open after the end."""
 OUTPUT_LIMIT = 16 * 1024
-"""Bytes of output kept: the last ones."""
+"""Last bytes of output that are kept."""
 
 KillGroup = Callable[[int, int], None]
 
 
 @frozen(kw_only=True)
 class CommandEnd:
-    """How a command ended.
+    """Result of a command.
 
     @ivar status: the exit status; C{None} after a signal.
-    @ivar ended: it was ended by us: the time was up, or the service stops.
+    @ivar ended: terminated by the service, because of the time limit or a stop of the service.
     @ivar output: the last L{OUTPUT_LIMIT} bytes of both streams, decoded.
     """
 
@@ -48,7 +48,9 @@ class CommandEnd:
 
 
 class CliCommand(ProcessProtocol):
-    """One run.  Its owner waits for L{ended}, and calls L{end} to cut it short."""
+    """Single run of a command.  Its owner waits for L{ended}, and calls L{end} to stop it
+    early.
+    """
 
     transport: IProcessTransport
 
@@ -76,13 +78,15 @@ class CliCommand(ProcessProtocol):
         """Run C{argv} without a shell.
 
         @param argv: the first word is an absolute path.
-        @raise OSError: no process could be made.
+        @raise OSError: the process could not be started.
         """
         command = in_own_group(argv)
         processes.spawnProcess(self, command[0], command, env=dict(env), path=str(cwd))
 
     def ended(self) -> Deferred[CommandEnd]:
-        """Fires once the command is over.  Cancelling it only stops the waiting."""
+        """Return a Deferred that fires when the command has ended.  Cancelling it only stops the
+        waiting.
+        """
         if self._result is not None:
             return succeed(self._result)
         waiter: Deferred[CommandEnd] = Deferred()
@@ -90,7 +94,7 @@ class CliCommand(ProcessProtocol):
         return waiter
 
     def end(self) -> None:
-        """TERM for the whole group, KILL 3 s later; harmless when it is over or under way."""
+        """Send TERM to the whole group, and KILL 3 s later; no effect if it ended or is ending."""
         if self._result is not None or self._ending:
             return
         self._ending = True
@@ -113,12 +117,12 @@ class CliCommand(ProcessProtocol):
             self._status = reason.value.exitCode
         else:
             self._status = 0
-        # Something that it left behind may hold the pipes open for ever.
+        # A process that it left running may hold the pipes open forever.
         self._later(GRACE, self.transport.loseConnection)
 
     def processEnded(self, reason: Failure) -> None:
         if self._ending and not self._killed and self._signal(0):
-            return  # others of its group live on until the KILL
+            return  # other processes of its group live until the KILL
         self._finish()
 
     def _kill(self) -> None:
@@ -128,7 +132,7 @@ class CliCommand(ProcessProtocol):
             self._finish()
 
     def _signal(self, number: int) -> bool:
-        """Signal the group; whether there was anybody in it."""
+        """Signal the group; return true if it had any process."""
         if self._group is None:
             return False
         try:
@@ -139,7 +143,7 @@ class CliCommand(ProcessProtocol):
         return True
 
     def _signal_leader(self, number: int) -> None:
-        """Reach a process that has not yet made its group."""
+        """Signal a process that has not created its group yet."""
         if self.transport.pid is not None and number:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess(number)

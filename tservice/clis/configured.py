@@ -1,6 +1,6 @@
-"""The model that an agent's own configuration file names.  Read only; never written.
+"""Model named by an agent's own configuration file, which is only read.
 
-What cannot be read says nothing: the file is the user's, and the agent will report on it.
+Unreadable files are ignored: they belong to the user, and the agent will report the error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tservice.core.crowd import parse_toml
 from tservice.core.files import FileError, read_json, read_text
 
 MODEL_LENGTH = 64
-"""Characters of a displayed model (protocol-session)."""
+"""Longest displayed model name in characters (protocol-session)."""
 
 
 def _read_toml(path: Path) -> Any:
@@ -25,10 +25,10 @@ def _read_toml(path: Path) -> Any:
 
 @frozen
 class _Source:
-    """Where one agent keeps its choice.
+    """Location of one agent's model setting.
 
-    @ivar path: below the home folder, or C{moved} below what the variable C{env_var} names.
-    @ivar keys: the way to the model's name inside.
+    @ivar path: below the home folder; C{moved} is below the folder in the variable C{env_var}.
+    @ivar keys: path of keys to the model's name in the file.
     """
 
     path: str
@@ -55,9 +55,9 @@ _SOURCES = {
 
 
 def configured_model(reader: ConfigReader, environ: Mapping[str, str]) -> str | None:
-    """The model's name, control characters stripped, or C{None} when none is named.
+    """Return the model's name without control characters, or C{None} if none is configured.
 
-    @param environ: of the pane: C{HOME} and the relocation variables decide which file it is.
+    @param environ: of the pane: C{HOME} and the relocation variables determine the file.
     """
     source = _SOURCES[reader]
     try:
@@ -80,5 +80,5 @@ def _file(source: _Source, environ: Mapping[str, str]) -> Path:
 
 def _absolute(folder: str) -> Path:
     if not folder.startswith("/"):
-        raise ValueError("a relative folder means something else to the agent")
+        raise ValueError("the agent resolves a relative folder differently")
     return Path(folder)

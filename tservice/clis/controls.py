@@ -1,4 +1,6 @@
-"""How a running agent is told another model, effort or permission mode (protocol-controls)."""
+"""Controls that change the model, effort or permission mode of a running agent
+(protocol-controls).
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ _Key = Literal["S-Tab", "Tab", "M-.", "M-,"]
 
 
 class Cycle(Record):
-    """A key that goes from one value to the next.
+    """Key that switches to the next value.
 
-    @ivar back: goes the other way, where the values of C{shown}, least first, have an end.
-    @ivar shown: by value, a pattern searched in each row of the screen while it is the one; of
-        several rows the lowest tells.
-    @ivar otherwise: the value while none of them is there.
+    @ivar back: switches the other way, if the values of C{shown}, least first, have an end.
+    @ivar shown: for each value a pattern that is searched in each row of the screen; the lowest
+        matching row counts.
+    @ivar otherwise: the value while no pattern matches.
     """
 
     key: _Key
@@ -38,13 +40,13 @@ class Cycle(Record):
 
 
 class Command(Record):
-    """A command of the agent's own with the value in it.
+    """Command of the agent that contains the value.
 
-    @ivar words: what is submitted; C{{value}} stands for the value.
-    @ivar told: pattern searched in each row behind the command's; its one group is the value as the
-        agent calls it.
-    @ivar confirms: pattern of the option that is picked where the agent asks whether it is meant.
-    @ivar echoes: the command stands on the screen above that row.
+    @ivar words: submitted text; C{{value}} is replaced by the value.
+    @ivar told: pattern searched in each row after the command's; its one group is the value in the
+        agent's words.
+    @ivar confirms: pattern of the option that confirms, if the agent asks.
+    @ivar echoes: the command is shown above that row.
     """
 
     words: Annotated[Text, StringConstraints(pattern=r"^/[a-z]", max_length=64)]
@@ -53,7 +55,7 @@ class Command(Record):
     echoes: bool = True
 
     def with_value(self, value: str) -> str:
-        """What is submitted for C{value}."""
+        """Return the text that is submitted for C{value}."""
         return self.words.replace(VALUE, value)
 
     @field_validator("words")
@@ -79,10 +81,10 @@ class Command(Record):
 
 
 class Control(Record):
-    """What is told, and how.
+    """Setting of a running agent, and the way to change it.
 
-    @ivar param: the launch parameter whose values and privileges hold here, too; C{None}: the
-        values are those that a L{Cycle} shows.
+    @ivar param: launch parameter whose values and privileges apply here too; C{None}: the values
+        are those that a L{Cycle} shows.
     """
 
     param: Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")] | None = None
@@ -96,7 +98,7 @@ class Control(Record):
 
 
 class Controls(Record):
-    """What a running agent can be told; C{None}: this not."""
+    """Settings that can be changed while an agent runs; C{None}: not supported."""
 
     model: Control | None = None
     effort: Control | None = None

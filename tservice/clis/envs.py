@@ -1,7 +1,7 @@
-"""The environment of a pane.  Pure: what the service was started with is handed in.
+"""Environment of a pane.  Pure functions: the service's environment is a parameter.
 
-Nothing reaches a pane but what is named here (protocol-environment): no password, key or
-C{SERVICE_*} variable of the service itself.
+Only listed variables reach a pane (protocol-environment): no password, key or C{SERVICE_*} variable
+of the service.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ BASE_NAMES = frozenset(
     {"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "SSH_AUTH_SOCK"}
 )
 BASE_FOLDERS = re.compile(r"XDG_[A-Z]+_(?:HOME|DIRS?)")
-"""Of the XDG variables, those that name folders; the others tell of the desktop or the login that
-the service was started from."""
+"""XDG variables that name folders; the others describe the desktop or login of the service."""
 OF_THE_TERMINAL = frozenset({"TERM", "COLORTERM"})
-"""What the multiplexer says of itself: the terminal that the service was started from is not the
-pane's."""
+"""Variables of the terminal, which the multiplexer sets: the service's terminal is not the
+pane's.
+"""
 OVERRIDES = 64
-"""C{envOverrides} of a session at most."""
+"""Limit of C{envOverrides} of a session."""
 OVERRIDE_BYTES = 64 * 1024
-"""Bytes of all their names and values: the kernel bounds what exec takes."""
+"""Limit of bytes of all names and values: the kernel limits the arguments of exec."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 
 
 @frozen
 class JudgedOverrides:
-    """C{envOverrides} that may be used; L{judge_overrides} alone makes them.
+    """Validated C{envOverrides}, made by L{judge_overrides} only.
 
-    That L{additions} takes nothing else keeps what was not judged out of every pane.
+    L{additions} accepts nothing else, so that unchecked overrides never reach a pane.
     """
 
     values: Mapping[str, str] = field(repr=False)
@@ -49,9 +49,9 @@ class JudgedOverrides:
 def base_environment(
     environ: Mapping[str, str], entry: CliEntry, extra: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """What passes from the service's environment to a pane.
+    """Return the variables that pass from the service's environment to a pane.
 
-    @param extra: further names that the operator lets through (C{SERVICE_PANE_ENV}).
+    @param extra: further names that the operator permits (C{SERVICE_PANE_ENV}).
     """
     return {
         name: value
@@ -61,7 +61,7 @@ def base_environment(
 
 
 def additions(entry: CliEntry, judged: JudgedOverrides, pane: PaneKeys) -> dict[str, str]:
-    """What the entry, the caller and the service put in, strongest last."""
+    """Return the variables added by the entry, the caller and the service; later ones win."""
     return {
         **entry.env.set,
         **judged.values,
@@ -75,36 +75,38 @@ def additions(entry: CliEntry, judged: JudgedOverrides, pane: PaneKeys) -> dict[
 def judge_overrides(
     entry: CliEntry, overrides: Mapping[str, str], *, granted: bool
 ) -> JudgedOverrides:
-    """Refuse overrides that the entry does not allow, or not to this caller (protocol-environment).
+    """Refuse overrides that the entry does not allow, or not for this caller
+    (protocol-environment).
 
-    @param granted: the caller may bypass permissions; else the entry's harmless names are all
-        that may be set, for a variable can name commands, endpoints and configurations.
-    @raise ServiceError: 400 naming C{envOverrides.<NAME>}; 403 naming it, for one that needs the
-        grant; never shows a value.
+    @param granted: the caller may bypass permissions; else only the entry's harmless names may be
+        set, as a variable can name commands, endpoints and configurations.
+    @raise ServiceError: 400 naming C{envOverrides.<NAME>}; 403 naming it, if it needs the grant;
+        the text never contains a value.
     """
     if len(overrides) > OVERRIDES:
-        raise invalid("envOverrides", f"at most {OVERRIDES}")
+        raise invalid("envOverrides", f"must have at most {OVERRIDES} entries")
     size = 0
     for name, value in overrides.items():
         if not _NAME.fullmatch(name):
-            raise invalid("envOverrides", "names are letters, digits and _, at most 128")
+            raise invalid("envOverrides", "names must be at most 128 letters, digits and _")
         if not entry.env.allows(name):
             raise invalid(f"envOverrides.{name}", f"may not be set for {entry.id}")
         size += len(name) + len(_encoded(name, value))
     if size > OVERRIDE_BYTES:
-        raise invalid("envOverrides", f"at most {OVERRIDE_BYTES} bytes in all")
+        raise invalid("envOverrides", f"must have at most {OVERRIDE_BYTES} bytes in total")
     if not granted:
         check_harmless(entry, overrides)
     return JudgedOverrides(dict(overrides))
 
 
 def path_beside(path: str, program: str, is_there: Callable[[str], bool]) -> str:
-    """Return C{path} with the folder of C{program} in front where a C{node} is beside it.
+    """Return C{path} with the folder of C{program} in front if that folder contains C{node}.
 
-    A program of npm's begins with C{#!/usr/bin/env node} and needs the one it was installed with.
+    Programs installed by npm begin with C{#!/usr/bin/env node}, and need the version of Node they
+    were installed with.
 
-    @param program: absolute, or a name, for which nothing is known.
-    @param is_there: whether a file can be run.
+    @param program: absolute, or a name, for which the path is unchanged.
+    @param is_there: returns true if a file is executable.
     """
     folder = os.path.dirname(program)
     if not folder.startswith("/") or not is_there(f"{folder}/node"):
@@ -113,7 +115,9 @@ def path_beside(path: str, program: str, is_there: Callable[[str], bool]) -> str
 
 
 def without_service(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a child that is no pane: everything but what is the service's own."""
+    """Return the environment of a child other than a pane: everything except the service's
+    variables.
+    """
     return {name: value for name, value in environ.items() if not name.startswith("SERVICE_")}
 
 
@@ -140,7 +144,7 @@ def check_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
 
 def _encoded(name: str, value: str) -> bytes:
     if "\0" in value:
-        raise invalid(f"envOverrides.{name}", "must not hold a NUL")
+        raise invalid(f"envOverrides.{name}", "must not contain a NUL")
     try:
         return value.encode()
     except UnicodeEncodeError:

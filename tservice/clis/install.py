@@ -1,4 +1,4 @@
-"""Installing stock CLIs: one run for each id, its output told as events (protocol-clis)."""
+"""Installation of stock CLIs: one run for each id, with output as events (protocol-clis)."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from tservice.core.payloads import InstallEndTold, InstallOutputTold, InstallTol
 from tservice.core.timers import cancel
 
 TOLD_EVERY = 0.1
-"""Seconds that output is gathered before it is told."""
+"""Seconds that output is collected before an event is sent."""
 
 
 PREFIX = ".local"
-"""Below the home: where npm puts programs, which never needs root (protocol-clis)."""
+"""Folder below the home where npm installs programs, which never needs root (protocol-clis)."""
 
 
 def _nowhere(name: str) -> Path | None:
-    """Nobody looks."""
+    """Return no program."""
     return None
 
 
 class OutputFeed:
-    """Gathers output and tells it as C{cli:installOutput}, ten times a second at most.
+    """Collector that publishes output as C{cli:installOutput} events, at most ten a second.
 
-    What comes faster than C{OUTPUT_LIMIT} characters a turn loses its older part.
+    Of output that exceeds C{OUTPUT_LIMIT} characters per event the older part is lost.
     """
 
     def __init__(self, clock: IReactorTime, tell: Callable[[str], None]) -> None:
@@ -45,13 +45,13 @@ class OutputFeed:
         self._timer: IDelayedCall | None = None
 
     def add(self, data: bytes) -> None:
-        """Take more output."""
+        """Add more output."""
         self._pending = (self._pending + self._decoder.decode(data))[-OUTPUT_LIMIT:]
         if self._timer is None:
             self._timer = self._clock.callLater(TOLD_EVERY, self.flush)
 
     def flush(self) -> None:
-        """Tell what is there; for the end too."""
+        """Publish the collected output; also called at the end."""
         cancel(self._timer)
         self._timer = None
         pending, self._pending = self._pending, ""
@@ -60,7 +60,7 @@ class OutputFeed:
 
 
 class Installer:
-    """Runs install commands.  They go on when the caller who asked hangs up."""
+    """Runner of install commands.  They continue after the requesting client disconnects."""
 
     _log = Logger()
 
@@ -76,15 +76,16 @@ class Installer:
         make: Callable[[IReactorTime, Callable[[bytes], None]], CliCommand] = CliCommand,
         where: Callable[[str], Path | None] = _nowhere,
     ) -> None:
-        """
-        @param path_of: the C{PATH} for a program.
-        @param where: the program of an entry, looked for afresh.
+        """Create an installer.
+
+        @param path_of: returns the C{PATH} for a program.
+        @param where: finds the program of an entry without a cache.
         """
         self._path_of = path_of
         self._where = where
         self._clock = clock
         self._processes = processes
-        # What the programs print is read by people in a browser, not by a terminal.
+        # The output is shown in a browser, not in a terminal.
         self._env = {**without_service(environ), "TERM": "dumb", "NO_COLOR": "1"}
         self._env["NPM_CONFIG_PREFIX"] = str(home / PREFIX)
         self._home = home
@@ -101,10 +102,11 @@ class Installer:
             raise conflict(f"{name} is being installed already")
 
     def start(self, name: str, argv: tuple[str, ...]) -> CliCommand:
-        """Begin to install.
+        """Start an installation.
 
         @param argv: the command; the first word is an absolute path.
-        @raise ServiceError: 409 while one of that id runs; 422 when no process could be made.
+        @raise ServiceError: 409 while an installation of this id runs; 422 if the process could not
+            be started.
         """
         self.refuse_running(name)
         feed = OutputFeed(self._clock, lambda text: self._printed(name, text))
@@ -115,26 +117,30 @@ class Installer:
             command.start(self._processes, argv, env, self._home)
         except OSError as error:
             self._over(name, ok=False, status=None)
-            raise failed(f"installing {name} could not be started: {error.strerror}") from error
+            raise failed(
+                f"the installation of {name} could not be started: {error.strerror}"
+            ) from error
         self._running[name] = command
         command.ended().addCallback(self._finished, name, feed).addErrback(
-            lambda failure: self._log.failure("after installing {name}", failure, name=name)
+            lambda failure: self._log.failure(
+                "error after the installation of {name}", failure, name=name
+            )
         )
         return command
 
     async def cancel(self, name: str) -> None:
-        """End the install of that id; returns once it is over.
+        """Terminate the installation of that id, and wait for its end.
 
-        @raise ServiceError: 404: none runs.
+        @raise ServiceError: 404: it is not running.
         """
         command = self._running.get(name)
         if command is None:
-            raise not_found(f"An install of {name}")
+            raise not_found(f"Installation of {name}")
         command.end()
         await command.ended()
 
     def stop(self) -> Deferred[list[CommandEnd]]:
-        """End what runs; fires once it is over."""
+        """Terminate all installations; the Deferred fires at their end."""
         running = tuple(self._running.values())
         for command in running:
             command.end()

@@ -1,4 +1,4 @@
-"""What other features know of the CLI registry.
+"""Interface of the CLI registry for other features.
 
 How to launch a session::
 
@@ -10,11 +10,11 @@ How to launch a session::
         place=place,
     ))
     PaneSpec(argv=plan.argv, env=plan.env, place=place, ...)
-    record.params = plan.params         # what was really used, after defaults and clamping
+    record.params = plan.params         # the parameters in use, after defaults and clamping
 
-C{model}, C{effort} and C{permissionMode} of a request are plain launch parameters: put those that
-the caller gave into C{params}.  A restore passes by C{require} and calls C{launch} at once, for
-what already exists is not affected by C{enabled}.
+C{model}, C{effort} and C{permissionMode} of a request are ordinary launch parameters: put those
+that the caller gave into C{params}.  A restore calls C{launch} without C{require}, as C{enabled}
+does not affect existing sessions.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ __all__ = [
 
 @frozen(kw_only=True)
 class PaneKeys:
-    """The C{SERVICE_*} variables of a pane; C{SERVICE_MUX=1} goes with them (protocol-environment).
+    """Values of a pane's C{SERVICE_*} variables; C{SERVICE_MUX=1} is added (protocol-environment).
 
     @ivar hook_secret_file: a path; the secret itself is never in an environment.
     """
@@ -87,15 +87,15 @@ class PaneKeys:
 
 @frozen(kw_only=True)
 class LaunchRequest:
-    """What a caller wants to run.
+    """Program that a caller wants to run.
 
-    @ivar params: launch parameters by name, as the entry's C{params} declare them.
-    @ivar resume: the agent's own conversation id to go on with: 1 to 100 letters, digits, C{_} and
-        C{-}, not first C{-}; C{None} starts afresh.
+    @ivar params: launch parameters by name, as declared in the entry's C{params}.
+    @ivar resume: the agent's conversation id to resume: 1 to 100 letters, digits, C{_} and C{-},
+        not first C{-}; C{None} starts a new conversation.
     @ivar overrides: C{envOverrides} of protocol-environment.
     @ivar granted: the caller may bypass permissions; else privileged values are clamped, and
         variables that are not harmless and entries that run any command unasked are refused.
-    @ivar place: where the pane runs.
+    @ivar place: location of the pane.
     """
 
     mode: str
@@ -109,12 +109,12 @@ class LaunchRequest:
 
 @frozen(kw_only=True)
 class Launch:
-    """What to run.
+    """Program to run.
 
-    @ivar argv: for exec, never for a shell; the first word is an absolute path there.
+    @ivar argv: for exec, never for a shell; the first word is an absolute path in that location.
     @ivar env: the whole environment of the pane.
     @ivar params: the parameters in use: given, or by default.
-    @ivar clamped: names of parameters that were lowered for want of the grant.
+    @ivar clamped: names of parameters that were lowered because the grant is missing.
     """
 
     argv: tuple[str, ...]
@@ -125,10 +125,10 @@ class Launch:
 
 @frozen(kw_only=True)
 class Program:
-    """A CLI in a place.
+    """CLI in a location.
 
-    @ivar path: absolute there.
-    @ivar env: what a pane there is given, less what the service puts in.
+    @ivar path: absolute path in that location.
+    @ivar env: environment of a pane there, without the service's additions.
     """
 
     path: str
@@ -136,68 +136,71 @@ class Program:
 
 
 class ICliRegistry(Interface):
-    """The CLIs that sessions can run.  Every error is a L{ServiceError}."""
+    """Registry of the CLIs that sessions can run.  Every error is a L{ServiceError}."""
 
     def entries() -> tuple[CliEntry, ...]:
-        """All of them, disabled included, by C{order} and id."""
+        """Return all entries, including disabled ones, by C{order} and id."""
 
     def get(mode: str) -> CliEntry | None:
-        """The entry of that id, disabled or not."""
+        """Return the entry with this id, including disabled ones."""
 
     def require(mode: str) -> CliEntry:
-        """The entry, for a new session that a caller asks for.
+        """Return the entry for a new session requested by a caller.
 
         @raise ServiceError: 400 naming C{mode}: unknown, or disabled.
         """
 
     def gives_signals(mode: str) -> bool:
-        """Whether sessions of C{mode} give C{stop} and C{blocked}, and their dialogs make items.
+        """Return true if sessions of C{mode} give C{stop} and C{blocked}, and their dialogs become
+        inbox items.
 
-        By hooks; or, while the setting C{externalSignals} is on, by what their screens show
+        The signals come from hooks or, with the setting C{externalSignals}, from the screens
         (protocol-signals).
         """
 
     def find_binary(entry: CliEntry) -> Path | None:
-        """The executable in the service's own place: on PATH, then the usual folders; remembered
-        for 30 s."""
+        """Return the executable for the service's own user: on PATH, then in the usual folders;
+        cached for 30 s.
+        """
 
     def pane_environment(mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
-        """What a pane of that mode on this machine is given, less what the service puts in.
+        """Return the environment of a pane of that mode on this machine, without the service's
+        additions.
 
         @param overrides: C{envOverrides} of the session; empty for an unknown mode.
         """
 
     def program(mode: str, overrides: Mapping[str, str], place: Place, *, granted: bool) -> Program:
-        """The CLI itself, to be run beside a session of that mode; may wait for a disk.
+        """Return the CLI to be run in addition to a session of that mode; may block on a disk.
 
         @param overrides: as for L{pane_environment}.
         @param granted: as L{LaunchRequest.granted}.
-        @raise ServiceError: 400 for an unknown mode, or a variable that it does not take any more;
-            403: the entry, or a variable, needs the grant; 422: it is not installed there.
+        @raise ServiceError: 400 for an unknown mode, or a variable that is no longer allowed; 403:
+            the entry, or a variable, needs the grant; 422: it is not installed there.
         """
 
     def configured_model(mode: str, env: Mapping[str, str]) -> str | None:
-        """The model that the agent's own configuration names, read afresh.
+        """Return the model in the agent's own configuration, read without a cache.
 
         @param env: the pane's environment: L{Launch.env}.
         """
 
     def check(request: LaunchRequest) -> Mapping[str, ParamValue]:
-        """Everything that L{launch} checks but the binary, for a session that starts later.
+        """Run all checks of L{launch} except that of the binary, for a session that starts later.
 
-        @return: the parameters as L{Launch.params} would hold them.
-        @raise ServiceError: as L{launch}.
+        @return: the parameters as in L{Launch.params}.
+        @raise ServiceError: as in L{launch}.
         """
 
     def check_grant(
         mode: str, params: Mapping[str, ParamValue], overrides: Mapping[str, str]
     ) -> None:
-        """Make sure that what runs needs no grant.
+        """Check that a running program needs no grant.
 
-        @param params: L{Launch.params} of its start: nothing can be lowered any more.
+        @param params: L{Launch.params} of its start; nothing can be lowered now.
         @param overrides: C{envOverrides} that it was started with.
-        @raise ServiceError: 403: the entry, a value or a variable needs it; 400: there is no such
-            entry any more that would tell.
+        @raise ServiceError: 403: the entry, a value or a variable needs the grant; 400: the entry
+            no longer exists.
         """
 
     def check_prompt(mode: str, text: str, named: str, *, granted: bool) -> None:
@@ -210,7 +213,7 @@ class ICliRegistry(Interface):
         """
 
     def launch(request: LaunchRequest) -> Launch:
-        """Work out what to run.
+        """Return the program to run with its arguments and environment.
 
         @raise ServiceError: 400 naming the field (C{mode}, C{params.x}, C{resumeSessionId},
             C{envOverrides.X}); 403 when the entry, a variable, or a value that cannot be clamped,
@@ -220,5 +223,6 @@ class ICliRegistry(Interface):
     async def fitted(mode: str, plan: Launch, place: Place) -> Launch:
         """Return C{plan} without the words that the program in C{place} is too old for.
 
-        Only a program of the service's own user is asked; others are taken to be new enough.
+        The version is read only from programs of the service's own user; others are assumed to be
+        new enough.
         """

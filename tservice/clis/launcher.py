@@ -1,4 +1,4 @@
-"""The registry in use, and how its entries are launched."""
+"""Registry in use, and launching of its entries."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from tservice.settings.interfaces import ISettings
 PRIMARY = "primary"
 PERMISSION_MODE = "permissionMode"
 PERMISSION_MODES = {"bypass": "bypassPermissions", "auto": "auto", "normal": "default"}
-"""What the setting C{primaryMode} means for the primary CLI."""
+"""Permission mode of the primary CLI for each value of the setting C{primaryMode}."""
 
 SANDBOX = "IS_SANDBOX"
-"""Set to C{1}, the primary CLI bypasses permissions even as root."""
+"""Variable that, set to C{1}, lets the primary CLI bypass permissions even as root."""
 
 NO_EDITOR = {"EDITOR": "false", "VISUAL": "false"}
 """For agents of accounts without the grant: an editor that an agent opens runs any command."""
 
 SHELLS = frozenset({"bash", "zsh", "fish", "ksh", "mksh", "dash", "ash", "sh"})
-"""What C{$SHELL} may name; an account that may not log in has something else there."""
+"""Programs accepted from C{$SHELL}; an account without login has something else there."""
 
 
 @frozen(kw_only=True)
 class _Judged:
-    """A request that may be carried out."""
+    """Validated request."""
 
     entry: CliEntry
     params: Mapping[str, ParamValue]
@@ -57,7 +57,7 @@ class _Judged:
 
 @implementer(ICliRegistry)
 class CliRegistry:
-    """Answers for the entries and launches them."""
+    """Registry of entries, which it also launches."""
 
     _log = Logger()
 
@@ -70,10 +70,11 @@ class CliRegistry:
         pane_env: tuple[str, ...] = (),
         versions: Versions | None = None,
     ) -> None:
-        """
-        @param lookup: finds what the service's own user can run.
-        @param environ: what the service was started with.
-        @param versions: C{None}: no program is asked for its version.
+        """Create a registry.
+
+        @param lookup: finds programs that the service's own user can run.
+        @param environ: environment of the service.
+        @param versions: C{None}: versions are not read.
         """
         self._versions = versions
         self._settings = settings
@@ -83,9 +84,9 @@ class CliRegistry:
         self._merged = Merged({}, {})
 
     def use(self, merged: Merged) -> None:
-        """Take C{merged} into use."""
+        """Replace the entries by C{merged}."""
         for name, fault in merged.faults.items():
-            self._log.warn("clis.json: {name!r} is not used: {fault}", name=name, fault=fault)
+            self._log.warn("clis.json: {name!r} is ignored: {fault}", name=name, fault=fault)
         self._merged = merged
 
     def entries(self) -> tuple[CliEntry, ...]:
@@ -176,7 +177,7 @@ class CliRegistry:
         entry = self.get(mode)
         asked = None if entry is None else entry.version
         late = {} if asked is None else asked.since
-        # What another user can replace is not run by the service.
+        # The service does not run programs that another user can replace.
         if asked is None or self._versions is None or place.id != OWN:
             return plan
         if not set(late).intersection(plan.argv):
@@ -188,7 +189,7 @@ class CliRegistry:
         return evolve(plan, argv=tuple(word for word in plan.argv if word not in refused))
 
     def _judged(self, request: LaunchRequest) -> _Judged:
-        """The one gate between what a caller asks for and what runs."""
+        """Validate a request; every launch passes through this check."""
         entry = self._open(request.mode, granted=request.granted)
         params, clamped = resolve_params(entry, self._wanted(request), granted=request.granted)
         if request.resume is not None:
@@ -197,11 +198,12 @@ class CliRegistry:
         return _Judged(entry=entry, params=params, clamped=clamped, overrides=overrides)
 
     def _wanted(self, request: LaunchRequest) -> Mapping[str, object]:
-        """The caller's parameters; the primary CLI's permission mode comes from the settings.
+        """Return the caller's parameters; the primary CLI's permission mode comes from the
+        settings.
 
-        As root, outside of a sandbox, it would end at once with the mode C{bypass}: it starts with
-        the normal one.  A caller who asks for that mode by name gets it, and sees it refused; one
-        without the grant gets C{auto} instead of it, by whatever way, also as root.
+        As root and outside a sandbox the primary CLI would exit with the mode C{bypass}: it starts
+        with the normal mode.  A caller who requests that mode by name gets it, and sees it refused;
+        a caller without the grant gets C{auto} instead in every case.
         """
         if request.mode != PRIMARY or request.params.get(PERMISSION_MODE) is not None:
             return request.params
@@ -212,7 +214,7 @@ class CliRegistry:
         return {**request.params, PERMISSION_MODE: PERMISSION_MODES[chosen]}
 
     def _open(self, mode: str, *, granted: bool) -> CliEntry:
-        """The entry, if that caller may have it run."""
+        """Return the entry if the caller may run it."""
         entry = self._known(mode)
         if entry.capabilities.privileged_command_gate and not granted:
             raise ServiceError(
@@ -239,18 +241,16 @@ def _installed(entry: CliEntry, place: Place) -> str:
     found = place.find(_binaries(entry, place.user.shell))
     if found is None:
         looked = place.search_path() or "no folder"
-        raise failed(
-            f"{entry.label} is not installed: {entry.install_hint} (looked for in {looked})"
-        )
+        raise failed(f"{entry.label} is not installed: {entry.install_hint} (searched in {looked})")
     return str(found)
 
 
 def _with_path(
     env: Mapping[str, str], entry: CliEntry, program: str, place: Place
 ) -> Mapping[str, str]:
-    """The environment in which C{program} finds others, and the node that it was installed with.
+    """Return the environment in which C{program} finds others, and its version of Node.
 
-    Far away that one is looked for when the pane starts.
+    On remote hosts Node is searched when the pane starts.
     """
     path = place.search_path()
     if entry.kind is not CliKind.SHELL and place.near:
@@ -259,7 +259,7 @@ def _with_path(
 
 
 def _binaries(entry: CliEntry, login: str) -> tuple[str, ...]:
-    """The names of its program, best first; a shell's are led by the user's own.
+    """Return the names of the entry's program, best first; for a shell the user's own comes first.
 
     @param login: the user's shell.
     """

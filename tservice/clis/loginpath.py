@@ -1,4 +1,4 @@
-"""The C{PATH} of the login shell of the service's user, read once (protocol-clis)."""
+"""C{PATH} of the login shell of the service's user, read once (protocol-clis)."""
 
 from __future__ import annotations
 
@@ -26,32 +26,33 @@ from tservice.core.timers import cancel
 from tservice.core.users.osuser import NO_LOGIN
 
 TIME_LIMITS = (("-i", 5.0), ("", 3.0))
-"""Seconds that a shell has to answer: as an interactive one, which reads what people write into
-C{.bashrc}, and, where that one gives no answer, as a plain login shell."""
+"""Seconds that a shell has to answer: first as an interactive shell, which reads C{.bashrc}, and,
+if that gives no answer, as a plain login shell.
+"""
 OUTPUT_LIMIT = 1024 * 1024
-"""Bytes that it may print; more ends it."""
+"""Limit of printed bytes, above which the shell is killed."""
 PATH_LIMIT = 32 * 1024
-"""Characters of a C{PATH} that is taken."""
+"""Longest accepted C{PATH} in characters."""
 
 _ASK = 'exec /bin/sh -c \'echo; echo tservice-""path; echo "$PATH"; echo tservice-""end\''
-"""For a shell of any kind; the marks stand in no text that a shell could echo."""
+"""Command for a shell of any kind; the marks are in no text that a shell could echo."""
 _ANSWER = re.compile(rb"\ntservice-path\n([^\n]*)\ntservice-end\n")
 
 KillGroup = Callable[[int, int], None]
 
 
 async def _every_folder(path: str) -> str:
-    """All of them answer."""
+    """Return the path unchanged."""
     return path
 
 
 @frozen(kw_only=True)
 class LoginShell:
-    """How the shell is found and run.
+    """Parameters for finding and running the shell.
 
     @ivar program: its absolute path, from C{SHELL} or the user's account; it may wait for the
-        system's word on the user.
-    @ivar answering: leaves out the folders of a C{PATH} that do not answer.
+        lookup of the user.
+    @ivar answering: removes folders of a C{PATH} that do not respond.
     """
 
     clock: IReactorTime
@@ -64,10 +65,10 @@ class LoginShell:
 
 
 class LoginPath:
-    """Reads the C{PATH} by one child after the other, at the first question.
+    """Reader of the login C{PATH}, which runs child processes one after the other when first asked.
 
-    @param tell: is given the C{PATH} once it is known.
-    @ivar problem: why it is not known; C{None}: it is, or nobody has asked yet.
+    @param tell: called with the C{PATH} once it is known.
+    @ivar problem: reason for the failure; C{None}: it succeeded or was not started.
     """
 
     _log = Logger()
@@ -82,7 +83,9 @@ class LoginPath:
         self._child: _Child | None = None
 
     def read(self) -> Deferred[None]:
-        """Return what fires once it is known, or given up; cancelling it stops the waiting."""
+        """Return a Deferred that fires once the path is known or reading failed; cancelling it
+        stops the waiting.
+        """
         if self._reading is None:
             self._reading = spawn(self._read(), self._log, "reading the login shell's PATH")
         if self._known:
@@ -92,7 +95,7 @@ class LoginPath:
         return waiter
 
     def close(self) -> None:
-        """End the child that runs, and start none any more."""
+        """Kill the running child, and start no other."""
         self._closed = True
         if self._child is not None:
             self._child.end("the service stops")
@@ -111,12 +114,12 @@ class LoginPath:
                 if not waiter.called:
                     waiter.callback(None)
         if self.problem is not None:
-            self._log.info("the login shell's PATH is not known: {why}", why=self.problem)
+            self._log.info("the login shell's PATH could not be read: {why}", why=self.problem)
 
     async def _ask(self) -> str:
         program = await self._shell.program()
         if not program.startswith("/") or PurePath(program).name in NO_LOGIN:
-            self.problem = f"{program or 'nothing'} is no login shell"
+            self.problem = f"{program or 'nothing'} is not a login shell"
             return ""
         for interactive, seconds in TIME_LIMITS:
             if self._closed:
@@ -132,7 +135,7 @@ class LoginPath:
 
     async def _run(self, child: _Child, program: str, interactive: str, seconds: float) -> str:
         env = {**without_service(self._shell.environ), "HOME": str(self._shell.home)}
-        # A dash before its name makes a shell of any kind a login shell.
+        # A dash before its name turns any shell into a login shell.
         words = [f"-{PurePath(program).name}", *filter(None, (interactive,)), "-c", _ASK]
         command = in_own_group([program, *words[1:]], name=words[0])
         late = f"it did not answer within {seconds:g} s"
@@ -150,22 +153,22 @@ class LoginPath:
 
 
 class _Child(ProcessProtocol):
-    """One shell.
+    """Process of one login shell.
 
-    @ivar answer: fires with the C{PATH}; empty: it told none.
-    @ivar why: why it told none.
+    @ivar answer: fires with the C{PATH}; empty: the shell gave none.
+    @ivar why: reason why it gave none.
     """
 
     transport: IProcessTransport | None = None
 
     def __init__(self, kill_group: KillGroup) -> None:
-        self.answer: Deferred[str] = Deferred(lambda _: self.end("nobody waits for it"))
+        self.answer: Deferred[str] = Deferred(lambda _: self.end("the wait was cancelled"))
         self.why = "it ended without an answer"
         self._kill_group = kill_group
         self._printed = b"\n"
 
     def end(self, why: str) -> None:
-        """End it and what it started; harmless when it is over."""
+        """Kill the shell and what it started; no effect after its end."""
         if self.answer.called:
             return
         self.why = why
@@ -191,7 +194,7 @@ class _Child(ProcessProtocol):
             self.end("it prints too much")
 
     def errReceived(self, data: bytes) -> None:
-        """What an interactive shell without a terminal complains of is of no use."""
+        """Ignore the errors of an interactive shell without a terminal."""
 
     def processEnded(self, reason: Failure) -> None:
         self._told("")
@@ -199,12 +202,12 @@ class _Child(ProcessProtocol):
     def _told(self, path: str) -> None:
         if not self.answer.called:
             self.answer.callback(path)
-            # What it left running may hold the pipes.
+            # A process that it left running may hold the pipes.
             if self.transport is not None:
                 self.transport.loseConnection()
 
     def _end_leader(self) -> None:
-        """End a process that has not made its group yet."""
+        """Kill a process that has not created its group yet."""
         if self.transport is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess("KILL")

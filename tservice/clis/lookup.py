@@ -1,4 +1,4 @@
-"""Finding executables (protocol-clis)."""
+"""Lookup of executables (protocol-clis)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tservice.core.process.programfolders import (
 
 REMEMBERED_SECONDS = 30.0
 REMEMBERED = 256
-"""Answers kept at most; past that all are forgotten, which costs a look at the folders."""
+"""Limit of cached results; a full cache is cleared, which costs another search."""
 
 
 @frozen
@@ -31,10 +31,10 @@ class _Answer:
 
 
 class BinaryLookup:
-    """Looks on PATH, then on the login shell's PATH, then in the usual folders of installers.
+    """Search of executables on PATH, the login shell's PATH, and the usual folders of installers.
 
-    Relative folders on PATH are passed over: what they mean would depend on where the service
-    was started.
+    Relative folders on PATH are skipped: their meaning would depend on where the service was
+    started.
     """
 
     def __init__(
@@ -44,8 +44,9 @@ class BinaryLookup:
         home: Path,
         usable: Callable[[Path], bool] | None = None,
     ) -> None:
-        """
-        @param usable: whether a file can be run; C{None}: by this process.
+        """Create a lookup.
+
+        @param usable: returns true if a file is executable; C{None}: by this process.
         """
         self._clock = clock
         self._usable = usable or _is_executable
@@ -56,17 +57,17 @@ class BinaryLookup:
         self._answers: dict[tuple[str, ...], _Answer] = {}
 
     def use_login_path(self, path: str) -> None:
-        """Look through the folders of C{path} as well, after those of PATH."""
+        """Search the folders of C{path} too, after those of PATH."""
         self._login = path
         self.forget()
 
     @property
     def login_path(self) -> str:
-        """What L{use_login_path} was given; empty: nothing yet."""
+        """Path given to L{use_login_path}; empty before the first call."""
         return self._login
 
     def find(self, names: Sequence[str]) -> Path | None:
-        """The first of C{names} that is found, remembered for 30 s whichever way it went.
+        """Return the first of C{names} that is found; the result is cached for 30 s.
 
         @param names: file names, or absolute paths.
         """
@@ -80,11 +81,11 @@ class BinaryLookup:
         return answer.path
 
     def forget(self) -> None:
-        """Look afresh from now on: something may have been installed."""
+        """Clear the cache, as a program may have been installed."""
         self._answers.clear()
 
     def path(self) -> str:
-        """Return a C{PATH} of the folders that are there, in the order of the look."""
+        """Return a C{PATH} of the existing folders, in the order of the search."""
         usual = [str(folder) for folder in self._usual_folders() if _is_folder(folder)]
         return join_path(self._own, self._login, *usual)
 
@@ -93,12 +94,14 @@ class BinaryLookup:
         return path_beside(self.path(), program, lambda file: self.find((file,)) is not None)
 
     def looked_in(self) -> tuple[str, ...]:
-        """Return every folder of the look, there or not; C{*} stands for any version."""
+        """Return every searched folder, existing or not; C{*} means any version."""
         usual = shown_folders((*npm_folder(self._home), *self._patterns), self._home)
         return tuple(join_path(self._own, self._login, *usual).split(":"))
 
     def touched(self) -> tuple[str, ...]:
-        """Return the folders that a look opens, for whoever asks first whether they answer."""
+        """Return the folders that a search opens, so that their reachability can be tested
+        first.
+        """
         usual = listed_folders(self._patterns, self._home)
         return tuple(join_path(self._own, self._login, str(self._home), *usual).split(":"))
 
@@ -110,7 +113,7 @@ class BinaryLookup:
         folders = (*map(Path, filter(None, own)), *self._usual_folders())
         for name in names:
             for folder in folders:
-                # An absolute name is looked for in no folder.
+                # An absolute name replaces the folder.
                 found = folder / name
                 if self._usable(found):
                     return found
@@ -120,7 +123,7 @@ class BinaryLookup:
 def _is_executable(path: Path) -> bool:
     try:
         return path.is_file() and os.access(path, os.X_OK)
-    except PermissionError:  # a folder on the way is closed to us
+    except PermissionError:  # a parent folder may not be entered
         return False
 
 

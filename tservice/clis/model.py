@@ -1,7 +1,7 @@
-"""What an entry of the CLI registry is, and the rules that it must keep (protocol-clis).
+"""Entry of the CLI registry with its validation rules (protocol-clis).
 
 The same records read the packaged YAML, the operator's C{clis.json} and the bodies of the write
-routes, so that no entry is ever in use that did not pass them.
+routes, so that every entry in use is validated.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from tservice.clis.words import (
 from tservice.core.errors import invalid
 
 VERSION = r"\b(\d+\.\d+[\w.+-]*)"
-"""A version as most programs print it."""
+"""Pattern of a version as most programs print it."""
 
 ENTRY_LIMIT = 100
-"""Entries of a registry, stock ones included."""
+"""Limit of entries of a registry, including stock ones."""
 
 
 class CliKind(StrEnum):
@@ -49,13 +49,13 @@ class CliKind(StrEnum):
 
 
 class Env(Record):
-    """What the entry does to the pane's environment.
+    """Rules for the pane's environment.
 
     @ivar allowed_prefixes: names that sessions may override, and that reach the pane from the
-        service's own environment; C{*} allows every override, and passes nothing on.
-    @ivar harmless: the only names, whole ones, that accounts without the grant to bypass
-        permissions may override: none of them can make a program run, choose a model or an
-        endpoint, or move a configuration (protocol-environment).
+        service's environment; C{*} allows every override, and passes no variable.
+    @ivar harmless: complete names that accounts without the grant to bypass permissions may
+        override: none of them can make a program run, choose a model or an endpoint, or move a
+        configuration (protocol-environment).
     """
 
     set: dict[EnvName, Annotated[Text, StringConstraints(max_length=4096)]] = {}
@@ -77,22 +77,22 @@ class Env(Record):
     def _harmless_are_allowed(self) -> Self:
         for name in self.harmless:
             if not self.allows(name):
-                raise ValueError(f"harmless names {name}, which may not be overridden")
+                raise ValueError(f"harmless contains {name}, which may not be overridden")
         return self
 
     def allows(self, name: str) -> bool:
-        """Whether a session may override C{name}."""
+        """Return true if a session may override C{name}."""
         return not is_refused(name) and (ANY_NAME in self.allowed_prefixes or self.passes(name))
 
     def passes(self, name: str) -> bool:
-        """Whether C{name} reaches the pane from the service's own environment."""
+        """Return true if C{name} reaches the pane from the service's environment."""
         return not is_refused(name) and any(
             name.startswith(prefix) for prefix in self.allowed_prefixes if prefix != ANY_NAME
         )
 
 
 class Install(Record):
-    """How to install it.
+    """Command that installs the CLI.
 
     @ivar command: words, run without a shell.
     """
@@ -101,11 +101,11 @@ class Install(Record):
 
 
 class Version(Record):
-    """How to ask for its version.
+    """Command that prints the version.
 
-    @ivar argv: words behind the program.
-    @ivar pattern: searched in what it prints; its one group is the version.
-    @ivar since: words of the entry's C{argv} that versions before the one named refuse.
+    @ivar argv: words after the program.
+    @ivar pattern: searched in the output; its one group is the version.
+    @ivar since: words of the entry's C{argv}, with the first version that accepts them.
     """
 
     argv: Annotated[tuple[Word, ...], Field(min_length=1, max_length=4)] = ("--version",)
@@ -124,7 +124,7 @@ class Version(Record):
 
 
 class Resume(Record):
-    """How to go on with a conversation: words put before the flags; C{{id}} is its id."""
+    """Words, placed before the flags, that resume a conversation; C{{id}} is its id."""
 
     argv: Annotated[tuple[Word, ...], Field(min_length=1, max_length=8)]
 
@@ -132,16 +132,16 @@ class Resume(Record):
     @classmethod
     def _names_the_id(cls, argv: tuple[str, ...]) -> tuple[str, ...]:
         if set(placeholders(argv)) != {RESUME_ID}:
-            raise ValueError("must hold {id}, and no other placeholder")
+            raise ValueError("must contain {id}, and no other placeholder")
         return argv
 
 
 class CliEntry(Record):
-    """One CLI.
+    """Entry of the registry.
 
-    @ivar binaries: names looked up in this order.
-    @ivar argv: the command; a first word that is one of C{binaries} stands for the file found,
-        which is else put before it: nothing but C{binaries} is ever run.
+    @ivar binaries: names searched in this order.
+    @ivar argv: the command; a first word from C{binaries} is replaced by the file found, otherwise
+        the file is put before it: only C{binaries} are ever run.
     """
 
     id: CliId
@@ -167,29 +167,29 @@ class CliEntry(Record):
     def _placeholders_are_params(self) -> Self:
         for name in placeholders(self.argv):
             if name not in self.params:
-                raise ValueError(f"argv names the unknown parameter {name}")
+                raise ValueError(f"argv contains the unknown parameter {name}")
         return self
 
     @property
     def install_hint(self) -> str:
-        """Its install command, or what to do where there is none; never empty."""
+        """Install command, or an instruction if there is none; never empty."""
         if self.install is None:
             return f"Install {self.label} and put {self.binaries[0]} on PATH"
         return shlex.join(self.install.command)
 
 
 def placeholders(words: tuple[str, ...]) -> list[str]:
-    """The names in braces, in order."""
+    """Return the names in braces, in order."""
     return [name for word in words for name in PLACEHOLDER.findall(word)]
 
 
 def parse_entry(data: Mapping[str, Any]) -> CliEntry:
-    """Check C{data}, as read from YAML or JSON.
+    """Validate C{data} from YAML or JSON.
 
     @raise ServiceError: INVALID_INPUT naming the field and the rule.
     """
     try:
-        # By JSON, for that is where strict mode takes lists for tuples and words for enums.
+        # Via JSON, where strict mode accepts lists for tuples and strings for enums.
         return CliEntry.model_validate_json(json.dumps(data))
     except ValidationError as error:
         field, rule = first_fault(error)
@@ -199,7 +199,7 @@ def parse_entry(data: Mapping[str, Any]) -> CliEntry:
 
 
 def first_fault(error: ValidationError) -> tuple[str, str]:
-    """The field and the rule of the first thing wrong."""
+    """Return the field and the rule of the first validation error."""
     fault = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in fault["loc"]) or "entry"
     return field, fault["msg"].removeprefix("Value error, ")

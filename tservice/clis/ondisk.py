@@ -1,4 +1,4 @@
-"""The registry as C{clis.json} makes it, for a program that runs beside the service."""
+"""Registry as stored in C{clis.json}, for programs that run without the service."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tservice.clis.stock import stock_entries
 from tservice.core.files import FileError
 
 FILE_NAME = "clis.json"
-"""In the data folder."""
+"""File name in the data folder."""
 
 
 @frozen
 class OnDisk:
-    """The entries that a service of this data folder would have.
+    """Entries that a service with this data folder would have.
 
-    @ivar faults: what of the file is not in use, and why; then the stock entries hold.
+    @ivar faults: errors of the file's entries, which are not in use; stock entries apply instead.
     """
 
     entries: tuple[CliEntry, ...]
@@ -27,7 +27,7 @@ class OnDisk:
 
 
 def entries_on_disk(data_dir: Path) -> OnDisk:
-    """Read the file; nothing is written, and a folder without one has the stock entries."""
+    """Read the file without writing anything; without a file the stock entries apply."""
     stock = stock_entries()
     try:
         merged = merge_registry(stock, read_file(data_dir / FILE_NAME))

@@ -1,4 +1,4 @@
-"""Launch parameters: what they take, and who may choose what."""
+"""Launch parameters: their values, and the privileges that values need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ParamValue = str | bool | int
 
 
 class ParamType(StrEnum):
-    """What values a launch parameter takes."""
+    """Type of a launch parameter's values."""
 
     ENUM = "enum"
     BOOL = "bool"
@@ -24,15 +24,15 @@ class ParamType(StrEnum):
 
 
 class Param(Record):
-    """A launch parameter.
+    """Launch parameter.
 
-    @ivar flag: the option: C{--model} gives two words, C{--model=} one; of a bool the word itself.
+    @ivar flag: the option: C{--model} gives two words, C{--model=} one; for a bool the word itself.
         C{None}: the value is used only where C{argv} names it.
     @ivar values: the words of an enum.
-    @ivar pattern: what a token must match as a whole, besides being a L{PlainWord}.
-    @ivar privileged: true: only who may bypass permissions chooses another value than
-        C{clampTo}; a list: the values that only they may choose.
-    @ivar clamp_to: what the others get instead; without it they are refused.
+    @ivar pattern: full match required of a token, in addition to L{PlainWord}.
+    @ivar privileged: true: values other than C{clampTo} need the right to bypass permissions; a
+        list: the values that need it.
+    @ivar clamp_to: value for callers without that right; without it their request is refused.
     """
 
     type: ParamType
@@ -53,9 +53,9 @@ class Param(Record):
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
         if (self.type is ParamType.ENUM) != (self.values is not None):
-            raise ValueError("values belong to an enum, and an enum needs them")
+            raise ValueError("values are required for an enum, and invalid for other types")
         if self.pattern is not None and self.type is not ParamType.TOKEN:
-            raise ValueError("pattern belongs to a token")
+            raise ValueError("pattern is valid for a token only")
         if not isinstance(self.privileged, bool) and not set(self.privileged) <= set(
             self.values or ()
         ):
@@ -68,12 +68,12 @@ class Param(Record):
         return self
 
     def broken_rule(self, value: object) -> str | None:
-        """The rule that C{value} breaks, or C{None} when it may be used."""
+        """Return the rule that C{value} breaks, or C{None} if it is valid."""
         if self.type is ParamType.BOOL:
             return None if isinstance(value, bool) else "must be true or false"
         if self.type is ParamType.INT:
             whole = isinstance(value, int) and not isinstance(value, bool)
-            # A negative number would read as an option.
+            # A negative number could be read as an option.
             return None if whole and 0 <= value <= 2**31 - 1 else "must be 0 to 2147483647"  # type: ignore[operator]
         if not isinstance(value, str):
             return "must be a string"
@@ -90,14 +90,15 @@ class Param(Record):
         return None
 
     def needs_grant(self, value: ParamValue) -> bool:
-        """Whether only who may bypass permissions may choose C{value}."""
+        """Return true if C{value} needs the right to bypass permissions."""
         if isinstance(self.privileged, bool):
             return self.privileged and value != self.clamp_to
         return value in self.privileged
 
 
 def offered(params: Mapping[str, Param]) -> dict[str, list[str]]:
-    """What is chosen by words, each with those that it takes; none where it takes any
-    (protocol-clis)."""
+    """Return the parameters chosen by words, each with its words; an empty list accepts any
+    (protocol-clis).
+    """
     words = (ParamType.ENUM, ParamType.TOKEN)
     return {name: list(one.values or ()) for name, one in params.items() if one.type in words}

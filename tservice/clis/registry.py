@@ -1,4 +1,6 @@
-"""The stock entries and the operator's C{clis.json}, merged.  Pure but for the file's reading."""
+"""Merging of the stock entries with the operator's C{clis.json}.  Pure except for reading
+the file.
+"""
 
 from __future__ import annotations
 
@@ -14,28 +16,29 @@ from tservice.core.errors import ServiceError, invalid
 from tservice.core.files import UnparsableFile, read_json, write_private
 
 FIXED = ("id", "stock", "kind")
-"""Fields of a stock entry that no override changes."""
+"""Fields of a stock entry that cannot be overridden."""
 
 
 @frozen
 class Merged:
-    """What C{clis.json} makes of the registry.
+    """Registry after merging C{clis.json}.
 
-    @ivar faults: by id, why an entry of the file is not in use; a stock entry is then as shipped.
+    @ivar faults: by id, the error of an entry of the file that is not in use; a stock entry is then
+        used as shipped.
     """
 
     entries: Mapping[str, CliEntry]
     faults: Mapping[str, str]
 
     def ordered(self) -> tuple[CliEntry, ...]:
-        """The entries as clients list them."""
+        """Return the entries in the order in which clients list them."""
         return tuple(sorted(self.entries.values(), key=lambda entry: (entry.order, entry.id)))
 
 
 def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> Merged:
-    """Lay the file's entries over the stock ones; a bad one takes no other down.
+    """Merge the file's entries into the stock ones; an invalid entry does not affect others.
 
-    @param file: the C{clis} object of the file, as it was read.
+    @param file: the C{clis} object of the file as read.
     """
     entries = dict(stock)
     faults: dict[str, str] = {}
@@ -43,7 +46,7 @@ def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> Me
         try:
             entry = _entry(stock.get(name), name, data)
             if name not in entries and len(entries) >= ENTRY_LIMIT:
-                raise invalid("clis", f"at most {ENTRY_LIMIT} entries")
+                raise invalid("clis", f"must have at most {ENTRY_LIMIT} entries")
             entries[name] = entry
         except ServiceError as error:
             faults[name] = error.message
@@ -51,7 +54,7 @@ def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> Me
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """The C{clis} object of the file; empty when there is no file.
+    """Return the C{clis} object of the file; empty if there is no file.
 
     @raise FileError: not 0600, not JSON, or of another shape.
     """
@@ -95,7 +98,7 @@ def _no_stock(data: Mapping[str, Any]) -> bool:
 
 
 def _overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """C{top} over C{base}, objects key by key."""
+    """Return C{base} updated by C{top}, with nested objects merged by key."""
     merged = dict(base)
     for name, value in top.items():
         old = merged.get(name)

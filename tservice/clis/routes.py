@@ -44,13 +44,13 @@ class ListQuery(Query):
 
 
 class CliRoutes:
-    """Lists and manages the CLIs; the rules live in L{CliService}."""
+    """Routes that list and manage the CLIs; the rules are in L{CliService}."""
 
     def __init__(self, clis: CliService) -> None:
         self._clis = clis
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of the routes."""
         return [
             Operation(
                 method="GET",
@@ -130,7 +130,7 @@ class CliRoutes:
         )
 
     async def read(self, call: Call) -> list[CliItem]:
-        """All of them, for admins."""
+        """List all entries, for admins only."""
         if not call.identity.admin:
             return []
         await self._clis.answers(call.identity.username)
@@ -139,11 +139,11 @@ class CliRoutes:
         return self._clis.listing()
 
     async def file(self, call: Call) -> CliFile:
-        """How the file stands."""
+        """Return the status of C{clis.json}."""
         return self._clis.file()
 
     async def switch(self, call: Call) -> CliItem:
-        """Switch one on or off."""
+        """Enable or disable an entry."""
         await self._ready(call)
         return self._clis.set_enabled(call.id, call.body.enabled)
 
@@ -163,11 +163,11 @@ class CliRoutes:
         return Nothing()
 
     async def plan(self, call: Call) -> InstallPlan:
-        """A dry look."""
+        """Describe an installation without running it."""
         return await self._clis.plan(call.id)
 
     async def cancel(self, call: Call) -> Nothing:
-        """End an install."""
+        """Terminate an installation."""
         await self._clis.cancel(call.id)
         return Nothing()
 
@@ -177,7 +177,9 @@ class CliRoutes:
         return await self._clis.install(call.id)
 
     async def _ready(self, call: Call) -> None:
-        """Make sure that a look at the programs holds up nobody; its caller is judged once more."""
+        """Check that program folders respond, so that a search does not block; then authorize the
+        caller again.
+        """
         await self._clis.answers(call.identity.username)
         call.again()
 

@@ -1,4 +1,4 @@
-"""Managing the registry: listing, switching, adding and removing entries, installing CLIs."""
+"""Management of the registry: listing, switching, adding and removing entries, installing CLIs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from tservice.mux.keys import KEYS
 from tservice.settings.interfaces import ISettings
 
 TAIL = 4000
-"""Characters of a failed install's output in the error."""
+"""Last characters of a failed installation's output in the error."""
 
 Clis = dict[str, Any]
 
@@ -52,10 +52,10 @@ def _bad_input(fault: str) -> ServiceError:
 
 
 class CliService:
-    """Keeps C{<data>/clis.json} and the registry that comes of it.
+    """Manager of C{<data>/clis.json} and the registry made from it.
 
     Changes are made one at a time: each reads the file, changes one entry and writes the file
-    without giving way in between, so that what an operator wrote into it is never lost.
+    without yielding in between, so that an operator's edits are never lost.
     """
 
     _log = Logger()
@@ -76,11 +76,12 @@ class CliService:
         versions: Versions | None = None,
         login: LoginPath | None = None,
     ) -> None:
-        """
-        @param login: what is known of the login shell; C{None}: nothing.
-        @param home: of whom installs run as.
-        @param threads: the door for looking at that home; C{None}: at once.
-        @param versions: C{None}: no program is asked.
+        """Create the service.
+
+        @param login: the login shell's path; C{None}: unknown.
+        @param home: home of the user that installations run as.
+        @param threads: worker pool for access to that home; C{None}: run directly.
+        @param versions: C{None}: versions are not read.
         """
         self._target = home / PREFIX
         self._threads = threads or NoThreads()
@@ -96,31 +97,31 @@ class CliService:
         self._hub = hub
 
     def load(self) -> None:
-        """Read the file; one that cannot be used is logged, and the stock entries hold."""
+        """Read the file; an unusable file is logged, and the stock entries apply."""
         remove_leftovers(self._path)
         try:
             clis = read_file(self._path)
         except (FileError, OSError) as error:
-            self._log.error("{error}; it is ignored", error=str(error))
+            self._log.error("{error}; the file is ignored", error=str(error))
             clis = {}
         self._registry.use(merge_registry(self._stock, clis))
 
     def stop(self) -> Deferred[list[CommandEnd]]:
-        """End the installs that run; fires once they are over."""
+        """Terminate running installations; the Deferred fires at their end."""
         if self._versions is not None:
             self._versions.stop()
         return self._installer.stop()
 
     async def answers(self, asker: str) -> None:
-        """Make sure that looking for programs holds up nobody.
+        """Check that the folders of programs respond, so that a search does not block.
 
         @param asker: the account that asks.
-        @raise ServiceError: 422: a folder of C{PATH} does not answer; 429: too much is asked.
+        @raise ServiceError: 422: a folder of C{PATH} does not respond; 429: too many requests.
         """
         await self._reach.paths(OWN, (), asker)
 
     async def with_versions(self) -> list[CliItem]:
-        """As L{listing}, with C{version} where an installed CLI tells it in time."""
+        """Return L{listing} with C{version} where an installed CLI prints it in time."""
         entries = self._registry.entries()
         asked = [self._version(entry) for entry in entries]
         found = await gatherResults(asked, consumeErrors=True)
@@ -134,11 +135,11 @@ class CliService:
         return self._versions.read(path, entry.version)
 
     def listing(self) -> list[CliItem]:
-        """Every entry, disabled included, as clients see them."""
+        """Return every entry, including disabled ones, as clients see them."""
         return [self.describe(entry) for entry in self._registry.entries()]
 
     def describe(self, entry: CliEntry, version: str | None = None) -> CliItem:
-        """One entry as clients see it (protocol-clis)."""
+        """Return one entry as clients see it (protocol-clis)."""
         install = entry.install if entry.stock else None
         path = self._registry.find_binary(entry)
         return CliItem(
@@ -165,7 +166,9 @@ class CliService:
         )
 
     def _looked_in(self, entry: CliEntry) -> list[str]:
-        """Where a program that was not found was looked for; an absolute path is the only place."""
+        """Return the places where a missing program was searched; an absolute path is the only
+        place.
+        """
         if any(name.startswith("/") for name in entry.binaries):
             return list(entry.binaries)
         return list(self._lookup.looked_in())
@@ -174,7 +177,7 @@ class CliService:
         return None if self._login is None else self._login.problem
 
     def file(self) -> CliFile:
-        """How the file stands now, which people may have edited."""
+        """Return the status of the file, which an operator may have edited."""
         try:
             faults = merge_registry(self._stock, read_file(self._path)).faults
         except (FileError, OSError) as error:
@@ -183,9 +186,9 @@ class CliService:
         return CliFile(path=str(self._path), entries=entries)
 
     def set_enabled(self, name: str, enabled: bool) -> CliItem:
-        """Switch an entry on or off.
+        """Enable or disable an entry.
 
-        @raise ServiceError: 404, 409; 400 for switching the shell off.
+        @raise ServiceError: 404, 409; 400 for disabling the shell.
         """
         entry = self._known(name)
         if entry.kind is CliKind.SHELL and not enabled:
@@ -194,7 +197,7 @@ class CliService:
         def switch(clis: Clis) -> None:
             data = clis.setdefault(name, {})
             if not isinstance(data, dict):
-                raise conflict(f"{self._path.name}: {name} is no object; mend the file first")
+                raise conflict(f"{self._path.name}: {name} is not an object; repair the file first")
             data["enabled"] = enabled
 
         return self._change(name, switch, blame=conflict)
@@ -202,7 +205,7 @@ class CliService:
     def create(self, data: Mapping[str, Any]) -> CliItem:
         """Add a custom entry.
 
-        @param data: the fields of an entry, checked each by itself.
+        @param data: the fields of an entry, validated one by one.
         @raise ServiceError: 400, 409.
         """
         name = data["id"]
@@ -215,7 +218,7 @@ class CliService:
         return self._change(name, add)
 
     def replace(self, name: str, data: Mapping[str, Any]) -> CliItem:
-        """Put C{data} in place of a custom entry; without C{enabled} that state stays.
+        """Replace a custom entry by C{data}; without C{enabled} that state is kept.
 
         @raise ServiceError: 400 for a stock entry, 404, 409.
         """
@@ -243,10 +246,10 @@ class CliService:
         self._edit(name, remove)
 
     async def install(self, name: str) -> InstalledItem:
-        """Run a stock entry's install command to its end; enables nothing.
+        """Run a stock entry's install command to its end; the entry is not enabled.
 
-        @raise ServiceError: 400 for an entry without such a command, 404; 409 while it
-            runs already; 422 with the end of the output.
+        @raise ServiceError: 400 for an entry without an install command, 404; 409 while it is being
+            installed; 422 with the end of the output.
         """
         entry, install = self._installable(name)
         self._installer.refuse_running(name)
@@ -263,7 +266,7 @@ class CliService:
         return InstalledItem(**dict(shown), output=ending.output)
 
     async def plan(self, name: str) -> InstallPlan:
-        """What L{install} would do; nothing is run.
+        """Return the plan of L{install}; nothing is run.
 
         @raise ServiceError: 400 for an entry without an install command, 404.
         """
@@ -275,14 +278,14 @@ class CliService:
         )
 
     async def cancel(self, name: str) -> None:
-        """End the install that runs; see L{Installer.cancel}."""
+        """Terminate the running installation; see L{Installer.cancel}."""
         self._known(name)
         await self._installer.cancel(name)
 
     def _installable(self, name: str) -> tuple[CliEntry, Install]:
         entry = self._known(name)
         if not entry.stock:
-            raise invalid("id", f"{name} is no stock entry")
+            raise invalid("id", f"{name} is not a stock entry")
         if entry.install is None:
             raise invalid("id", f"{name} has no install command")
         return entry, entry.install
@@ -298,7 +301,7 @@ class CliService:
         edit: Callable[[Clis], None],
         blame: Callable[[str], ServiceError] = _bad_input,
     ) -> CliItem:
-        """Change an entry that is there afterwards; the edited entry as clients see it."""
+        """Change an entry and return it as clients see it."""
         self._edit(name, edit, blame)
         return self.describe(self._known(name))
 
@@ -308,9 +311,9 @@ class CliService:
         edit: Callable[[Clis], None],
         blame: Callable[[str], ServiceError] = _bad_input,
     ) -> None:
-        """Read, edit, check, write, use and tell.
+        """Read, edit, validate, write, use and publish the file's entries.
 
-        @param blame: makes the error of an entry that breaks a rule: whose fault it is.
+        @param blame: makes the error for an entry that breaks a rule.
         """
         try:
             clis = read_file(self._path)
@@ -320,7 +323,7 @@ class CliService:
                 raise blame(merged.faults[name])
             write_file(self._path, clis)
         except FileError as error:
-            raise conflict(f"{error}; mend the file first") from error
+            raise conflict(f"{error}; repair the file first") from error
         except OSError as error:
             why = trouble(error) or error.strerror
             raise failed(f"{self._path.name} could not be written: {why}") from error
@@ -340,21 +343,23 @@ class CliService:
             raise invalid("id", f"{name} is a stock entry")
 
     def require_management(self) -> None:
-        """Asked before everything else of who wants to change something.
+        """Check that management is enabled, before any other check of a change.
 
         @raise ServiceError: 403 while the setting is off.
         """
         if not self._settings.get().cli_management_enabled:
-            raise ServiceError(ErrorCode.FORBIDDEN, "the setting cliManagementEnabled is off")
+            raise ServiceError(
+                ErrorCode.FORBIDDEN, "the setting cliManagementEnabled is off; turn it on first"
+            )
 
 
 def can_make(folder: Path) -> bool:
-    """Whether something can be put into C{folder}, which may have to be made first."""
+    """Return true if files can be created in C{folder}, which may have to be created first."""
     there = next(each for each in (folder, *folder.parents) if each.exists())
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
 def _reason(ending: CommandEnd) -> str:
     if ending.ended:
-        return "took too long or was cut short"
+        return "took too long or was cancelled"
     return f"failed (exit status {ending.status})" if ending.status is not None else "was killed"

@@ -1,4 +1,4 @@
-"""An entry of the registry as clients see it (protocol-clis)."""
+"""Response models of registry entries (protocol-clis)."""
 
 from __future__ import annotations
 

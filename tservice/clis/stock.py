@@ -1,4 +1,4 @@
-"""The entries that come with the program."""
+"""Entries that come with the program."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tservice.core.yamltext import parse_yaml
 
 
 def stock_entries() -> dict[str, CliEntry]:
-    """The packaged entries by id.
+    """Return the packaged entries by id.
 
-    @raise ServiceError: one of them breaks a rule: a fault of the package.
+    @raise ServiceError: an entry breaks a rule: an error of the package.
     """
     text = (files("tservice.clis") / "stock.yaml").read_text("utf-8")
     entries = [parse_entry({**data, "stock": True}) for data in parse_yaml(text)]

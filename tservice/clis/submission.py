@@ -1,5 +1,6 @@
-"""How a prompt is given to an agent's composer so that it arrives as it is (protocol-input,
-protocol-environment)."""
+"""Submission of prompts to an agent's composer without changes (protocol-input,
+protocol-environment).
+"""
 
 from __future__ import annotations
 
@@ -26,11 +27,11 @@ _Sign = Annotated[str, StringConstraints(pattern=r"^[!-/:-@\[-`{-~]$")]
 
 
 class Park(Record):
-    """How a draft is taken out of the composer, and what brings it back.
+    """Way to take a draft out of the composer, and to bring it back.
 
     @ivar keys: pressed one after the other; then the composer is empty.
-    @ivar returns: the agent puts it back by itself once something else was submitted; else it is
-        typed again as it was read, which only a draft of one row can be.
+    @ivar returns: the agent restores it after the next submission; otherwise it is typed again as
+        it was read, which works for a draft of one row only.
     """
 
     keys: Annotated[tuple[_Key, ...], Field(min_length=1, max_length=4)]
@@ -38,23 +39,23 @@ class Park(Record):
 
 
 class Submission(Record):
-    """What an agent makes of a prompt's end and of its Enter.
+    """Treatment of a prompt's end and of Enter by an agent.
 
-    The defaults are those of an agent that nobody knows: Enter is pressed once.
+    The defaults suit an unknown agent: Enter is pressed once.
 
-    @ivar continues: a sign that makes an Enter right behind it a line end.
-    @ivar completes: a sign that begins a word which an Enter right behind it completes.
-    @ivar commands: a sign that begins a command of the agent's own.
-    @ivar shell: a sign that makes the agent run the rest of a prompt as a command of the shell,
-        unasked.  C{!} where nobody knows.
-    @ivar caret: keys that move the caret to the beginning of its row and back to the end, where
-        that can be seen; without them an Enter that got lost cannot be told from a late one.
-    @ivar home: the mark of an empty composer stands only on the agent's first screen: a prompt is
-        submitted once that has gone, and what is typed there meanwhile goes with it.
-    @ivar wipe: a key that takes away the row up to the caret, and, where nothing stands before
-        that, the end of the row above.
-    @ivar join: a key that takes away the end of the row above, where C{wipe} does not.
-    @ivar cut: a key that takes away the row from the caret on.
+    @ivar continues: a character that turns an Enter right after it into a line end.
+    @ivar completes: a character that begins a word which an Enter right after it completes.
+    @ivar commands: a character that begins a command of the agent.
+    @ivar shell: a character that makes the agent run the rest of a prompt as a shell command
+        without asking; C{!} for unknown agents.
+    @ivar caret: keys that move the caret to the beginning of its row and back to the end, visibly;
+        without them a lost Enter cannot be distinguished from a late one.
+    @ivar home: the mark of an empty composer is on the agent's first screen only: a prompt is
+        submitted once that screen has gone, and text typed there is lost with it.
+    @ivar wipe: a key that deletes the row up to the caret, and, if nothing is before the caret, the
+        end of the row above.
+    @ivar join: a key that deletes the end of the row above, if C{wipe} does not.
+    @ivar cut: a key that deletes the row from the caret on.
     @ivar newline: the key of a line end, which Shift+Enter presses in the page's terminal.
     """
 
@@ -71,7 +72,7 @@ class Submission(Record):
     park: Park | None = None
 
     def spaced(self, text: str) -> str:
-        """C{text} with a blank behind it where an Enter would be taken for something else."""
+        """Return C{text} with a blank appended if an Enter after it would have another meaning."""
         if self.continues is not None and text.endswith(self.continues):
             return f"{text} "
         last = text.split()[-1:]
@@ -79,18 +80,18 @@ class Submission(Record):
         return f"{text} " if mention and text.endswith(last[0]) else text
 
     def is_unsaid(self, text: str) -> bool:
-        """Whether C{text} is nothing that is said to the model: a command, or one of the shell."""
+        """Return true if C{text} is not sent to the model: a command of the agent or the shell."""
         return self.is_command(text) or self.runs_shell(text)
 
     def runs_shell(self, prompt: str) -> bool:
-        """Return whether the agent runs C{prompt} as a command of the shell, unasked."""
+        """Return whether the agent runs C{prompt} as a shell command without asking."""
         begun = prompt.replace(_MARK, " ").lstrip()
         return self.shell is not None and begun.startswith(self.shell)
 
     def may_run_shell(self, keys: str) -> bool:
-        """Return whether C{keys}, typed as they are, can begin a command of the shell.
+        """Return whether C{keys}, typed as they are, can begin a shell command.
 
-        What stands before the sign by the time that the agent reads it, nobody knows.
+        The text before the character is unknown by the time that the agent reads it.
         """
         pasted = _PASTE.fullmatch(keys)
         if self.shell is None or pasted is not None:
@@ -100,5 +101,5 @@ class Submission(Record):
         return spelled or self.shell in keys or _YANK in keys or bool(_UNFINISHED.search(keys))
 
     def is_command(self, text: str) -> bool:
-        """Whether C{text} is a command of the agent's own, which may open a picker."""
+        """Return true if C{text} is a command of the agent, which may open a picker."""
         return self.commands is not None and text.lstrip().startswith(self.commands)

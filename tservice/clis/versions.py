@@ -1,4 +1,4 @@
-"""What installed CLIs say of their version (protocol-clis)."""
+"""Versions of installed CLIs (protocol-clis)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tservice.core.text import version_in
 from tservice.core.timers import cancel
 
 TIME_LIMIT = 5.0
-"""Seconds that a program has to tell."""
+"""Seconds that a program has to print its version."""
 REMEMBERED_SECONDS = 30.0
 REMEMBERED = 128
-"""Answers kept at most; past that all are forgotten."""
+"""Limit of cached results; a full cache is cleared."""
 
 
 @frozen(eq=False)
@@ -30,7 +30,7 @@ class _Answer:
 
 
 class Versions:
-    """Runs programs for their version, each in a process group of its own, once in 30 s."""
+    """Reader of versions: each program runs in a separate process group, at most once in 30 s."""
 
     def __init__(
         self,
@@ -42,7 +42,10 @@ class Versions:
         path_of: Callable[[str], str],
         make: Callable[[IReactorTime, Callable[[bytes], None]], CliCommand] = CliCommand,
     ) -> None:
-        """@param path_of: the C{PATH} for a program."""
+        """Create a reader.
+
+        @param path_of: returns the C{PATH} for a program.
+        """
         self._path_of = path_of
         self._clock = clock
         self._processes = processes
@@ -53,7 +56,7 @@ class Versions:
         self._running: set[CliCommand] = set()
 
     def read(self, program: Path, version: Version) -> Deferred[str | None]:
-        """What C{program} says; C{None}: nothing that could be understood, or not in time."""
+        """Return the version that C{program} prints; C{None}: unrecognized, or not in time."""
         key, now = (program, version.argv, version.pattern), self._clock.seconds()
         known = self._answers.get(key)
         if known is None or known.until <= now:
@@ -72,11 +75,11 @@ class Versions:
         return waiter
 
     def forget(self) -> None:
-        """Ask afresh from now on: something may have been installed."""
+        """Clear the cache, as a program may have been installed."""
         self._answers.clear()
 
     def stop(self) -> None:
-        """End what runs."""
+        """Terminate the running programs."""
         for command in tuple(self._running):
             command.end()
 
@@ -99,7 +102,7 @@ class Versions:
 
 
 def is_before(version: str, first: str) -> bool:
-    """Return whether a version is older than C{first}, by their numbers."""
+    """Return true if a version is older than C{first}, by their numbers."""
     wanted, found = _numbers(first), _numbers(version)
     return bool(found) and found[: len(wanted)] < wanted
 
@@ -110,7 +113,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def told(version: Version, output: str) -> str | None:
-    """The version in C{output}, by the one group of the entry's pattern."""
+    """Return the version in C{output}, by the one group of the entry's pattern."""
     return version_in(version.pattern, output)
 
 
@@ -121,4 +124,4 @@ def _none() -> Deferred[str | None]:
 
 
 def _unheard(data: bytes) -> None:
-    """The end of it is all that counts."""
+    """Ignore output while it arrives: only the final output counts."""

@@ -1,4 +1,4 @@
-"""The words that entries are made of, and what keeps them harmless."""
+"""Field types of entries, restricted to harmless text."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from tservice.core.text import LINE
 
 PLACEHOLDER = re.compile(r"\{([a-z][A-Za-z0-9]{0,31})\}")
 RESUME_ID = "id"
-"""The placeholder of C{resume.argv} that stands for the conversation's id."""
+"""Placeholder in C{resume.argv} for the conversation's id."""
 
 _WORD = r"(?:[A-Za-z0-9_@%+=:,./-]|\{[a-z][A-Za-z0-9]{0,31}\})+"
 
 Word = Annotated[str, StringConstraints(pattern=f"^{_WORD}$", min_length=1, max_length=200)]
-"""A word of a command: no blank, quote, expansion, glob or separator, whoever reads it."""
+"""Word of a command: without blanks, quotes, expansions, globs or separators of any program."""
 
 PLAIN_WORD = r"[A-Za-z0-9_][A-Za-z0-9_@%+=:,./\[\]-]{0,127}"
 PlainWord = Annotated[str, StringConstraints(pattern=f"^{PLAIN_WORD}$")]
-"""A value: it can be taken for no option.  Brackets are in the names of models."""
+"""Value that cannot be read as an option.  Brackets occur in the names of models."""
 Flag = Annotated[
     str,
     StringConstraints(
         pattern=r"^--?[A-Za-z0-9][A-Za-z0-9-]*(?:=(?:[A-Za-z0-9_.]+=)?)?$", max_length=64
     ),
 ]
-"""An option; one that ends in C{=} takes its value in the same word."""
+"""Option; one that ends in C{=} takes its value in the same word."""
 Binary = Annotated[
     str,
     StringConstraints(
@@ -36,7 +36,7 @@ Binary = Annotated[
         max_length=200,
     ),
 ]
-"""A file name to look up, or an absolute path (without dot folders)."""
+"""File name to search, or an absolute path (without dot folders)."""
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 Text = Annotated[str, StringConstraints(pattern=f"^{LINE}$")]
 CliId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$", max_length=24)]
@@ -46,25 +46,30 @@ Binaries = Annotated[tuple[Binary, ...], Field(min_length=1, max_length=4, stric
 Argv = Annotated[tuple[Word, ...], Field(min_length=1, max_length=16, strict=False)]
 
 REFUSED_ENV = frozenset({"PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_OPTIONS"})
-"""Names that no entry and no caller may set (protocol-environment)."""
+"""Names that neither an entry nor a caller may set (protocol-environment)."""
 SERVICE_PREFIX = "SERVICE_"
 ANY_NAME = "*"
-"""An C{allowedPrefixes} item that stands for every name that is not refused."""
+"""Item of C{allowedPrefixes} that matches every name that is not refused."""
 
 
 def is_refused(name: str) -> bool:
-    """Whether C{name} is kept from every override: it would change what runs, or who it is."""
+    """Return true if C{name} can never be overridden: it would change which program runs, or its
+    identity.
+    """
     return name in REFUSED_ENV or name.startswith(SERVICE_PREFIX)
 
 
 class Record(BaseModel):
-    """A frozen record, strict, camelCase in files and on the wire."""
+    """Frozen, strict record with camelCase names in files and on the wire."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """C{pattern}, or a L{ValueError} that says what is wrong with it."""
+    """Return the compiled C{pattern}.
+
+    @raise ValueError: the pattern is invalid.
+    """
     try:
         return re.compile(pattern)
     except re.error as error:

@@ -150,7 +150,7 @@ class InstallTests(ServiceCase):
         self.assertNoResult(cancelled)
         self.processes.spawned[0].finish(None, 15)
         self.assertEqual({}, self.successResultOf(cancelled))
-        self.assertIn("cut short", self.failureResultOf(answer, ServiceError).value.message)
+        self.assertIn("was cancelled", self.failureResultOf(answer, ServiceError).value.message)
 
     def test_stop_ends_what_runs_and_waits_for_it(self) -> None:
         answer = self.install()

@@ -174,7 +174,7 @@ class LaunchTests(SynchronousTestCase):
     def test_not_installed(self) -> None:
         error = self.refusal("gemini")
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
-        looked = f"(looked for in {self.environ['PATH']})"
+        looked = f"(searched in {self.environ['PATH']})"
         self.assertEqual(
             f"Gemini CLI is not installed: npm install -g @google/gemini-cli {looked}",
             error.message,

@@ -139,7 +139,7 @@ class LoginPathTests(SynchronousTestCase):
             self.program = program
             login = self.made()
             self.successResultOf(login.read())
-            self.assertIn("is no login shell", login.problem or "")
+            self.assertIn("is not a login shell", login.problem or "")
         self.assertEqual([], self.children)
 
     def test_shell_that_is_missing(self) -> None:
