@@ -84,7 +84,7 @@ describe("the registry of CLIs", () => {
   });
 
   test("gives a way out", () => {
-    expect(wayOut("clis.json: not valid JSON; mend the file first")).toContain("nothing was changed");
+    expect(wayOut("clis.json: not valid JSON; repair the file first")).toContain("nothing was changed");
     expect(wayOut("installing X needs npm, which is not installed")).toContain("first");
     expect(wayOut("anything else")).toBe("anything else");
   });

@@ -79,7 +79,7 @@ export function fileTrouble({ path, problem, entries }: CliFile): string {
 
 /** An error of the service, with what to do about it. */
 export function wayOut(text: string): string {
-  if (text.includes("mend the file first"))
+  if (text.includes("the file first"))
     return `${text}. Correct the file clis.json in the service's data folder, or give it mode 0600; nothing was changed.`;
   if (text.includes("which is not installed")) return `${text}. Install that first, then try again.`;
   return text;
