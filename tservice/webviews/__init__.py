@@ -1,1 +1,1 @@
-"""Web tabs: pages of other servers, fenced in (protocol-webtabs)."""
+"""Web tabs: isolated pages of other servers (protocol-webtabs)."""

@@ -1,4 +1,4 @@
-"""Web tabs, put together."""
+"""Construction of the web tabs feature."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OURS = frozenset({COOKIE})
 
 @frozen(kw_only=True)
 class WebTabs:
-    """What other features call.
+    """Interface of web tabs for other features.
 
     @ivar views: the tabs.
     """
@@ -49,10 +49,10 @@ class WebTabs:
 def build_webviews(
     ground: Ground, *, access: AccessControl, own_ports: Callable[[], Sequence[int]]
 ) -> Feature[WebTabs]:
-    """Web tabs, at the service's own origin and at one of their own.
+    """Build the feature with web tabs at the service's origin and at a separate one.
 
-    @param own_ports: those that the service listens on.
-    @raise StartError: an endpoint of C{webview-listen} is wrong.
+    @param own_ports: returns the ports that the service listens on.
+    @raise StartError: an endpoint of C{webview-listen} is invalid.
     """
     second: list[Listener] = []
 
@@ -106,7 +106,7 @@ def build_webviews(
 
 
 def _runs_commands(accounts: IAccounts | None, username: str) -> bool:
-    """Return whether an account may run commands unasked; a single user may."""
+    """Return true if an account may run commands without approval; a single user may."""
     if accounts is None:
         return True
     identity = accounts.identity(username)
@@ -114,7 +114,7 @@ def _runs_commands(accounts: IAccounts | None, username: str) -> bool:
 
 
 async def _nobody(visit: Visit) -> None:
-    """Recognise nobody, where nobody signs in: what a page shows is meant for the target."""
+    """Return no identity, where there is no sign-in: credentials are meant for the target."""
 
 
 def _outbound(ground: Ground, policy: EgressPolicy) -> Outbound:
@@ -132,7 +132,7 @@ def _relay(ground: Ground, guard: Guard) -> Relay:
 
 
 def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Relay) -> Listener:
-    """The listener that serves web tabs and nothing else."""
+    """Return the listener that serves web tabs only."""
     addresses = parse_listen(evolve(ground.config, listen=ground.config.webview_listen))
     entrance = Entrance(evolve(doorway, ancestors=_pages_of, apart=True), relay)
     gate = OpenOrigin(access.gate)
@@ -149,7 +149,7 @@ def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Rela
 
 
 def _pages_of(host: str) -> list[str]:
-    """The service's page, by the same name on whichever port."""
+    """Return the origins of the service's page: the same host name on any port."""
     found = parse_host(host)
     if found is None:
         return ["'none'"]
@@ -158,7 +158,7 @@ def _pages_of(host: str) -> list[str]:
 
 
 def _isolated(second: Sequence[Listener], host: str) -> str | None:
-    """The origin of the listener of web tabs, by the name that the caller knows."""
+    """Return the origin of the web tab listener, with the host name that the caller used."""
     found = parse_host(host)
     if not second or found is None:
         return None

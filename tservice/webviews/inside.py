@@ -1,4 +1,4 @@
-"""What a page of a web tab is given before its own scripts run (protocol-webtabs; pure)."""
+"""Script that a page of a web tab runs before its own scripts (protocol-webtabs; pure)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 DOCUMENTS = ("document", "iframe", "frame")
-"""What a browser asks for when it wants a page (C{Sec-Fetch-Dest})."""
+"""Values of C{Sec-Fetch-Dest} for pages."""
 
 _SCRIPT = Path(__file__).with_name("inside.js").read_text().strip().rstrip(";")
 _TOP_BYTES = 64 * 1024
-"""Within so much of a page its beginning is looked for."""
+"""Bytes of a page in which its beginning is searched."""
 _TOP = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*"
     rb"(<!doctype[^>]*>)?(?:\s*<!--.*?-->)*\s*(<html\b[^>]*>)?\s*(<head\b[^>]*>)?",
@@ -20,12 +20,12 @@ _TOP = re.compile(
 
 
 def given(page: bytes, prefix: str, origin: str, wanted: str | None, cookies: str = "") -> bytes:
-    """A page with the script in front of all others.
+    """Return a page with the script in front of all others.
 
-    @param prefix: of the capability, in the service's paths.
-    @param origin: the target's.
-    @param wanted: C{Sec-Fetch-Dest}; without it, only what begins as a page does is one.
-    @param cookies: of the target, that its scripts may read.
+    @param prefix: path prefix of the token in the service.
+    @param origin: origin of the target.
+    @param wanted: C{Sec-Fetch-Dest}; without it, content is a page if it begins like one.
+    @param cookies: cookies of the target that scripts may read.
     """
     if wanted is not None and wanted not in DOCUMENTS:
         return page

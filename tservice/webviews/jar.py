@@ -1,7 +1,7 @@
-"""Cookies of a target, kept for what its page asks (protocol-webtabs).
+"""Cookies of a target, stored for the requests of its page (protocol-webtabs).
 
-A browser sends none along with what the scripts of a page without an origin ask.  They are held in
-memory, for one capability each, and end with the service.
+A browser sends no cookies with script requests of a page without an origin.  They are kept in
+memory, separately for each token, and end with the service.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.clock import now_ms
 
 JARS, COOKIES, COOKIE_BYTES = 256, 50, 4096
-"""So many capabilities have cookies, so many each, of so many characters; the oldest go first."""
+"""Limits of tokens with cookies, of cookies of each, and of characters; the oldest go first."""
 TOLD = 20
-"""Cookies of a capability that the browser is told of as well.  It keeps 180 of a host, whatever
-their port and path, and those of the service would be among the first to go."""
+"""Cookies of a token that are also sent to the browser.  A browser keeps 180 for a host, whatever
+their port and path, and those of the service would be among the first to be dropped.
+"""
 
 _AGE = re.compile("-?[0-9]+")
 
 
 @frozen(kw_only=True)
 class Cookie:
-    """One of a target's.
+    """Cookie of a target.
 
     @ivar pair: C{name=value}.
-    @ivar path: below which it is sent.
+    @ivar path: path below which it is sent.
     @ivar hidden: scripts may not read it (C{HttpOnly}).
     """
 
@@ -40,7 +41,7 @@ class Cookie:
 
 
 class Jar:
-    """The cookies of one capability."""
+    """Cookies of one token."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
@@ -48,9 +49,9 @@ class Jar:
         self._told: set[tuple[str, str]] = set()
 
     def take(self, header: str, refused: Collection[str] = ()) -> None:
-        """What a C{Set-Cookie} says; what makes no sense is passed over.
+        """Store the cookie of a C{Set-Cookie} header; an invalid header is ignored.
 
-        @param refused: names of the service's own.
+        @param refused: names of the service's own cookies.
         """
         pair, name, path, attributes = _parts(header)
         if not name or name in refused or len(pair) > COOKIE_BYTES:
@@ -63,18 +64,20 @@ class Jar:
             self._kept.popitem(last=False)
 
     def tells(self, header: str) -> bool:
-        """Whether the browser is to hear of this C{Set-Cookie}: of L{TOLD} cookies and no more."""
+        """Return true if this C{Set-Cookie} is forwarded to the browser: for at most L{TOLD}
+        cookies.
+        """
         _, name, path, _ = _parts(header)
         if len(self._told) < TOLD:
             self._told.add((name, path))
         return (name, path) in self._told
 
     def sent(self, path: str) -> str:
-        """A C{Cookie} header for a path of the target's; empty without one."""
+        """Return the C{Cookie} header for a path of the target; empty without cookies."""
         return "; ".join(each.pair for each in self._for(path))
 
     def readable(self, path: str) -> str:
-        """What a script at that path may read."""
+        """Return the cookies that a script at that path may read."""
         return "; ".join(each.pair for each in self._for(path) if not each.hidden)
 
     def _for(self, path: str) -> list[Cookie]:
@@ -93,14 +96,14 @@ class Jar:
 
 
 class Jars:
-    """The cookies of all capabilities."""
+    """Cookies of all tokens."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
         self._jars: OrderedDict[str, Jar] = OrderedDict()
 
     def of(self, word: str) -> Jar:
-        """That of a capability, which is known to be good."""
+        """Return the jar of a valid token."""
         jar = self._jars.setdefault(word, Jar(self._clock))
         self._jars.move_to_end(word)
         if len(self._jars) > JARS:
@@ -109,12 +112,14 @@ class Jars:
 
 
 def covers(cookie: str, path: str) -> bool:
-    """Whether a cookie of that path is sent to another (RFC 6265, 5.1.4)."""
+    """Return true if a cookie of one path is sent to another (RFC 6265, 5.1.4)."""
     return path == cookie or path.startswith(cookie.rstrip("/") + "/")
 
 
 def _parts(header: str) -> tuple[str, str, str, dict[str, str]]:
-    """The pair of a C{Set-Cookie}, its name (empty: it is none), its path, and all attributes."""
+    """Return the pair of a C{Set-Cookie}, its name (empty: invalid), its path, and all
+    attributes.
+    """
     pair, *rest = (piece.strip() for piece in header.split(";"))
     name, equals, _ = pair.partition("=")
     found = (piece.partition("=") for piece in rest)

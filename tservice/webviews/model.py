@@ -1,4 +1,4 @@
-"""Web tabs: their record and pure rules (protocol-webtabs)."""
+"""Record of a web tab, and pure rules (protocol-webtabs)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from attrs import frozen
 
 PREFIX = "/webview/"
 KIND = "webview"
-"""The sort of capability."""
+"""Kind of capability."""
 MOST = 50
-"""Web tabs of an owner."""
+"""Limit of web tabs of an owner."""
 NAME_LENGTH, URL_LENGTH, ICON_LENGTH = 60, 2000, 64
 SOCKETS, REQUESTS = 8, 64
-"""Under way at a time with one capability."""
+"""Limits of concurrent WebSockets and requests with one token."""
 
 _WORD = re.compile(r"[A-Za-z0-9_-]{32}")
 _BAD = re.compile(rb"[\x00-\x20\x7f\\]")
@@ -22,7 +22,7 @@ _BAD = re.compile(rb"[\x00-\x20\x7f\\]")
 
 @frozen(kw_only=True)
 class WebView:
-    """One web tab.
+    """Web tab.
 
     @ivar created_at: Unix milliseconds, as C{last_opened_at}.
     """
@@ -37,7 +37,7 @@ class WebView:
 
 
 def word_of(path: str) -> str | None:
-    """The capability that a path under L{PREFIX} begins with."""
+    """Return the token at the beginning of a path under L{PREFIX}."""
     if not path.startswith(PREFIX):
         return None
     word = path[len(PREFIX) :].partition("/")[0]
@@ -45,7 +45,7 @@ def word_of(path: str) -> str | None:
 
 
 def referred(referer: str | None, host: str, base: str = "") -> str | None:
-    """The capability of the page of this C{host} that C{referer} names."""
+    """Return the token in a C{referer} if it names a page of this C{host}."""
     try:
         parts = urlsplit(referer or "")
     except ValueError:
@@ -56,9 +56,9 @@ def referred(referer: str | None, host: str, base: str = "") -> str | None:
 
 
 def resource_of(uri: bytes, word: str) -> bytes | None:
-    """Path and query that C{uri} asks the target for, as they were sent.
+    """Return the path and query of C{uri} for the target, unchanged.
 
-    @return: C{None} for one that could mean another place to whoever reads it next.
+    @return: C{None} if the next reader could resolve it to a different place.
     """
     path, mark, query = uri.partition(b"?")
     _, found, rest = path.partition(f"{PREFIX}{word}".encode())

@@ -1,7 +1,7 @@
-"""How far in a web tab's name may lead, while the tab is open (protocol-webtabs).
+"""Restriction of the addresses of a web tab's host name while the tab is open (protocol-webtabs).
 
-A page keeps its name while that name comes to lead elsewhere (DNS rebinding).  One that came from
-the internet would so read what only this machine and its networks are meant to reach.
+A name can change to another address while its page stays open (DNS rebinding).  A page from the
+internet could then read what only this machine and its networks should reach.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy, read_ad
 NOT_HERE = GUARDED.stricter("127.0.0.0/8", "::1/128", rule="must not be this machine")
 
 MOST = 256
-"""Capabilities whose pins are kept, more than there can be; the one used longest ago goes."""
+"""Limit of tokens with pins, above that of tokens; the least recently used is dropped."""
 
 
 @define
 class Pin:
-    """Of one capability.
+    """Pin of one token.
 
-    @ivar narrowed: what its target's addresses have to pass beside the usual rules; C{None}: it was
-        not reached yet.
+    @ivar narrowed: additional rules for the target's addresses; C{None}: not connected yet.
     """
 
     narrowed: EgressPolicy | None = None
 
     def reached(self, address: str) -> None:
-        """A connection was made; the first one counts."""
+        """Record a connection; the first one determines the rules."""
         if self.narrowed is None:
             found = read_address(address)
             ways = (way for way in (PUBLIC_ONLY, NOT_HERE) if way.admits(found))
@@ -37,13 +36,13 @@ class Pin:
 
 
 class Pins:
-    """Those of all capabilities."""
+    """Pins of all tokens."""
 
     def __init__(self) -> None:
         self._pins: OrderedDict[str, Pin] = OrderedDict()
 
     def of(self, word: str) -> Pin:
-        """That of a capability, which is known to be good."""
+        """Return the pin of a valid token."""
         pin = self._pins.setdefault(word, Pin())
         self._pins.move_to_end(word)
         if len(self._pins) > MOST:

@@ -1,8 +1,8 @@
-"""What passes between a browser and a target, and in which form (protocol-webtabs; pure).
+"""Rewriting of requests and responses between a browser and a target (protocol-webtabs; pure).
 
-Nothing of the service goes to the target: no cookie, key, C{Authorization} or address.  Nothing of
-the target's gets at the service's origin: what a browser would keep for the whole origin, or do
-there, is dropped or confined to the capability's own path.
+The target gets nothing of the service: no cookie, key, C{Authorization} or address.  The target
+cannot affect the service's origin: headers that act on the whole origin are dropped, or confined to
+the path of the token.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 Pairs = list[tuple[str, str]]
 
 OWN_BEGINS = "tsk_"
-"""What the service's own tokens begin with (protocol-tokens)."""
+"""Prefix of the service's own tokens (protocol-tokens)."""
 
 HOP = frozenset(
     {
@@ -30,10 +30,10 @@ HOP = frozenset(
         "http2-settings",
     }
 )
-"""Headers of one connection (RFC 9110, 7.6.1)."""
+"""Hop-by-hop headers (RFC 9110, 7.6.1)."""
 
 REWRITTEN = frozenset({"text/html", "text/css", "text/javascript", "application/javascript"})
-"""Types in which the addresses from the root are rewritten."""
+"""Media types whose root-relative addresses are rewritten."""
 
 _UP = HOP | {
     "host",
@@ -86,15 +86,18 @@ _DOWN = HOP | {
     "www-authenticate",
     "x-frame-options",
 }
-"""What acts on a whole origin, on this connection, or on where the frame stands."""
+"""Headers that affect a whole origin, this connection, or the embedding frame."""
 _DOWN_BEGINS = ("access-control-", "attribution-reporting-", "x-service-", "sec-")
 
 PIECE = 64 * 1024
-"""Bytes that are held, and rewritten in one turn of the reactor: the worst of them take some
-milliseconds and become ten times as many."""
+"""Bytes that are held, and rewritten in one reactor turn: in the worst case this takes some
+milliseconds and grows tenfold.
+"""
 
 _ENDS = {"text/html": (b"<",), "text/css": (b"}", b";"), "text/javascript": (b"\n", b";")}
-"""Before which signs no address is cut in two; of scripts of either name the same."""
+"""Characters at which content may be cut without splitting an address; both script types share
+them.
+"""
 
 _ATTRIBUTE = re.compile(
     rb"""(<[a-z][^<>]*?\s(?:src|href|action|formaction|poster|data)\s*=\s*["']?)/(?!/)""",
@@ -106,7 +109,7 @@ _COOKIE_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def connection_words(values: Iterable[str]) -> frozenset[str]:
-    """The headers that a C{Connection} names: they end here too."""
+    """Return the headers named by C{Connection}, which are hop-by-hop too."""
     return frozenset(word.strip().lower() for value in values for word in value.split(","))
 
 
@@ -120,15 +123,15 @@ def upward(
     kept: str = "",
     apart: bool = False,
 ) -> Pairs:
-    """The headers that the target is sent.
+    """Return the headers for the target.
 
-    @param origin: the target's, in whose name its own pages ask.
-    @param prefix: of the capability, in the service's paths.
-    @param cookies: names of the service's own.
-    @param plain: the answer may be a page to be rewritten, so no compression is asked for.
-    @param kept: the target's cookies that are kept for the page.
-    @param apart: nobody signs in to the service where this came to, so that an C{Authorization}
-        which a script has set is the target's.
+    @param origin: origin of the target, which its own pages use.
+    @param prefix: path prefix of the token in the service.
+    @param cookies: names of the service's own cookies.
+    @param plain: the answer may be a page to rewrite, so no compression is requested.
+    @param kept: stored cookies of the target for the page.
+    @param apart: the request came to the web tab listener without sign-in, so an C{Authorization}
+        set by a script is meant for the target.
     """
     ended = connection_words(value for name, value in given if name.lower() == "connection")
     passed = [
@@ -155,14 +158,16 @@ def upward(
 
 
 def by_script(authorization: str) -> bool:
-    """Whether a script of the target's has set it, no browser by itself and no client of ours."""
+    """Return true if an Authorization was set by a script of the target, not by a browser or our
+    client.
+    """
     scheme, _, word = authorization.strip().partition(" ")
     browsers = scheme.lower() in ("basic", "digest", "negotiate", "ntlm")
     return not browsers and not word.strip().startswith(OWN_BEGINS)
 
 
 def without(cookie: str, names: Collection[str]) -> str:
-    """A C{Cookie} header less the cookies of these names."""
+    """Return a C{Cookie} header without the cookies of these names."""
     pieces = [piece.strip() for piece in cookie.split(";")]
     return "; ".join(
         piece for piece in pieces if piece and piece.partition("=")[0].strip() not in names
@@ -172,9 +177,9 @@ def without(cookie: str, names: Collection[str]) -> str:
 def downward(
     given: Pairs, *, origin: str, asked: str, prefix: str, cookies: Collection[str]
 ) -> Pairs:
-    """The headers that the browser is sent, but for the fence and the length.
+    """Return the headers for the browser, without isolation headers and length.
 
-    @param asked: the URL that the target was asked for.
+    @param asked: the URL requested from the target.
     """
     ended = connection_words(value for name, value in given if name.lower() == "connection")
     passed = [
@@ -192,7 +197,9 @@ def downward(
 
 
 def moved(location: str, origin: str, asked: str, prefix: str) -> str:
-    """Where a redirect leads: on the target's own origin, to the same place under the prefix."""
+    """Return the target of a redirect; on the target's own origin, the same place under
+    the prefix.
+    """
     try:
         to = urljoin(asked, location)
         parts = urlsplit(to)
@@ -207,14 +214,14 @@ def moved(location: str, origin: str, asked: str, prefix: str) -> str:
 
 
 def confined(cookie: str, prefix: str, names: Collection[str]) -> str | None:
-    """A C{Set-Cookie} that holds for the capability's path alone; C{None}: it is not set."""
+    """Return a C{Set-Cookie} limited to the path of the token; C{None}: it is not set."""
     pair, *attributes = cookie.split(";")
     name, equals, _ = pair.partition("=")
     name = name.strip()
     if not equals or not _COOKIE_NAME.fullmatch(name) or name in names:
         return None
     if name.lower().startswith(("__host-", "__secure-", "__http-")):
-        # They promise a browser what does not hold here.
+        # These prefixes promise properties that do not hold here.
         return None
     path, kept = "/", []
     for attribute in attributes:
@@ -227,7 +234,7 @@ def confined(cookie: str, prefix: str, names: Collection[str]) -> str | None:
 
 
 def page(content: bytes, origin: str, prefix: str) -> bytes:
-    """A page whose addresses from the root, and of the target's own origin, lead to the prefix."""
+    """Return a page whose root-relative and same-origin addresses lead to the prefix."""
     found = _ATTRIBUTE.sub(lambda m: m[1] + prefix.encode() + b"/", content)
     found = script(found, prefix)
     marks = b"(?=[\"'/?#\\s>])"
@@ -236,7 +243,7 @@ def page(content: bytes, origin: str, prefix: str) -> bytes:
 
 
 def text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
-    """What holds addresses, with those that lead to the target leading to the prefix.
+    """Return content whose addresses of the target lead to the prefix.
 
     @param kind: one of L{REWRITTEN}.
     """
@@ -246,9 +253,9 @@ def text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
 
 
 def piece(kind: str, content: bytes | bytearray) -> int:
-    """How much of C{content} L{text} can take by itself: at most L{PIECE}.
+    """Return how much of C{content} L{text} can process alone: at most L{PIECE}.
 
-    It ends where no address is, if there is such a place.
+    The cut is outside of addresses if possible.
 
     @param kind: one of L{REWRITTEN}.
     """
@@ -260,17 +267,17 @@ def piece(kind: str, content: bytes | bytearray) -> int:
 
 
 def script(content: bytes, prefix: str) -> bytes:
-    """A script whose imports from the root lead to the prefix."""
+    """Return a script whose root-relative imports lead to the prefix."""
     return _IMPORT.sub(lambda m: m[1] + prefix.encode() + b"/", content)
 
 
 def sheet(content: bytes, prefix: str) -> bytes:
-    """A style sheet whose addresses from the root lead to the prefix."""
+    """Return a style sheet whose root-relative addresses lead to the prefix."""
     return _SHEET.sub(lambda m: m[1] + prefix.encode() + b"/", content)
 
 
 def permitted(asked: str) -> dict[str, str]:
-    """The answer to a page that asks whether it may send what only scripts can.
+    """Return the headers of a CORS preflight answer.
 
     @param asked: C{Access-Control-Request-Headers}.
     """
@@ -294,14 +301,14 @@ def _page_of(referer: str, prefix: str) -> str | None:
 
 
 def fence(ancestors: Sequence[str]) -> dict[str, str]:
-    """The headers of whatever comes from a target (protocol-webtabs).
+    """Return the isolation headers of every answer from a target (protocol-webtabs).
 
-    @param ancestors: who may hold it in a frame.
+    @param ancestors: origins that may frame it.
     """
     return {
         "Content-Security-Policy": f"{SANDBOX}; frame-ancestors {' '.join(ancestors)}",
         "Cross-Origin-Resource-Policy": "cross-origin",
-        # To a page without an origin its own scripts and fonts are foreign.
+        # For a page without an origin its own scripts and fonts are cross-origin.
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Expose-Headers": "*",
         "Referrer-Policy": "same-origin",
@@ -314,5 +321,7 @@ SANDBOX = (
     "sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads"
     " allow-pointer-lock allow-presentation"
 )
-"""No C{allow-same-origin}: a page from a target has no origin, so no cookie, storage, service
-worker or answer of the service is within its reach, framed or not; nor can it lead the top away."""
+"""Sandbox without C{allow-same-origin}: a page from a target has no origin. It reaches no cookie,
+storage, service worker or answer of the service, framed or not, and cannot navigate the top
+page.
+"""

@@ -1,4 +1,4 @@
-"""Web tabs: kept, probed, opened (protocol-webtabs)."""
+"""Management of web tabs: storing, probing, opening (protocol-webtabs)."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from tservice.webviews.shown import ProbeAnswer
 from tservice.webviews.store import WebViewStore
 
 PROBES = 4
-"""Addresses that are looked at for one account at a time."""
+"""Concurrent probes of one account."""
 
 READING = frozenset({"GET", "HEAD"})
-"""Methods for an account that is not trusted with addresses inside."""
+"""Methods for an account that may not access internal addresses."""
 
 _SELF = GUARDED.stricter("127.0.0.0/8", "::1/128", rule="must not be this service itself")
 
 
 class Words(Protocol):
-    """Makes and ends words (L{tservice.access.capabilities.CapabilityRegistry})."""
+    """Issuer of tokens (L{tservice.access.capabilities.CapabilityRegistry})."""
 
     def mint(
         self, kind: str, subject: str, username: str, auth_session: str | None = None
@@ -47,11 +47,11 @@ class Words(Protocol):
 
 @frozen(kw_only=True)
 class Guard:
-    """Where web tabs may lead.
+    """Rules for the targets of web tabs.
 
-    @ivar own_ports: those that the service listens on: on this machine they are its own.
-    @ivar trusts: whether an account may run commands on this machine anyway.  Only such an account
-        reaches loopback and private networks: from there they see what trusts this machine.
+    @ivar own_ports: returns the ports of the service, which are refused on this machine.
+    @ivar trusts: returns true if an account may run commands on this machine anyway.  Only such
+        accounts reach loopback and private networks, where servers trust this machine.
     """
 
     own_ports: Callable[[], Collection[int]]
@@ -64,24 +64,24 @@ class Guard:
         return _SELF if port in self.own_ports() else GUARDED
 
     def target(self, url: str, username: str) -> EgressTarget:
-        """Return where C{url} leads.
+        """Return the target of C{url}.
 
-        @raise EgressRefused: the account may not go there.
+        @raise EgressRefused: the account may not connect there.
         """
         found = parse_target(url)
         return parse_target(url, self.policy(found.port, username))
 
     def allows(self, method: str, username: str) -> bool:
-        """Return whether an account may send such a request."""
+        """Return true if an account may send a request with this method."""
         return method in READING or self.trusts(username)
 
 
 @frozen(kw_only=True)
 class WebViewParts:
-    """What the service is made of.
+    """Dependencies of the service.
 
     @ivar outbound: sends probes under a policy.
-    @ivar isolated: where the listener of web tabs is, for a Host; C{None} without one.
+    @ivar isolated: returns the origin of the web tab listener for a Host; C{None} without one.
     """
 
     clock: IReactorTime
@@ -95,24 +95,26 @@ class WebViewParts:
 
 
 class WebViews:
-    """Every error is a L{ServiceError}; somebody else's tab is a 404, for admins too."""
+    """Service for web tabs. Every error is a L{ServiceError}; another user's tab is a 404, for
+    admins too.
+    """
 
     def __init__(self, parts: WebViewParts) -> None:
         self._parts = parts
         self._probing: Counter[str] = Counter()
 
     def list(self, caller: Identity) -> list[WebView]:
-        """The caller's, oldest first."""
+        """Return the caller's web tabs, oldest first."""
         return self._parts.store.of(caller.username)
 
     def create(self, given: Mapping[str, Any], caller: Identity) -> WebView:
-        """A new one.
+        """Create a web tab.
 
-        @raise ServiceError: 400: the address is refused; 422: there are L{MOST}.
+        @raise ServiceError: 400: the address is refused; 422: the limit L{MOST} is reached.
         """
         self._check(given["url"], caller)
         if len(self.list(caller)) >= MOST:
-            raise failed(f"there are {MOST} web tabs already")
+            raise failed(f"there are {MOST} web tabs already; delete one first")
         view = WebView(
             id=self._parts.new_id(),
             owner=caller.username,
@@ -126,9 +128,9 @@ class WebViews:
         return view
 
     def update(self, view_id: str, given: Mapping[str, Any], caller: Identity) -> WebView:
-        """Change fields; what was opened of another address ends.
+        """Update the web tab. If its URL changes, close the connections to the old one.
 
-        @raise ServiceError: as L{create}, and 404.
+        @raise ServiceError: as in L{create}, and 404.
         """
         before = self.get(view_id, caller)
         if "url" in given:
@@ -141,7 +143,7 @@ class WebViews:
         return view
 
     def delete(self, view_id: str, caller: Identity) -> None:
-        """Forget one; what was opened of it ends.
+        """Delete a web tab and close its connections.
 
         @raise ServiceError: 404.
         """
@@ -150,7 +152,7 @@ class WebViews:
         self._tell(caller.username)
 
     def get(self, view_id: str, caller: Identity) -> WebView:
-        """One of the caller's.
+        """Return a web tab of the caller.
 
         @raise ServiceError: 404.
         """
@@ -160,19 +162,22 @@ class WebViews:
         return view
 
     def url_of(self, view_id: str) -> str | None:
-        """Where a tab leads; C{None}: it is gone."""
+        """Return the URL of a tab; C{None}: it was removed."""
         view = self._parts.store.find(view_id)
         return None if view is None else view.url
 
     async def probe(self, url: str, caller: Identity) -> ProbeAnswer:
-        """Whether something answers there.
+        """Check whether a server answers at an address.
 
         @raise ServiceError: 400: the address is refused; 429: the caller has L{PROBES} under way.
         """
         target = self._check(url, caller)
         name = caller.username
         if self._probing[name] >= PROBES:
-            raise ServiceError(ErrorCode.RATE_LIMITED, f"{PROBES} addresses are looked at already")
+            raise ServiceError(
+                ErrorCode.RATE_LIMITED,
+                f"{PROBES} addresses are being checked already; try again later",
+            )
         policy = self._parts.guard.policy(target.port, name)
         self._probing[name] += 1
         try:
@@ -182,14 +187,14 @@ class WebViews:
             return ProbeAnswer(ok=False, error=error.fault.value)
         finally:
             self._probing[name] -= 1
-            self._probing += Counter()  # names without any are let go of
+            self._probing += Counter()  # removes names with a count of zero
         return ProbeAnswer(ok=True, status=reply.status)
 
     def open(self, view_id: str, host: str, caller: Identity) -> tuple[WebView, str, str | None]:
-        """Mint a capability.
+        """Create a token for a web tab.
 
-        @param host: that the caller reached the service by.
-        @return: the tab; its path; the same on the listener of web tabs.
+        @param host: host by which the caller reached the service.
+        @return: the tab; its path; its address on the web tab listener.
         @raise ServiceError: 404; 400: the address is refused.
         """
         view = evolve(self.get(view_id, caller), last_opened_at=now_ms(self._parts.clock))

@@ -1,4 +1,4 @@
-"""Web tabs as clients see them (protocol-webtabs)."""
+"""Response models of web tabs (protocol-webtabs)."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ class OpenedWebView(Payload):
 
 
 def webview_answer(view: WebView) -> WebViewAnswer:
-    """A web tab on the wire."""
+    """Return the response for a web tab."""
     return WebViewAnswer.model_validate(view, from_attributes=True)

@@ -1,4 +1,4 @@
-"""Where web tabs are kept."""
+"""Database table of web tabs."""
 
 from __future__ import annotations
 
@@ -20,43 +20,45 @@ _FORGET = "DELETE FROM webviews WHERE owner = ?"
 
 
 class WebViewStore:
-    """The table C{webviews}."""
+    """Table C{webviews}."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def of(self, owner: str) -> list[WebView]:
-        """An owner's, oldest first."""
+        """Return the web tabs of an owner, oldest first."""
         sql = "SELECT * FROM webviews WHERE owner = ? ORDER BY created_at, rowid"
         return [WebView(**dict(row)) for row in self._database.query(sql, (owner,))]
 
     def find(self, view_id: str) -> WebView | None:
-        """One of them."""
+        """Return a web tab by id."""
         row = self._database.query_one("SELECT * FROM webviews WHERE id = ?", (view_id,))
         return None if row is None else WebView(**dict(row))
 
     def save(self, view: WebView) -> None:
-        """Insert or replace.
+        """Insert or replace a web tab.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
         self._database.execute(_SAVE, attrs.asdict(view))
 
     def note(self, view: WebView) -> None:
-        """As L{save}, for what has happened: a full disk gets it later."""
+        """Save a web tab as in L{save}; on a full disk the write is deferred."""
         self._database.later(("webview", view.id), _SAVE, attrs.asdict(view))
 
     def delete(self, view_id: str) -> None:
-        """Forget one.
+        """Delete a web tab.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk is full.
         """
         self._database.execute("DELETE FROM webviews WHERE id = ?", (view_id,))
 
     def forget_strangers(self, known: Callable[[str], bool]) -> None:
-        """Forget what belongs to nobody any more: the next one of that name must not have it.
+        """Delete the web tabs of removed accounts: a new account of the same name must not get
+        them.
 
-        A full disk does so later, and before it takes an account: a start must not need room.
+        On a full disk the deletion is deferred, and done before the name is used again: a start
+        must not need free space.
         """
         for row in self._database.query("SELECT DISTINCT owner FROM webviews"):
             if not known(row["owner"]):

@@ -1,1 +1,1 @@
-"""The operations of web tabs, and what passes between a browser and a target."""
+"""Operations of web tabs, and the relay between a browser and a target."""

@@ -1,4 +1,4 @@
-"""Bodies on their way between a browser and a target, never held whole."""
+"""Streamed bodies between a browser and a target, never held completely."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tservice.http.transfer.incoming import Incoming
 
 
 class Download(Protocol):
-    """A target's answer, that is read as fast as the browser takes it.
+    """Body of a target's answer, read at the pace of the browser.
 
-    @ivar broken: it ended before its end.
+    @ivar broken: the connection ended before the end of the body.
     """
 
     def __init__(self) -> None:
@@ -27,14 +27,14 @@ class Download(Protocol):
         self._held = Incoming(self._pause, self._resume, complete=False)
 
     async def read(self) -> bytes:
-        """What is here, once something is; nothing at the end."""
+        """Return received data once there is any; nothing at the end."""
         return await self._held.read()
 
     def dataReceived(self, data: bytes) -> None:
         self._held.feed(data)
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        # Without a length or chunks, the end of the connection is the end of the body.
+        # Without a length or chunks, the connection's end is the end of the body.
         self.broken = reason.check(ResponseDone, PotentialDataLoss) is None
         self._held.end()
 
@@ -50,14 +50,17 @@ class Download(Protocol):
 
 @implementer(IBodyProducer)
 class Upload:
-    """A browser's body, that is read as fast as the target takes it.
+    """Body from a browser, read at the pace of the target.
 
-    @ivar fault: why it came no further.
-    @ivar answered: nobody waits for its end any more: the target has answered.
+    @ivar fault: error that stopped it.
+    @ivar answered: the target has answered, and the end of the body is not awaited.
     """
 
     def __init__(self, incoming: Incoming, length: int | None) -> None:
-        """@param length: as it was told; C{None}: it comes in chunks."""
+        """Create a producer.
+
+        @param length: as announced; C{None}: the body is chunked.
+        """
         self.fault: Exception | None = None
         self.answered = False
         self._incoming = incoming
@@ -79,7 +82,7 @@ class Upload:
                     self._open = Deferred()
                     await self._open
         except CancelledError:
-            return  # whoever cancels it, as the browser does that leaves, waits for nothing
+            return  # the canceller, such as a disconnected browser, waits for nothing
         except Exception as error:
             self.fault = error
             if not self.answered:

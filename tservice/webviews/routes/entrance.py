@@ -1,4 +1,4 @@
-"""Who may come in by a capability, and how many at a time (protocol-capabilities)."""
+"""Access to web tabs by a token, and limits of concurrent use (protocol-capabilities)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from tservice.webviews.routes.tunnel import splice
 RECOVERY = b"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Lost page</title>
 <h1>This page has left its web tab</h1>
-<p>It went to an address that is not its own. Go back, or open the web tab again.</p>
+<p>It went to an address outside of the web tab. Go back, or open the web tab again.</p>
 </html>
 """
 FRAMES = ("iframe", "frame")
 UPGRADE = "UPGRADE"
-"""Stands for a WebSocket where methods are judged."""
+"""Method name that represents a WebSocket where methods are checked."""
 
 
 class Found(Protocol):
-    """What a word opens."""
+    """Capability of a valid token."""
 
     @property
     def subject(self) -> str: ...
@@ -40,24 +40,25 @@ class Found(Protocol):
 
 
 class OpenWords(Protocol):
-    """Knows words (L{tservice.access.capabilities.CapabilityRegistry})."""
+    """Registry of valid tokens (L{tservice.access.capabilities.CapabilityRegistry})."""
 
     def find(self, kind: str, word: str) -> Any:
-        """What a word opens; C{None}: nothing."""
+        """Return the capability of a token; C{None} if it is invalid."""
 
     def hold(self, found: Any, cut: Callable[[], object]) -> Callable[[], None]:
-        """Have C{cut} called when the word is void; what it returns says that this is over."""
+        """Call C{cut} when the token becomes invalid; the returned function cancels this."""
 
 
 @frozen(kw_only=True)
 class Doorway:
-    """What the entrance is handed.
+    """Dependencies of the capability routes.
 
-    @ivar words: what they open.
-    @ivar url_of: the saved URL of a tab; C{None}: it is gone.
-    @ivar recognise: whose credentials a request shows; C{None}: nobody's.  Wrong ones are refused.
-    @ivar ancestors: who may hold what is served to a Host in a frame.
-    @ivar apart: it is that of the listener of web tabs, where nobody signs in.
+    @ivar words: registry of valid tokens.
+    @ivar url_of: returns the saved URL of a tab; C{None}: it was removed.
+    @ivar recognise: returns the identity of a request's credentials; C{None}: there are none.
+        Wrong ones are refused.
+    @ivar ancestors: returns the origins that may frame content of a Host.
+    @ivar apart: true for the web tab listener, where there is no sign-in.
     """
 
     words: OpenWords
@@ -68,7 +69,7 @@ class Doorway:
 
 
 class Entrance:
-    """Takes requests of web tabs."""
+    """Routes of requests to web tabs."""
 
     def __init__(self, doorway: Doorway, relay: Relay) -> None:
         self._doorway, self._relay = doorway, relay
@@ -76,10 +77,10 @@ class Entrance:
         self._sockets: Counter[str] = Counter()
 
     async def enter(self, call: Call) -> None:
-        """A request under a capability.
+        """Handle a request with a token.
 
-        @raise Refusal: bare text: 403 for a word that opens nothing, or somebody else's; 400 for
-            a path that leads out; 429 for too many at a time; 502.
+        @raise Refusal: plain text: 403 for an invalid token, or another user's; 400 for a path that
+            leads outside; 429 for too many at a time; 502.
         """
         request: Any = call.request
         word = call.path["capability"]
@@ -87,7 +88,7 @@ class Entrance:
         if resource is None:
             raise bare(400, "Bad Request: the path leads out of the web tab")
         found = self._found(word)
-        # Signed out, or the tab leads elsewhere: what is open goes in that moment.
+        # After a sign-out, or a change of the tab's URL, abort the open request.
         over = self._doorway.words.hold(found, request.abort)
         try:
             request.site.share(request, found.username)
@@ -110,10 +111,11 @@ class Entrance:
                 await self._relay.pass_on(call, passage)
 
     def strayed(self, request: Request) -> Response | None:
-        """The answer to a request of a web tab's page that lost its prefix; C{None}: it is none.
+        """Return the answer to a request of a web tab's page that lost its prefix; C{None} for
+        other requests.
 
-        Frames get a page that says so.  What a page loads is sent to where it belongs, so that
-        nothing of a target's is ever served at a path of the service's own.
+        Frames get a page that explains it.  Subresources are redirected to their place, so that
+        content of a target is never served at a path of the service.
         """
         visit = request.visit
         if visit.upgrade or visit.method not in ("GET", "HEAD") or visit.path is None:
@@ -136,18 +138,18 @@ class Entrance:
     def _found(self, word: str) -> Found:
         found: Found | None = self._doorway.words.find(KIND, word)
         if found is None:
-            raise bare(403, "Forbidden: this web tab is not open any more")
+            raise bare(403, "Forbidden: this web tab is no longer open")
         return found
 
     async def _passage(self, visit: Visit, word: str, found: Found, resource: bytes) -> Passage:
-        # Where nobody signs in, a password that a page's script shows is the target's: tried here,
-        # it would count against the person who looks at that page.
+        # Without sign-in, a password sent by a page's script is meant for the target: tried here,
+        # it would count as a failed sign-in of the viewer.
         who = None if self._doorway.apart else await self._doorway.recognise(visit)
         if who is not None and who.username != found.username:
-            raise bare(403, "Forbidden: this web tab is somebody else's")
+            raise bare(403, "Forbidden: this web tab belongs to another user")
         url = self._doorway.url_of(found.subject)
         if url is None:
-            raise bare(403, "Forbidden: this web tab is not open any more")
+            raise bare(403, "Forbidden: this web tab is no longer open")
         return Passage(
             target=self._relay.upstream.target(url, found.username),
             resource=resource,
@@ -173,7 +175,9 @@ def _response(
 @contextmanager
 def _counted(counts: Counter[str], word: str, most: int) -> Iterator[None]:
     if counts[word] >= most:
-        raise bare(429, "Too Many Requests: of this web tab", {"Retry-After": "1"})
+        raise bare(
+            429, "Too Many Requests: the limit of this web tab is reached", {"Retry-After": "1"}
+        )
     counts[word] += 1
     try:
         yield

@@ -1,4 +1,4 @@
-"""An origin of their own for web tabs: nothing of the service answers there."""
+"""Separate origin for web tabs, where nothing of the service is served."""
 
 from __future__ import annotations
 
@@ -24,42 +24,43 @@ _PLAIN = {
 
 @implementer(IPages)
 class NoFiles:
-    """There is no page here."""
+    """Page source without any pages."""
 
     def find(self, path: str, visit: Visit) -> Response | None:
-        """Never one."""
+        """Return no page."""
         return None
 
 
 @implementer(IGate)
 class OpenOrigin:
-    """Host is judged as everywhere.  Origin is not: a fenced page has none, and what lets it in is
-    the word in the path, which no other page knows."""
+    """Gate of the web tab listener. Host is checked as everywhere, Origin is not: a sandboxed page
+    has none, and it is authorized by the token in the path, which no other page knows.
+    """
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
 
     def screen(self, request: Request, method: str, path: str | None) -> Visit:
-        """Judge Host.
+        """Check Host.
 
-        @raise Refusal: bare 403.
+        @raise Refusal: plain 403.
         """
         return self._gate.screen_host(request, method, path)
 
     async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
-        """Nobody is asked: the word in the path decides."""
+        """Return an anonymous identity: the token in the path decides."""
         return Pass(identity=STRANGER)
 
     def authorize(
         self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
     ) -> None:
-        """There is nothing here but what words open."""
+        """Permit everything, as tokens protect all content here."""
 
     def judge_again(
         self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
     ) -> None:
-        """As L{authorize}."""
+        """Permit everything; see L{authorize}."""
 
     def headers(self, visit: Visit | None) -> Mapping[str, str]:
-        """Headers of what does not come from a target."""
+        """Return the headers of answers that do not come from a target."""
         return _PLAIN

@@ -1,4 +1,4 @@
-"""The connection that asks a target, whose answer is read by turns."""
+"""Connection to a target whose answer is read in fair turns."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from tservice.core.net.chunks import Chunks
 from tservice.http.connections.turns import SHARE, Turns
 
 CHUNKS = 32
-"""What is read of a body in chunks for the cost of one small frame."""
+"""Chunks of a body that are read for the cost of one small frame."""
 
 
 class Paced(Asking):
-    """A client that lets others have their turns while an answer comes in very many chunks."""
+    """HTTP client that yields to others while an answer arrives in very many chunks."""
 
     def __init__(self, turns: Turns) -> None:
-        """@param turns: whose bytes are taken in next."""
+        """Create a client.
+
+        @param turns: scheduler of the reads.
+        """
         super().__init__()
         self._turns = turns
         self._chunks: Chunks | None = None
         self._waits = self._paused = False
 
     def request(self, request: Request) -> Deferred[IResponse]:
-        """As the base class, but what pauses or resumes the connection asks this object."""
+        """Send a request as in the base class, but route pause and resume to this object."""
         answer = super().request(request)
         parser: Any = self._parser
         parser.transport._producer = self
@@ -38,7 +41,7 @@ class Paced(Asking):
         self._chunks = Chunks(took, finished, CHUNKS * SHARE)
         return self._chunks
 
-    # -- told by the transport
+    # # -- called by the transport
 
     def dataReceived(self, data: bytes) -> None:
         if self._chunks is None:
@@ -56,7 +59,7 @@ class Paced(Asking):
                 pass
         super().connectionLost(reason)
 
-    # -- told by what reads the answer
+    # # -- called by the reader of the answer
 
     def pauseProducing(self) -> None:
         self._paused = True
@@ -71,13 +74,13 @@ class Paced(Asking):
         self._transport.stopProducing()
 
     def loseConnection(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._transport.loseConnection()
 
-    # -- told by the turns
+    # # -- called by the scheduler
 
     def take(self) -> None:
-        """Read a share of what waits."""
+        """Read a share of the waiting data."""
         self._waits = False
         self._read()
         self._account()
@@ -98,7 +101,7 @@ class Paced(Asking):
             self._wait()
 
     def _account(self) -> None:
-        """Tell what was read, and wait for the next turn if there is more."""
+        """Report the amount read, and wait for the next turn if there is more."""
         if self._chunks is None:
             return
         self._turns.spend(1 + self._chunks.pieces // CHUNKS)
@@ -111,7 +114,7 @@ class Paced(Asking):
         self._turns.wait(self, again=again)
 
     def _read(self) -> bool:
-        """Read a share of the body: whether there is more."""
+        """Read a share of the body; return true if there is more."""
         if self._parser is None or self._chunks is None:
             return False
         try:

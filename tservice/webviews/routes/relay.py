@@ -1,4 +1,4 @@
-"""One request of a web tab, passed to its target and back (protocol-webtabs)."""
+"""Relay of a web tab's request to its target and back (protocol-webtabs)."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from tservice.webviews.service import Guard
 
 REFUSED = frozenset({"CONNECT", "TRACE"})
 FINAL = range(200, 1000)
-"""What a status may be that ends an exchange; browsers take three digits for one."""
+"""Valid statuses of a final response; browsers accept any three digits."""
 BODILESS = (204, 304)
 PLAIN = (None, "document", "iframe", "frame", "script", "style", "worker")
-"""What may have to be rewritten is asked for without compression."""
+"""Destinations whose content may be rewritten, so that no compression is requested."""
 
 
 @frozen(kw_only=True)
 class Passage:
-    """Where one request goes.
+    """Context of one relayed request.
 
     @ivar resource: path and query for the target.
-    @ivar prefix: of the capability, in the service's paths.
-    @ivar ancestors: who may hold the answer in a frame.
-    @ivar wanted: what the browser asks it for (C{Sec-Fetch-Dest}).
-    @ivar jar: cookies that the target has set.
-    @ivar pin: how far in the target's name may lead.
-    @ivar owner: the account whose tab it is.
-    @ivar apart: it came to the listener of web tabs, where nobody signs in.
+    @ivar prefix: path prefix of the token in the service.
+    @ivar ancestors: origins that may frame the answer.
+    @ivar wanted: destination of the request (C{Sec-Fetch-Dest}).
+    @ivar jar: cookies set by the target.
+    @ivar pin: restriction of the target's addresses.
+    @ivar owner: account that owns the tab.
+    @ivar apart: the request came to the web tab listener, where there is no sign-in.
     """
 
     target: EgressTarget
@@ -61,23 +61,23 @@ class Passage:
 
     @property
     def path(self) -> str:
-        """Without the query."""
+        """Path without the query."""
         return self.resource.partition(b"?")[0].decode("ascii", "replace")
 
     @property
     def url(self) -> str:
-        """What the target is asked for."""
+        """URL that is requested from the target."""
         return f"{self.target.origin}{self.resource.decode('ascii', 'replace')}"
 
 
 @frozen(kw_only=True)
 class Relay:
-    """Passes requests.
+    """Relay of requests.
 
-    @ivar cookies: names of the service's own.
-    @ivar jars: the targets' cookies.
-    @ivar relayed: what is under way.
-    @ivar pins: how far in their names may lead.
+    @ivar cookies: names of the service's own cookies.
+    @ivar jars: cookies of the targets.
+    @ivar relayed: limit of requests under way.
+    @ivar pins: restrictions of the targets' addresses.
     """
 
     upstream: Upstream
@@ -88,16 +88,16 @@ class Relay:
     pins: Pins = field(factory=Pins)
 
     async def pass_on(self, call: Call, passage: Passage) -> None:
-        """Ask the target, and answer with what it says, as it comes.
+        """Forward the request to the target, and stream its answer.
 
-        @raise Refusal: bare 502 where it says nothing of use.
+        @raise Refusal: plain 502 if the target gives no valid answer.
         """
         method = call.request.method.decode("ascii")
         if passage.apart and method == "OPTIONS" and call.header("access-control-request-method"):
             permit(call, passage)
             return
         if method in REFUSED:
-            raise bare(400, "Bad Request: not with this method")
+            raise bare(400, "Bad Request: method not supported")
         self.refuse_writing(method, passage)
         request: Any = call.request
         paced = partial(Paced, request.site.turns)
@@ -109,9 +109,9 @@ class Relay:
             connection.transport.abortConnection()
 
     def refuse_writing(self, method: str, passage: Passage) -> None:
-        """Refuse a request that may change something, of an account that may only read.
+        """Refuse a request that may change something, if the account may only read.
 
-        @raise Refusal: bare 403.
+        @raise Refusal: plain 403.
         """
         if not self.guard.allows(method, passage.owner):
             raise bare(403, "Forbidden: your account may only read in web tabs (GET and HEAD)")
@@ -140,14 +140,14 @@ class Relay:
         except Exception:
             if body is not None and body.fault is not None:
                 raise body.fault from None
-            raise bare(502, "Bad Gateway: the target's answer makes no sense") from None
+            raise bare(502, "Bad Gateway: the target's answer is invalid") from None
         finally:
             if body is not None:
                 body.answered = True
 
     async def _answer(self, call: Call, passage: Passage, response: Any) -> None:
         if response.code not in FINAL:
-            raise bare(502, "Bad Gateway: the target's answer makes no sense")
+            raise bare(502, "Bad Gateway: the target's answer is invalid")
         given = pairs(response.headers)
         self._judge_redirect(response.code, given, passage)
         for name, value in given:
@@ -198,11 +198,11 @@ class Relay:
         else:
             await self._rewrite(kind, answer, body, passage)
         if body.broken:
-            # A clean end would tell the browser that it has all of it.
+            # A clean end would mean that the body is complete.
             answer.cut()
 
     async def _rewrite(self, kind: str, answer: Outgoing, body: Download, passage: Passage) -> None:
-        """Piece by piece, with everybody else's turns between them."""
+        """Rewrite the body chunk by chunk, and yield to the reactor in between."""
         waiting, top = bytearray(), kind == "text/html"
         while data := await body.read():
             waiting += data
@@ -233,7 +233,7 @@ class Relay:
 
 
 def pairs(headers: Headers) -> Pairs:
-    """Headers one by one."""
+    """Return the headers as pairs."""
     return [
         (name.decode("latin-1"), value.decode("latin-1"))
         for name, values in headers.getAllRawHeaders()
@@ -242,7 +242,7 @@ def pairs(headers: Headers) -> Pairs:
 
 
 def permit(call: Call, passage: Passage) -> None:
-    """Let a page send what it asks to: to its own target alone, whatever that says of others."""
+    """Answer a CORS preflight of a page for its own target, whatever the target permits."""
     bare_headers(call.request)
     answer = Outgoing(call.request)
     asked = call.header("access-control-request-headers") or ""
@@ -252,15 +252,15 @@ def permit(call: Call, passage: Passage) -> None:
 
 
 def bare_headers(request: Any) -> None:
-    """Take back what every answer of the service's own says."""
-    # A type that the target did not give is not made up.
+    """Remove the default headers of the service's own answers."""
+    # Do not add a media type that the target did not give.
     request.defaultContentType = None
     for name in list(request.responseHeaders.getAllRawHeaders()):
         request.responseHeaders.removeHeader(name[0])
 
 
 def body_of(call: Call) -> Upload | None:
-    """The body that came along; C{None} without one."""
+    """Return the body of the request; C{None} without one."""
     length = call.header("content-length")
     if length is not None and length.isdecimal():
         return Upload(call.incoming, int(length)) if int(length) else None
@@ -269,7 +269,7 @@ def body_of(call: Call) -> Upload | None:
 
 
 def rewritable(response: Any) -> str | None:
-    """The type of what is to be rewritten, if it is all there and readable as it is."""
+    """Return the media type if the content is to be rewritten, complete and not encoded."""
     found = (response.headers.getRawHeaders(b"content-type") or [b""])[-1]
     kind = found.partition(b";")[0].strip().lower().decode("ascii", "replace")
     coded = response.headers.getRawHeaders(b"content-encoding")
@@ -277,7 +277,10 @@ def rewritable(response: Any) -> str | None:
 
 
 def rewritten(kind: str, piece: bytes, passage: Passage, *, top: bool) -> bytes:
-    """@param top: it begins a page, whose scripts are given something before."""
+    """Return a rewritten chunk.
+
+    @param top: the chunk begins a page, into which the script is inserted.
+    """
     found = rewriting.text(kind, piece, passage.target.origin, passage.prefix)
     if not top:
         return found

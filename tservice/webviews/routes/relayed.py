@@ -1,4 +1,4 @@
-"""How many requests and sockets of web tabs are passed on at a time, of all and of each account."""
+"""Limits of concurrently relayed requests and sockets, in total and for each account."""
 
 from __future__ import annotations
 
@@ -9,22 +9,28 @@ from contextlib import contextmanager
 from tservice.http.connections.room import RELAYED, has_share
 from tservice.http.envelope import bare
 
-_BUSY = bare(429, "Too Many Requests: of web tabs at a time", {"Retry-After": "1"})
+_BUSY = bare(
+    429, "Too Many Requests: the limit of web tab connections is reached", {"Retry-After": "1"}
+)
 
 
 class Relayed:
-    """What is under way: each is a connection to its target, that of the browser's aside."""
+    """Limit of relayed connections, apart from the browsers' own connections."""
 
     def __init__(self, *, shared: bool) -> None:
-        """@param shared: by several accounts, of which none may have all."""
+        """Create limits.
+
+        @param shared: several accounts share them, and none may use all.
+        """
         self._shared = shared
         self._under_way: Counter[str] = Counter()
 
     @contextmanager
     def hold(self, owner: str) -> Iterator[None]:
-        """One of C{owner}'s, for as long as it lasts.
+        """Count one connection of C{owner} while the block runs.
 
-        @raise Refusal: bare 429: there are L{RELAYED}, or too many of C{owner}'s beside others.
+        @raise Refusal: plain 429: there are L{RELAYED}, or too many of C{owner} while others have
+            some.
         """
         held, used = self._under_way[owner] + 1, self._under_way.total() + 1
         if used > RELAYED or (self._shared and not has_share(held, used, RELAYED)):

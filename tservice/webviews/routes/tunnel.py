@@ -1,4 +1,4 @@
-"""A WebSocket of a web tab: the handshake is judged, what follows passes as it is."""
+"""WebSocket of a web tab: the handshake is checked, later bytes pass unchanged."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _ANSWERED = ("sec-websocket-protocol", "sec-websocket-extensions")
 
 
 class Far(Protocol):
-    """The connection to the target: first the head of its answer, then bytes.
+    """Connection to the target: first the head of its answer, then bytes.
 
-    @ivar head: fires with the answer's head.
+    @ivar head: fires with the head of the answer.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Far(Protocol):
         self._waiting = b""
 
     def join(self, peer: Near) -> None:
-        """From now on what comes goes to C{peer}."""
+        """Forward received bytes to C{peer} from now on."""
         self._peer = peer
         waiting, self._waiting = self._waiting, b""
         if waiting:
@@ -55,7 +55,7 @@ class Far(Protocol):
             transport.pauseProducing()
             self.head.callback(top)
         elif len(self._waiting) > HEAD_BYTES:
-            self.head.errback(ConnectionError("too long a head"))
+            self.head.errback(ConnectionError("the head is too long"))
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         if not self.head.called:
@@ -65,7 +65,7 @@ class Far(Protocol):
 
 
 class Near(Protocol):
-    """The browser's connection, once it is a WebSocket's."""
+    """Connection of the browser, after the upgrade to a WebSocket."""
 
     def __init__(self, far: Far, head: bytes) -> None:
         self._far, self._head = far, head
@@ -74,7 +74,7 @@ class Near(Protocol):
         near: Any = self.transport
         far: Any = self._far.transport
         near.write(self._head)
-        # Each side is read only as fast as the other takes it.
+        # Each side is read at the pace of the other.
         near.registerProducer(far, True)
         far.registerProducer(near, True)
         self._far.join(self)
@@ -101,9 +101,9 @@ class Near(Protocol):
 
 
 async def splice(call: Call, passage: Passage, upstream: Upstream, cookies: frozenset[str]) -> None:
-    """Pass a WebSocket on; returns by being cancelled, when it is over.
+    """Relay a WebSocket; it returns by cancellation at the end of the connection.
 
-    @raise Refusal: bare 400, or 502 where the target takes no WebSocket.
+    @raise Refusal: plain 400, or 502 if the target accepts no WebSocket.
     """
     request: Any = call.request
     key = call.header("sec-websocket-key") or ""
@@ -116,7 +116,7 @@ async def splice(call: Call, passage: Passage, upstream: Upstream, cookies: froz
         try:
             head = await far.head
         except Exception:
-            raise bare(502, "Bad Gateway: the target takes no WebSocket") from None
+            raise bare(502, "Bad Gateway: the target accepts no WebSocket") from None
         request.upgrade(Near(far, answer_of(head, key)), b"")
         await Deferred()
     finally:
@@ -124,7 +124,7 @@ async def splice(call: Call, passage: Passage, upstream: Upstream, cookies: froz
 
 
 def handshake(call: Call, passage: Passage, key: str, cookies: frozenset[str]) -> bytes:
-    """What the target is asked."""
+    """Return the handshake for the target."""
     given = pairs(call.request.requestHeaders)
     passed = rewriting.upward(
         given,
@@ -148,9 +148,9 @@ def _line(name: str, value: str) -> bytes:
 
 
 def answer_of(head: bytes, key: str) -> bytes:
-    """The head for the browser.
+    """Return the head of the answer for the browser.
 
-    @raise Refusal: bare 502: it is no WebSocket's, so its bytes may be anything.
+    @raise Refusal: plain 502: the answer is no WebSocket handshake, so its bytes cannot be trusted.
     """
     status, *lines = head.split(b"\r\n")
     found = {}
@@ -161,7 +161,7 @@ def answer_of(head: bytes, key: str) -> bytes:
     accept = base64.b64encode(digest).decode()
     switched = status.split(b" ")[1:2] == [b"101"]
     if not switched or found.get("sec-websocket-accept") != accept:
-        raise bare(502, "Bad Gateway: the target takes no WebSocket")
+        raise bare(502, "Bad Gateway: the target accepts no WebSocket")
     named = [(name, found[name]) for name in _ANSWERED if name in found]
     fixed = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept)]
     top = [b"HTTP/1.1 101 Switching Protocols"]

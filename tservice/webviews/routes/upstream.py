@@ -1,4 +1,4 @@
-"""Connections to a target, through the egress guard (protocol-egress)."""
+"""Connections to a target, restricted by the egress guard (protocol-egress)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONNECT_SECONDS = 10.0
 
 @frozen(kw_only=True)
 class Upstream:
-    """Makes connections.
+    """Connector to targets.
 
     @ivar reactor: connects and resolves names.
     """
@@ -33,9 +33,9 @@ class Upstream:
     guard: Guard
 
     def target(self, url: str, owner: str) -> EgressTarget:
-        """Return where a saved URL of an account leads.
+        """Return the target of an account's saved URL.
 
-        @raise Refusal: bare 502: there it may not.
+        @raise Refusal: plain 502: the account may not connect there.
         """
         try:
             return self.guard.target(url, owner)
@@ -45,12 +45,12 @@ class Upstream:
     async def connect(
         self, target: EgressTarget, protocol: Callable[[], Protocol], owner: str, pin: Pin
     ) -> Any:
-        """Connect.
+        """Connect to a target.
 
-        @param protocol: makes the protocol.
-        @param owner: the account whose tab it is.
-        @param pin: of the capability.
-        @raise Refusal: bare 502.
+        @param protocol: creates the protocol.
+        @param owner: account that owns the tab.
+        @param pin: pin of the token.
+        @raise Refusal: plain 502.
         """
         factory = Factory.forProtocol(protocol)
         factory.noisy = False
@@ -63,7 +63,7 @@ class Upstream:
         except EgressRefused as refused:
             raise bare(502, f"Bad Gateway: the address {refused}") from None
         except Exception:
-            raise bare(502, "Bad Gateway: nothing answers there") from None
+            raise bare(502, "Bad Gateway: the target does not answer") from None
         if self._is_own(found.transport, target):
             found.transport.abortConnection()
             raise bare(502, "Bad Gateway: the address must not be this service itself")
@@ -71,9 +71,10 @@ class Upstream:
         return found
 
     def _is_own(self, transport: Any, target: EgressTarget) -> bool:
-        """Whether it leads to a port of the service's by whichever address of this machine.
+        """Return true if a connection leads to a port of the service, by any address of this
+        machine.
 
-        A connection to one's own address has it on both sides.
+        A connection to one's own address has the same address on both sides.
         """
         near, far = transport.getHost(), transport.getPeer()
         same = getattr(near, "host", None) == getattr(far, "host", "")
@@ -96,5 +97,5 @@ class Upstream:
 
 
 def host_of(target: EgressTarget) -> bytes:
-    """What the target is called by."""
+    """Return the target's value of the Host header."""
     return target.origin.partition("://")[2].encode()

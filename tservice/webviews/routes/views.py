@@ -23,7 +23,7 @@ from tservice.webviews.shown import (
 )
 
 UPLOAD_BYTES = 1024**4
-"""Of one request's body, which only passes through."""
+"""Largest body of one request, which is only forwarded."""
 
 
 def _said(text: str) -> str:
@@ -64,13 +64,13 @@ class ProbeBody(Body):
 
 
 class WebViewRoutes:
-    """Web tabs; the rules live in L{WebViews}."""
+    """Routes of web tabs; the rules are in L{WebViews}."""
 
     def __init__(self, views: WebViews) -> None:
         self._views = views
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of the routes."""
         refused, one = (ErrorCode.INVALID_INPUT,), "/api/webviews/{id}"
         return [
             _mine("GET", "/api/webviews", self.read, "The caller's web tabs", WebViewsAnswer),
@@ -88,17 +88,17 @@ class WebViewRoutes:
         ]  # fmt: skip
 
     async def read(self, call: Call) -> WebViewsAnswer:
-        """All of them."""
+        """List the caller's web tabs."""
         views = self._views.list(call.identity)
         return WebViewsAnswer(webviews=[webview_answer(view) for view in views])
 
     async def create(self, call: Call) -> OneWebView:
-        """A new one."""
+        """Create a web tab."""
         given = call.body.model_dump()
         return OneWebView(webview=webview_answer(self._views.create(given, call.identity)))
 
     async def update(self, call: Call) -> OneWebView:
-        """Another name or address."""
+        """Change the fields of a web tab."""
         given = {
             name: value
             for name, value in call.body.model_dump(exclude_unset=True).items()
@@ -108,16 +108,16 @@ class WebViewRoutes:
         return OneWebView(webview=webview_answer(view))
 
     async def delete(self, call: Call) -> Nothing:
-        """Forget it."""
+        """Delete a web tab."""
         self._views.delete(call.id, call.identity)
         return Nothing()
 
     async def probe(self, call: Call) -> ProbeAnswer:
-        """Ask there."""
+        """Check whether a server answers at an address."""
         return await self._views.probe(call.body.url, call.identity)
 
     async def open(self, call: Call) -> OpenedWebView:
-        """Mint a capability."""
+        """Open a web tab with a new token."""
         request: Any = call.request
         visit = request.visit
         view, path, isolated = self._views.open(call.id, visit.host, call.identity)
@@ -138,7 +138,7 @@ def _mine(
 
 
 def entrance_operation(entrance: Entrance) -> Operation:
-    """What a capability opens."""
+    """Return the operation of requests with a token."""
     return Operation(
         method="ANY",
         path="/webview/{capability}/{rest:path}",
