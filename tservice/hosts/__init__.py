@@ -1,1 +1,1 @@
-"""Other machines that sessions run on, reached by ssh (protocol-remote)."""
+"""Remote hosts that sessions run on, reached by ssh (protocol-remote)."""

@@ -1,4 +1,4 @@
-"""What wakes a machine, and looking whether it is awake (protocol-wake)."""
+"""Waking of a machine, and a test whether it is awake (protocol-wake)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROBE_TIMEOUT = 1.5
 """Seconds for the port of a host to answer."""
 
 BROADCAST = ("255.255.255.255", 9)
-"""Where magic packets go."""
+"""Destination of magic packets."""
 
 
 class CannotWake(Exception):
@@ -34,24 +34,24 @@ class CannotWake(Exception):
 
 
 class IAlarm(Protocol):
-    """Wakes machines."""
+    """Sender of wake signals."""
 
     async def ring(self, host: RemoteHost) -> None:
-        """Do what wakes it: its command, else a packet to each of its addresses.
+        """Wake a host by its command, else by a packet to each of its addresses.
 
         @raise CannotWake: that failed.
         """
 
 
 Probe = Callable[[RemoteHost], Awaitable[bool]]
-"""Whether the port of a host answers; never raises."""
+"""Test whether the port of a host answers; never raises."""
 
 
 @frozen
 class Alarm:
-    """See L{IAlarm}.
+    """Implementation of L{IAlarm}.
 
-    @ivar env: the environment of a command.
+    @ivar env: environment of the command.
     """
 
     clock: IReactorTime
@@ -60,7 +60,7 @@ class Alarm:
     env: Mapping[str, str]
 
     async def ring(self, host: RemoteHost) -> None:
-        """See L{IAlarm.ring}."""
+        """Wake a host; see L{IAlarm.ring}."""
         if host.wake_command is not None:
             await self._run(host.wake_command)
         else:
@@ -68,7 +68,7 @@ class Alarm:
 
     async def _run(self, program: str) -> None:
         child = _Command()
-        # No pipes: what it leaves behind would keep them open.
+        # No pipes: processes that it leaves running would keep them open.
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         try:
             self.processes.spawnProcess(
@@ -101,9 +101,9 @@ class Alarm:
 
 
 class _Command(ProcessProtocol):
-    """Waits for a command, not for what it starts.
+    """Process of the wake command; the wait does not include processes that it starts.
 
-    @ivar ended: fires with what is wrong with its end; C{None}: nothing is.
+    @ivar ended: fires with the error of the command; C{None} if it succeeded.
     """
 
     transport: Any
@@ -113,7 +113,7 @@ class _Command(ProcessProtocol):
         self._late = False
 
     def give_up(self) -> None:
-        """End it."""
+        """Kill the command."""
         self._late = True
         with suppress(ProcessExitedAlready):
             self.transport.signalProcess("KILL")
@@ -133,7 +133,7 @@ class _Command(ProcessProtocol):
 
 
 def magic_packet(mac: str) -> bytes:
-    """Six bytes of ones and the address 16 times, as network cards listen for it.
+    """Return a magic packet: six bytes of ones and the address 16 times.
 
     @param mac: six pairs of hexadecimal digits with C{:} or C{-} between them.
     """
@@ -142,7 +142,7 @@ def magic_packet(mac: str) -> bytes:
 
 @frozen
 class PortProbe:
-    """Connects to the port and says nothing.
+    """Probe that connects to the port and sends nothing.
 
     @ivar reactor: time, connections and names.
     """
@@ -155,10 +155,10 @@ class PortProbe:
         )
         try:
             connection = endpoint.connect(Factory.forProtocol(Connected))
-            # A name may take longer than the connection.
+            # The name lookup may take longer than the connection.
             found: Any = await connection.addTimeout(PROBE_TIMEOUT, self.reactor)
         except Exception:
-            # Whatever it is, nobody answered.
+            # Any error means that the port did not answer.
             return False
         found.transport.abortConnection()
         return True

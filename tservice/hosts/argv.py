@@ -1,4 +1,4 @@
-"""The words of ssh.  Pure: every word is one of a list, and no shell reads them."""
+"""Command lines of ssh.  Pure: no shell reads the words."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from tservice.hosts.model import RemoteHost
 
 CONNECT_TIMEOUT = 10
 ALIVE_EVERY, ALIVE_MISSED = 15, 3
-"""Seconds between two signs of life, and how many may fail: a dead connection is noticed within
+"""Seconds between keepalive messages, and how many may fail: a dead connection is noticed within
 50 s."""
 
 
 @frozen(kw_only=True)
 class Ssh:
-    """Where the program and its files are.
+    """Location of the ssh program and its files.
 
     @ivar program: absolute path.
-    @ivar configuration: the file of L{configuration}; the user's own is not read.
-    @ivar sockets: the folder of the connections.
-    @ivar tie: the words before what holds a connection, which ends with this process by them.
+    @ivar configuration: the file made by L{configuration}; the user's own is not read.
+    @ivar sockets: folder of the control sockets.
+    @ivar tie: words before the command of a master connection, which make it end with this process.
     """
 
     program: str
@@ -31,11 +31,11 @@ class Ssh:
     tie: Sequence[str] = ()
 
     def socket(self, host: RemoteHost) -> Path:
-        """Where the connection to a host is shared."""
+        """Return the control socket of a host's connection."""
         return self.sockets / f"{host.id}.s"
 
     def master(self, host: RemoteHost) -> list[str]:
-        """What holds the connection."""
+        """Return the command that holds the connection."""
         return [
             *self.tie,
             *self._begin(host),
@@ -46,18 +46,18 @@ class Ssh:
         ]  # fmt: skip
 
     def shared(self, host: RemoteHost) -> list[str]:
-        """The words before what is run over the connection, which must be there."""
+        """Return the words before a command run over the existing connection."""
         return [
             *self._begin(host),
             "-o", "ControlMaster=no",
-            # Where there is none it would make one of its own.
+            # Without a master, ssh would open a separate connection.
             "-o", "ProxyCommand=exit 1",
             "--",
             host.host,
         ]  # fmt: skip
 
     def knock(self, host: RemoteHost, known: Path) -> list[str]:
-        """What has the host's key noted in C{known}, an empty file, and does no more."""
+        """Return the command that only writes the host's key into C{known}, an empty file."""
         return [
             self.program,
             "-F", str(self.configuration),
@@ -89,9 +89,9 @@ class Ssh:
 
 
 def configuration(known: Path) -> str:
-    """What holds for every connection, those to jump hosts too.
+    """Return the configuration of every connection, including those to jump hosts.
 
-    @param known: the file of the host keys that people trust.
+    @param known: file of trusted host keys.
     """
     lines = (
         "Host *",
@@ -117,9 +117,9 @@ def configuration(known: Path) -> str:
 
 
 def quoted(path: Path | str) -> str:
-    """A path as a value of ssh's, which divides words and fills in C{%} and C{$@{}}.
+    """Return a path quoted for ssh, which splits words and expands C{%} and C{$@{}}.
 
-    @raise ValueError: ssh has no way to write it.
+    @raise ValueError: ssh cannot represent the path.
     """
     text = str(path)
     if '"' in text or "\\" in text or "${" in text:

@@ -1,4 +1,4 @@
-"""The hosts in use: in memory and in their file."""
+"""Registry of remote hosts, in memory and in a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ Hosts = tuple[RemoteHost, ...]
 
 
 class HostBook:
-    """One change at a time; what is on the disk is what is used."""
+    """Registry of hosts. Changes are made one at a time, and written to disk before they
+    are used.
+    """
 
     _log = Logger()
 
@@ -30,27 +32,27 @@ class HostBook:
         self._lock = DeferredLock()
 
     def load(self) -> None:
-        """Read the file, before anything runs.
+        """Read the file at the start.
 
-        One that cannot be used is left alone: there are no hosts, the log says why, and changes
-        are refused with a 409 until it is mended.
+        An unusable file is kept: there are no hosts, the log says why, and changes fail with a 409
+        until it is repaired.
         """
         try:
             self._file.tidy()
             self._hosts = self._file.read()
         except (FileError, OSError) as error:
-            self._log.error("{error}; there are no remote hosts", error=str(error))
+            self._log.error("{error}; remote hosts are not available", error=str(error))
 
     def all(self) -> Hosts:
-        """The hosts in the order in which they were made."""
+        """Return the hosts in the order of their creation."""
         return self._hosts
 
     def find(self, host_id: str) -> RemoteHost | None:
-        """One of them."""
+        """Return a host by id, or C{None}."""
         return next((host for host in self._hosts if host.id == host_id), None)
 
     def get(self, host_id: str) -> RemoteHost:
-        """One of them.
+        """Return a host by id.
 
         @raise ServiceError: 404.
         """
@@ -60,11 +62,11 @@ class HostBook:
         return found
 
     async def add(self, host: RemoteHost, again: Callable[[], object] = lambda: None) -> RemoteHost:
-        """A new one, whose id is made from its label.
+        """Add a host, whose id is derived from its label.
 
-        @param again: judges the caller once more, behind the changes of others.
+        @param again: authorizes the caller again, after concurrent changes.
         @raise ServiceError: 400 naming the field; 409: the label is used; 422: there are too many,
-            or the disk does not take it.
+            or the disk is full.
         """
         checked(host)
         made: list[RemoteHost] = []
@@ -72,7 +74,7 @@ class HostBook:
         def added(hosts: Hosts) -> Hosts:
             again()
             if len(hosts) >= MOST_HOSTS:
-                raise failed(f"at most {MOST_HOSTS} remote hosts")
+                raise failed(f"there are {MOST_HOSTS} remote hosts already; remove one first")
             _refuse_label(hosts, host)
             made.append(evolve(host, id=new_id(host.label, {each.id: 1 for each in hosts})))
             return (*hosts, made[0])
@@ -83,7 +85,7 @@ class HostBook:
     async def replace(
         self, host: RemoteHost, again: Callable[[], object] = lambda: None
     ) -> RemoteHost:
-        """Take C{host} for the one of its id.
+        """Replace the host with the same id by C{host}.
 
         @param again: as for L{add}.
         @raise ServiceError: 404; else as L{add}.
@@ -100,9 +102,9 @@ class HostBook:
         return host
 
     async def remove(self, host_id: str, check: Callable[[], None]) -> None:
-        """Take one out.
+        """Remove a host.
 
-        @param check: asked just before; raises what is against it.
+        @param check: called just before; raises an error if the host must stay.
         @raise ServiceError: 404; 409 or 422: the file.
         """
 
@@ -126,5 +128,5 @@ class HostBook:
 def _refuse_label(others: Hosts, host: RemoteHost) -> None:
     label = host.label.strip().casefold()
     if any(other.label.strip().casefold() == label for other in others):
-        text = f"label: there is a remote host called {host.label}"
+        text = f"label: a remote host named {host.label} exists already"
         raise ServiceError(ErrorCode.ALREADY_EXISTS, text)

@@ -1,4 +1,4 @@
-"""Remote hosts, put together."""
+"""Construction of the remote hosts feature."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ from tservice.mux.tmux.setup import Setups
 from tservice.sessions.interfaces import ISessions
 
 LONGEST_FOLDER = 45
-"""Bytes of the path of the connections' folder: a socket's has 107, and ssh adds 17 while it makes
-one, behind an id of 40."""
+"""Largest path of the sockets' folder in bytes: a socket's path has 107, of which ssh uses 17 while
+it creates one, in addition to an id of 40.
+"""
 
 
 @frozen(kw_only=True)
 class Hosts:
-    """The feature as others see it.
+    """Interface of the feature for other features.
 
-    @ivar setups: how panes run there.
+    @ivar setups: how panes run on remote hosts.
     """
 
     service: HostService
@@ -48,9 +49,9 @@ class Hosts:
 
 
 def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[Hosts]:
-    """The hosts, which are read now; a stop ends every connection.
+    """Build the feature; the hosts are read now, and a stop ends every connection.
 
-    @param sessions: not asked before one of them is on a host.
+    @param sessions: called only once a session is on a host.
     """
     data = ground.config.data_dir
     folder = _folder(data)
@@ -115,7 +116,7 @@ def _ssh(ground: Ground, folder: Path) -> Ssh:
 
 
 def _folder(data: Path) -> Path:
-    """Mode 0700, this process's alone; what one before left is gone."""
+    """Return a folder of mode 0700 for this process, without files of an earlier one."""
     folder = (data / "ssh").absolute()
     if len(os.fsencode(folder)) > LONGEST_FOLDER:
         return Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))

@@ -1,4 +1,4 @@
-"""One host's connection: made, kept, lost, and made again (protocol-remote)."""
+"""Connection to a host: opening, losing and reopening (protocol-remote)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tservice.core.tasks import spawn
 from tservice.core.timers import Timers
 
 DELAYS = (5.0, 15.0, 45.0, 120.0, 300.0, 300.0)
-"""Seconds before each attempt by itself; after the last one only somebody's wish begins again."""
+"""Seconds before each automatic attempt; after the last one only a user's request starts again."""
 
 MOST_WAITERS = 1000
 
 
 class State(Enum):
-    """What is known of the way."""
+    """State of the connection."""
 
     DOWN = "down"
     CONNECTING = "connecting"
@@ -34,40 +34,41 @@ class CannotConnect(Exception):
 
 
 class IMaster(Protocol):
-    """What holds the connection."""
+    """Holder of a connection."""
 
     async def open(self) -> None:
         """Connect.
 
-        @raise CannotConnect: it could not.
+        @raise CannotConnect: the connection failed.
         """
 
     def lost(self) -> Deferred[str]:
-        """Fires with the reason once an open connection is gone."""
+        """Return a Deferred that fires with the reason once an open connection has ended."""
 
     def close(self) -> None:
-        """End it; harmless where there is none."""
+        """Close the connection, if any."""
 
 
 class IHeard(Protocol):
-    """Hears of the way."""
+    """Listener to state changes of a connection."""
 
     def hostUp(self) -> None:
-        """It is open."""
+        """Handle an opened connection."""
 
     def hostDown(self, attempt: int, next_at: int | None) -> None:
-        """It is closed; the next attempt by itself comes at C{next_at} (Unix milliseconds).
+        """Handle a closed connection; the next automatic attempt is at C{next_at} (Unix
+        milliseconds).
 
-        C{None}: none does.
+        C{None}: there is no further attempt.
         """
 
 
 class Connection:
-    """The way to one host.
+    """Connection to one host.
 
-    @param fresh: a new L{IMaster}.
-    @param by_itself: whether it is to connect anew without being asked.
-    @ivar why: why the last attempt failed, or the connection ended.
+    @param fresh: creates an L{IMaster}.
+    @param by_itself: returns true if it reconnects automatically.
+    @ivar why: reason for the last failure or the end of the connection.
     """
 
     _log = Logger()
@@ -95,30 +96,30 @@ class Connection:
         self._closed = False
 
     def listen(self, heard: IHeard) -> Callable[[], None]:
-        """Tell C{heard} from now on."""
+        """Notify C{heard} from now on; return a function that stops this."""
         return self._listeners.add(heard)
 
     @property
     def up(self) -> bool:
-        """Whether it is open."""
+        """True while the connection is open."""
         return self.state is State.UP
 
     def wanted(self) -> None:
-        """Somebody wants to go there: connect now, and begin counting anew."""
+        """Connect now at the request of a user, and restart the count of attempts."""
         if self._closed or self.state is not State.DOWN:
             return
         self.attempt = 0
         self._connect()
 
     def begin(self) -> None:
-        """Connect if nobody ever tried; otherwise it goes on as it does."""
+        """Connect unless an attempt was made already."""
         if self.state is State.DOWN and self.attempt == 0 and self.why is None:
             self.wanted()
 
     async def connected(self) -> None:
-        """Have it open.
+        """Wait until the connection is open.
 
-        @raise CannotConnect: it could not be.
+        @raise CannotConnect: the connection failed.
         """
         self.wanted()
         if self._trying is not None:
@@ -126,21 +127,21 @@ class Connection:
             self._trying.addBoth(lambda _: waiter.callback(None))
             await waiter
         if not self.up:
-            raise CannotConnect(self.why or "it is closed")
+            raise CannotConnect(self.why or "the connection is closed")
 
     def ready(self) -> Deferred[None]:
-        """Fires once it is open."""
+        """Return a Deferred that fires once the connection is open."""
         waiter: Deferred[None] = Deferred(self._drop)
         if self.up:
             waiter.callback(None)
         elif len(self._waiters) >= MOST_WAITERS:
-            waiter.errback(CannotConnect("too many wait for it"))
+            waiter.errback(CannotConnect("too many callers wait for the connection"))
         else:
             self._waiters.append(waiter)
         return waiter
 
     def close(self) -> None:
-        """End it for good."""
+        """Close the connection for good."""
         self._closed = True
         self._timers.clear()
         if self._trying is not None:

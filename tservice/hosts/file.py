@@ -1,4 +1,4 @@
-"""C{<data>/remote-hosts.json}."""
+"""Storage of hosts in C{<data>/remote-hosts.json}."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZE_LIMIT = 8 * 1024 * 1024
 
 
 def host_file(folder: Path) -> ListFile[RemoteHost]:
-    """The hosts, in the data folder."""
+    """Return the file of hosts in the data folder."""
     return ListFile(
         path=folder / FILE_NAME,
         named="hosts",

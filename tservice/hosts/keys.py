@@ -1,4 +1,4 @@
-"""The host keys that people trust: C{<data>/known_hosts}, and what a host shows."""
+"""Trusted host keys in C{<data>/known_hosts}, and the keys that hosts present."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ SIZE_LIMIT = 1024 * 1024
 
 @frozen
 class HostKey:
-    """A key in the form of C{known_hosts}: its kind, and itself in base64."""
+    """Key in the format of C{known_hosts}: its kind, and the key in base64."""
 
     kind: str
     text: str
 
     @property
     def fingerprint(self) -> str:
-        """As C{ssh-keygen -l} tells it."""
+        """Fingerprint as printed by C{ssh-keygen -l}."""
         digest = hashlib.sha256(base64.b64decode(self.text)).digest()
         return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
 def name_of(host: RemoteHost) -> str:
-    """What ssh calls a host in the file."""
+    """Return the name of a host in the file, as ssh writes it."""
     name = host.host.casefold()
     return name if host.port == 22 else f"[{name}]:{host.port}"
 
 
 def keys_in(text: str, name: str | None = None) -> list[HostKey]:
-    """The keys of one name, or all; a line that is none is passed over."""
+    """Return the keys of one name, or all; invalid lines are skipped."""
     found = []
     for line in text.splitlines():
         words = line.split()
@@ -49,26 +49,26 @@ def keys_in(text: str, name: str | None = None) -> list[HostKey]:
 
 
 def with_key(text: str, name: str, key: HostKey) -> str:
-    """The file with C{key} as the only one of that name."""
+    """Return the file's text with C{key} as the only key of that name."""
     kept = [line for line in text.splitlines() if line.split()[:1] != [name]]
     return "\n".join([*kept, f"{name} {key.kind} {key.text}"]) + "\n"
 
 
 class KnownHosts:
-    """The file, mode 0600; for a thread."""
+    """File of mode 0600; used in a thread."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
 
     def of(self, host: RemoteHost) -> Sequence[HostKey]:
-        """The keys that are trusted for a host.
+        """Return the trusted keys of a host.
 
         @raise FileError, OSError: the file cannot be used.
         """
         return keys_in(self._text(), name_of(host))
 
     def trust(self, host: RemoteHost, key: HostKey) -> None:
-        """Trust that key, and no other of that host any more.
+        """Trust this key as the host's only one.
 
         @raise FileError, OSError: the file cannot be used or written.
         """

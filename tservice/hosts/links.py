@@ -1,4 +1,4 @@
-"""The ways to all hosts, each made when it is wanted and owned here."""
+"""Links to all hosts, each created on demand."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from tservice.mux.interface import MuxError
 
 LOGIN_SECONDS = 5
 LONGEST = 16 * 1024
-"""Characters of one thing that is known of a host; a PATH has some hundreds."""
+"""Longest value that a host reports, in characters; a PATH has some hundreds."""
 _UID = re.compile(r"[0-9]{1,10}")
 
 
 @frozen(kw_only=True)
 class Facts:
-    """What a host is like.
+    """Properties of a host.
 
-    @ivar tmux: the version of its tmux; C{None}: it has none.
-    @ivar path: where programs are: as its login shell has it, then the usual folders there.
+    @ivar tmux: version of its tmux; C{None}: it has none.
+    @ivar path: search path: that of its login shell, then the usual folders.
     """
 
     user: str
@@ -45,11 +45,11 @@ class Facts:
 
 
 _SAY_PATH = quote(b"exec sh -c 'echo; echo tservice:\"$PATH\"'")
-"""For a login shell of any kind, which may print whatever it likes before."""
+"""Command for any login shell, which may print other text before."""
 
 _LOGIN_PATH = (
     b"tservice_sh=${SHELL:-/bin/sh}; { case $tservice_sh in "
-    # Those take -l as their only option.
+    # These accept -l as their only option.
     b'*csh) echo %b | "$tservice_sh" -l;; '
     b'*) "$tservice_sh" -lc %b </dev/null;; esac; } 2>/dev/null'
     b" | sed -n 's/^tservice://p' | tail -n 1 | grep . || printf '%%s\\n' \"$PATH\""
@@ -65,16 +65,19 @@ ASK = line(
     b"tmux -V 2>/dev/null || echo none",
     _FOLDERS,
 )
-"""A line that prints what L{facts_in} reads."""
+"""Command line whose output is parsed by L{facts_in}."""
 
 
 def facts_in(out: bytes) -> Facts:
-    """@raise FarError: it is no such answer."""
+    """Return the facts in the output of L{ASK}.
+
+    @raise FarError: the output is invalid.
+    """
     lines = out.decode("utf-8", "replace").split("\n")
     if len(lines) < 7 or not _UID.fullmatch(lines[1]) or not lines[2].startswith("/"):
-        raise FarError("it has no POSIX shell that could be asked")
+        raise FarError("the host has no usable POSIX shell")
     if max(map(len, lines[:7])) > LONGEST:
-        raise FarError(f"it says more than {LONGEST} characters of itself")
+        raise FarError(f"the host reports a value of more than {LONGEST} characters")
     user, uid, home, shell, path, tmux, folders = lines[:7]
     version = tmux.removeprefix("tmux ").strip()
     return Facts(
@@ -92,7 +95,7 @@ Explain = Callable[[RemoteHost, str], Awaitable[str]]
 
 @define(eq=False)
 class Link:
-    """One host's."""
+    """Link to one host: its connection, waker and command runner."""
 
     host: RemoteHost
     connection: Connection
@@ -103,16 +106,16 @@ class Link:
     facts: Facts | None = None
 
     def close(self) -> None:
-        """End the way there."""
+        """Close the link."""
         self.waker.close()
         self.spare.close()
         self.connection.close()
 
     async def ask(self, *, waking: bool = False) -> Facts:
-        """Have it connected and known.
+        """Connect to the host, and return its properties.
 
-        @param waking: it is woken where it sleeps.
-        @raise CannotConnect: it is out of reach.
+        @param waking: wake the host if it sleeps.
+        @raise CannotConnect: the host is unreachable.
         """
         try:
             await (self.waker.reach() if waking else self.connection.connected())
@@ -132,15 +135,14 @@ async def _as_it_is(host: RemoteHost, why: str) -> str:
 
 
 class Links:
-    """All of them.
+    """Links to all hosts.
 
-    @ivar explain: says better why a host was not reached.
-
-    @param env: the environment of every ssh.
-    @param find: the host of an id; C{None}: there is none.
-    @param by_itself: whether connections are made anew by themselves.
-    @param waker: makes what wakes a host.
-    @param made: told of each new one.
+    @ivar explain: explains in more detail why a host was not reached.
+    @param env: environment of every ssh.
+    @param find: returns the host of an id; C{None}: it does not exist.
+    @param by_itself: returns true if connections reconnect automatically.
+    @param waker: creates the waker of a host.
+    @param made: called with each new link.
     """
 
     _log = Logger()
@@ -169,7 +171,7 @@ class Links:
         self.explain: Explain = _as_it_is
 
     def of(self, host_id: str) -> Link | None:
-        """That of a host, made where there is none; C{None}: there is no such host."""
+        """Return the link to a host, created if needed; C{None}: the host does not exist."""
         host = self._find(host_id)
         if host is None:
             return None
@@ -180,17 +182,17 @@ class Links:
         return link
 
     def known(self) -> Sequence[Link]:
-        """Those that were wanted so far."""
+        """Return the existing links."""
         return tuple(self._links.values())
 
     def drop(self, host_id: str) -> None:
-        """End that of a host, which is gone or different now."""
+        """Close the link to a host that was removed or changed."""
         link = self._links.pop(host_id, None)
         if link is not None:
             link.close()
 
     def close(self) -> None:
-        """End them all."""
+        """Close all links."""
         for host_id in tuple(self._links):
             self.drop(host_id)
 
@@ -218,7 +220,7 @@ class Links:
 
 @frozen
 class FarsOfHosts:
-    """For the multiplexer."""
+    """Command runners of hosts, for the multiplexer."""
 
     links: Links
 
@@ -226,7 +228,7 @@ class FarsOfHosts:
         link = self.links.of(place.id.name)
         if link is None:
             raise MuxError(f"there is no remote host {place.id.name}")
-        # What asks has something there, or wants to: the way is worth being open.
+        # The caller uses this host, so open the connection.
         link.connection.begin()
         return link.far
 

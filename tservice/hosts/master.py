@@ -1,4 +1,4 @@
-"""The child that holds a connection, and the one that looks at a host's key."""
+"""Child processes that hold a connection, or fetch a host's key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tservice.core.timers import cancel
 from tservice.hosts.connection import CannotConnect
 
 OPEN_TIMEOUT = 14.0
-"""Seconds for a connection, its jumps and its keys; ssh gives each step 10."""
+"""Seconds for a connection, its jumps and its keys; ssh allows 10 for each step."""
 
 LOOK_EVERY = 0.05
 
@@ -26,9 +26,9 @@ KEPT_ERRORS = 2000
 
 
 class SshChild(ProcessProtocol):
-    """One ssh, of which only its end and its words matter.
+    """Process of ssh; only its end and its error output matter.
 
-    @ivar ended: fires with what it said last.
+    @ivar ended: fires with its last error output.
     """
 
     transport: Any
@@ -39,11 +39,11 @@ class SshChild(ProcessProtocol):
         self._said = b""
 
     def end(self) -> None:
-        """End it now."""
+        """Kill the process."""
         if not self.over and self.transport is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess("KILL")
-            # A jump's ssh may hold the pipes.
+            # The ssh of a jump may hold the pipes.
             self.transport.loseConnection()
 
     def connectionMade(self) -> None:
@@ -60,11 +60,11 @@ class SshChild(ProcessProtocol):
 
 
 class Master:
-    """Holds one connection as long as it lives; see L{tservice.hosts.connection.IMaster}.
+    """Process that holds one connection; see L{tservice.hosts.connection.IMaster}.
 
-    @param argv: the words of ssh.
-    @param socket: appears once the connection can be used.
-    @param env: the child's environment.
+    @param argv: command of ssh.
+    @param socket: exists once the connection can be used.
+    @param env: environment of the child.
     """
 
     def __init__(
@@ -107,12 +107,15 @@ class Master:
 def start(
     processes: IReactorProcess, child: SshChild, argv: Sequence[str], env: Mapping[str, str]
 ) -> None:
-    """@raise OSError: it cannot be started."""
+    """Start ssh.
+
+    @raise OSError: it cannot be started.
+    """
     processes.spawnProcess(child, argv[0], [*argv], dict(env), "/")
 
 
 async def wait_for(clock: IReactorTime, child: SshChild, seconds: float) -> str:
-    """What C{child} said, which is ended after so many seconds."""
+    """Return the error output of C{child}, which is killed after so many seconds."""
     timer = clock.callLater(seconds, child.end)
     try:
         return await child.ended

@@ -1,4 +1,4 @@
-"""Remote hosts as records, and the rules on their fields (protocol-remote).  Pure."""
+"""Records of remote hosts, and the rules for their fields (protocol-remote).  Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _HOST = re.compile(r"[A-Za-z0-9_.:%\[\]-]{1,255}")
 _USER = re.compile(r"[A-Za-z0-9_.@\\+$-]{1,255}")
 _JUMP = re.compile(
-    # ssh puts the name behind its own options, where a dash would begin one more.
+    # ssh puts the name after its own options, where a dash would begin another option.
     r"(?:[A-Za-z0-9_.+$-]+@)?(?:[A-Za-z0-9_.][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:]+\])(?::[0-9]{1,5})?"
 )
 _UNQUOTABLE = re.compile(r'["\\]|\$\{')
@@ -43,16 +43,17 @@ OPTIONS = frozenset(
         "PubkeyAuthentication", "RekeyLimit", "RequiredRSASize", "TCPKeepAlive",
     )
 )  # fmt: skip
-"""What may be set beyond the fields.  None of these runs a program, forwards anything, reads
-another configuration, or weakens the check of a host key."""
+"""Options that may be set in addition to the fields.  None of these runs a program, forwards
+anything, reads another configuration, or weakens the check of a host key.
+"""
 
 
 @frozen(kw_only=True)
 class RemoteHost:
-    """One machine.
+    """Remote host.
 
-    @ivar commands: what to run for a mode, in place of its CLI's usual program.
-    @ivar options: options of ssh, as C{KEY=VALUE}.
+    @ivar commands: programs by mode, which replace the usual program of the CLI.
+    @ivar extra_ssh_options: options of ssh, as C{KEY=VALUE}.
     """
 
     id: str
@@ -69,19 +70,19 @@ class RemoteHost:
 
     @property
     def macs(self) -> tuple[str, ...]:
-        """The addresses of its network cards."""
+        """Addresses of its network cards."""
         return tuple(part.strip() for part in (self.wake_mac or "").split(",") if part.strip())
 
     @property
     def wake(self) -> Literal["mac", "command", "none"]:
-        """How it is woken: a command wins."""
+        """Method to wake it: a command wins."""
         if self.wake_command is not None:
             return "command"
         return "mac" if self.macs else "none"
 
 
 def checked(host: RemoteHost) -> RemoteHost:
-    """C{host}, whose every field keeps its rule.
+    """Return C{host} if every field is valid.
 
     @raise ServiceError: 400 naming the field and the rule.
     """
@@ -97,12 +98,14 @@ def checked(host: RemoteHost) -> RemoteHost:
     if host.identity_file is not None:
         _path("identityFile", host.identity_file, home=True)
         if _UNQUOTABLE.search(host.identity_file):
-            raise invalid("identityFile", 'must hold none of ", \\ and ${, which ssh cannot take')
+            raise invalid(
+                "identityFile", 'must not contain ", \\ or ${, which ssh does not support'
+            )
     if host.jump_host is not None:
         _check_jumps(host.jump_host)
     _check_options(host.extra_ssh_options)
     if len(host.commands) > MOST_COMMANDS:
-        raise invalid("commands", f"at most {MOST_COMMANDS}")
+        raise invalid("commands", f"must have at most {MOST_COMMANDS} entries")
     for command in host.commands.values():
         _plain("commands", command, COMMAND_LENGTH)
     _check_wake(host)
@@ -110,7 +113,7 @@ def checked(host: RemoteHost) -> RemoteHost:
 
 
 def new_id(label: str, taken: Mapping[str, Any]) -> str:
-    """An id made from the label that no other host has."""
+    """Return an id derived from the label that no other host has."""
     base = ascii_word(label)[:40].rstrip("-") or "host"
     found, number = base, 1
     while found in taken:
@@ -120,13 +123,13 @@ def new_id(label: str, taken: Mapping[str, Any]) -> str:
 
 
 def check_remote_path(name: str, text: str) -> str:
-    """A folder there, absolute or below the home folder.
+    """Return the path of a remote folder, absolute or below the home folder, if it is valid.
 
     @raise ServiceError: 400 naming C{name}.
     """
     _path(name, text, home=True)
     if ".." in text.split("/"):
-        raise invalid(name, "must not hold ..")
+        raise invalid(name, "must not contain ..")
     return text
 
 
@@ -136,7 +139,7 @@ def _plain(name: str, text: str, longest: int) -> None:
     if text.startswith("-"):
         raise invalid(name, "must not start with -")
     if _CONTROL.search(text):
-        raise invalid(name, "must not hold control characters")
+        raise invalid(name, "must not contain control characters")
 
 
 def _path(name: str, text: str, *, home: bool) -> None:
@@ -154,13 +157,13 @@ def _check_jumps(text: str) -> None:
 
 def _check_options(options: tuple[str, ...]) -> None:
     if len(options) > MOST_OPTIONS:
-        raise invalid("extraSshOptions", f"at most {MOST_OPTIONS}")
+        raise invalid("extraSshOptions", f"must have at most {MOST_OPTIONS} entries")
     for option in options:
         _plain("extraSshOptions", option, OPTION_LENGTH)
         name, equals, value = option.partition("=")
         if not equals or not value.strip():
-            raise invalid("extraSshOptions", "each is KEY=VALUE")
-        # ssh takes blanks around a name, and quotes.
+            raise invalid("extraSshOptions", "each must be KEY=VALUE")
+        # ssh accepts blanks and quotes around a name.
         if name.casefold() not in OPTIONS:
             raise invalid("extraSshOptions", f"{name} may not be set")
 
@@ -174,4 +177,4 @@ def _check_wake(host: RemoteHost) -> None:
     if host.wake_command is not None:
         _path("wakeCommand", host.wake_command, home=False)
         if re.search(r"\s", host.wake_command):
-            raise invalid("wakeCommand", "is one program, without arguments")
+            raise invalid("wakeCommand", "must be one program, without arguments")

@@ -1,4 +1,4 @@
-"""Remote hosts as places that sessions live in (architecture-place)."""
+"""Remote hosts as locations of sessions (architecture-place)."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ MINIMUM = (3, 2)
 
 @frozen
 class RemoteEffects:
-    """Nothing but panes runs there."""
+    """Operations in a remote location, where only panes run."""
 
     facts: Facts | None
 
     def act(self, work: Callable[[], _T], /) -> _T:
-        raise OSError("its files are on another machine")
+        raise OSError("the files are on another machine")
 
     def find(self, names: Sequence[str], /) -> Path | None:
-        # Whether it is there is seen at the start, in the path that it has there.
+        # Its existence is checked at the start, on the host's own search path.
         return Path(names[0]) if names else None
 
     def command(self, argv: Sequence[str], /) -> list[str]:
-        raise OSError("it is another machine")
+        raise OSError("the location is another machine")
 
     def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
         if self.facts is None:
@@ -55,7 +55,7 @@ class RemoteEffects:
 
 @frozen
 class RemotePlaces:
-    """A session stays on its host for good."""
+    """Locations on remote hosts. A session never leaves its host."""
 
     links: Links
 
@@ -115,12 +115,17 @@ class RemotePlaces:
 
 
 def refuse_tmux(version: str | None) -> None:
-    """@raise ServiceError: 422: it is missing there, or too old."""
+    """Refuse a tmux that is missing or too old.
+
+    @raise ServiceError: 422.
+    """
     if version is None:
-        raise failed("tmux is missing there: install tmux 3.2 or later")
+        raise failed("tmux is missing on the host: install tmux 3.2 or later")
     digits = re.findall(r"[0-9]{1,9}", version[:VERSION_LENGTH])
     if tuple(int(part) for part in digits[:2]) < MINIMUM:
-        raise failed(f"tmux {version[:VERSION_LENGTH]} is too old there: 3.2 or later is needed")
+        raise failed(
+            f"tmux {version[:VERSION_LENGTH]} is too old on the host: install 3.2 or later"
+        )
 
 
 def _place(known: PlaceId, link: Link) -> Place:

@@ -48,7 +48,7 @@ class RemoteHostBody(Body):
     wake_command: _Line | None = None
 
     def record(self) -> RemoteHost:
-        """As a record, whose fields nobody has judged."""
+        """Return an unvalidated record."""
         given = self.model_dump()
         given["extra_ssh_options"] = tuple(given["extra_ssh_options"])
         return RemoteHost(id="", **given)
@@ -61,15 +61,18 @@ class TrustBody(Body):
 
 
 class HostRoutes:
-    """The routes; the rules live in L{HostService}."""
+    """Routes of remote hosts; the rules are in L{HostService}."""
 
     def __init__(self, hosts: HostService, place_of: Callable[[str], PlaceId]) -> None:
-        """@param place_of: where the session of an id lives."""
+        """Create the routes.
+
+        @param place_of: returns the location of a session id.
+        """
         self._hosts = hosts
         self._place_of = place_of
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of the routes."""
         return [*self._of_hosts(), *self._of_sessions()]
 
     def _of_hosts(self) -> list[Operation]:
@@ -138,51 +141,53 @@ class HostRoutes:
         ]
 
     async def list(self, call: Call) -> object:
-        """Every host, for an admin."""
+        """List every host, for admins only."""
         if not call.identity.admin:
             return []
         return [host_answer(host) for host in self._hosts.book.all()]
 
     async def add(self, call: Call) -> object:
-        """Keep one."""
+        """Add a host."""
         return OneRemoteHost(
             host=host_answer(await self._hosts.add(call.body.record(), call.again))
         )
 
     async def change(self, call: Call) -> object:
-        """Replace one."""
+        """Replace a host."""
         made = await self._hosts.replace(call.id, call.body.record(), call.again)
         return OneRemoteHost(host=host_answer(made))
 
     async def remove(self, call: Call) -> object:
-        """Forget one."""
+        """Remove a host."""
         await self._hosts.remove(call.id, call.again)
         return Nothing()
 
     async def check(self, call: Call) -> object:
-        """Look at one."""
+        """Check whether a host can be used."""
         return checked_answer(await self._hosts.check(call.id))
 
     async def trust(self, call: Call) -> object:
-        """Trust its key."""
+        """Trust the key of a host."""
         await self._hosts.trust(call.id, call.body.fingerprint, call.again)
         return Nothing()
 
     async def sessions(self, call: Call) -> object:
-        """What runs there."""
+        """List the tmux sessions on a host."""
         found = await self._hosts.sessions(call.id)
         return TmuxSessions(
             sessions=[TmuxSession.model_validate(each, from_attributes=True) for each in found]
         )
 
     async def reachability(self, call: Call) -> object:
-        """A session's way to its host."""
+        """Return the state of the connection to a session's host."""
         place = self._place_of(call.id)
         if place.kind is not PlaceKind.REMOTE:
             return Reachability(reachable=True, wake_configured="none")
         link = self._hosts.links.of(place.name)
         if link is None:
-            return Reachability(reachable=False, wake_configured="none", error="it was removed")
+            return Reachability(
+                reachable=False, wake_configured="none", error="the host was removed"
+            )
         connection = link.connection
         tried = False if connection.why is not None else None
         return Reachability(
@@ -193,20 +198,20 @@ class HostRoutes:
         )
 
     async def wake(self, call: Call) -> object:
-        """Wake a session's host."""
+        """Wake the host of a session."""
         place = self._place_of(call.id)
         link = self._hosts.links.of(place.name) if place.kind is PlaceKind.REMOTE else None
         return await _wake(link, "the host of this session")
 
     async def wake_host(self, call: Call) -> object:
-        """Wake a host, whatever is on it."""
+        """Wake a host, with or without sessions."""
         return await _wake(self._hosts.links.of(self._hosts.book.get(call.id).id), "this host")
 
 
 async def _wake(link: Link | None, which: str) -> Woken:
     configured = "none" if link is None else link.host.wake
     if link is None or configured == "none":
-        raise invalid("id", f"nothing is configured that wakes {which}")
+        raise invalid("id", f"no wake method is configured for {which}")
     woke = await link.waker.wake()
     up = link.connection.up
     why = None if up else link.waker.why

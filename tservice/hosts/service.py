@@ -1,4 +1,4 @@
-"""Remote hosts: what routes and other features call."""
+"""Service for remote hosts, for routes and other features."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ KNOCK_TIMEOUT = 12.0
 
 @frozen(kw_only=True)
 class Checked:
-    """What a look at a host told.
+    """Result of checking a host.
 
-    @ivar host_key: C{known}, C{unknown}, C{changed}, or C{None} where it did not show any.
+    @ivar host_key: C{known}, C{unknown}, C{changed}, or C{None} if it presented no key.
     """
 
     ok: bool
@@ -46,9 +46,9 @@ class Checked:
 
 
 class HostService:
-    """The hosts, their keys and the ways to them.
+    """Service for hosts, their keys and connections.
 
-    @param used: why a host may not go: the name of a case or a session on it; C{None}: nothing.
+    @param used: returns the name of a case or session that keeps a host in use; C{None}: none.
     """
 
     def __init__(
@@ -75,15 +75,15 @@ class HostService:
         self._used = used
 
     async def add(self, host: RemoteHost, again: Callable[[], object] = lambda: None) -> RemoteHost:
-        """Keep a new one; see L{HostBook.add}."""
+        """Add a host; see L{HostBook.add}."""
         return await self.book.add(host, again)
 
     async def replace(
         self, host_id: str, host: RemoteHost, again: Callable[[], object] = lambda: None
     ) -> RemoteHost:
-        """Another record in the place of one; what runs there is reached by it from now on.
+        """Replace the record of a host; its sessions are reached by the new one from now on.
 
-        @param again: judges the caller once more, behind the changes of others.
+        @param again: authorizes the caller again, after concurrent changes.
         @raise ServiceError: 400, 404, 409, 422.
         """
         made = await self.book.replace(evolve(host, id=host_id), again)
@@ -91,23 +91,23 @@ class HostService:
         return made
 
     async def remove(self, host_id: str, again: Callable[[], object] = lambda: None) -> None:
-        """Forget one.
+        """Remove a host.
 
         @param again: as for L{replace}.
-        @raise ServiceError: 404; 422: a case or a session is there.
+        @raise ServiceError: 404; 422: a case or a session is on it.
         """
 
         def check() -> None:
             again()
             user = self._used(host_id)
             if user is not None:
-                raise failed(f"{user} is on it")
+                raise failed(f"{user} uses this host")
 
         await self.book.remove(host_id, check)
         self.links.drop(host_id)
 
     async def check(self, host_id: str) -> Checked:
-        """Look whether a host can be used; within 30 s.
+        """Check within 30 s whether a host can be used.
 
         @raise ServiceError: 404.
         """
@@ -125,7 +125,7 @@ class HostService:
             return told(ok=False, host_key=state, known_fingerprint=trusted, error=why)
         link = self.links.of(host_id)
         if link is None:
-            return told(ok=False, host_key="known", error="it was removed meanwhile")
+            return told(ok=False, host_key="known", error="the host was removed during the check")
         try:
             facts = await link.ask()
             begun = self._clock.seconds()
@@ -141,9 +141,9 @@ class HostService:
         return told(ok=True, host_key="known", latency_ms=latency, tmux=facts.tmux)
 
     async def sessions(self, host_id: str) -> list[Listed]:
-        """The tmux sessions of the user's own server there.
+        """Return the tmux sessions of the user's own server on a host.
 
-        @raise ServiceError: 404; 422: it is out of reach, or has no tmux.
+        @raise ServiceError: 404; 422: it is unreachable, or has no tmux.
         """
         link = self.links.of(host_id)
         if link is None:
@@ -159,10 +159,10 @@ class HostService:
     async def trust(
         self, host_id: str, fingerprint: str, again: Callable[[], object] = lambda: None
     ) -> None:
-        """Trust the key that a host shows now, which must be the one of that fingerprint.
+        """Trust the host's current key, which must have that fingerprint.
 
-        @param again: judges the caller once more when the host has shown it.
-        @raise ServiceError: 404; 409: it shows another one; 422: it shows none.
+        @param again: authorizes the caller again after the host has presented its key.
+        @raise ServiceError: 404; 409: the key is a different one; 422: it presents none.
         """
         host = self.book.get(host_id)
         try:
@@ -170,16 +170,16 @@ class HostService:
         except CannotConnect as error:
             raise failed(f"{host.label} is out of reach: {error}") from error
         if shown.fingerprint != fingerprint:
-            raise conflict(f"fingerprint: the host shows {shown.fingerprint}, not {fingerprint}")
+            raise conflict(f"fingerprint: the host presents {shown.fingerprint}, not {fingerprint}")
         again()
         try:
             await self._threads.run(partial(self._keys.trust, host, shown))
         except (FileError, OSError) as error:
-            raise failed(f"the key cannot be kept: {error}") from error
+            raise failed(f"the key cannot be saved: {error}") from error
         self.links.drop(host_id)
 
     async def explain(self, host: RemoteHost, why: str) -> str:
-        """Why a host was not reached, with both fingerprints where its key is not trusted."""
+        """Explain why a host was not reached, with both fingerprints if its key is not trusted."""
         if "host key" not in why.casefold():
             return why
         try:
@@ -195,9 +195,9 @@ class HostService:
             raise ServiceError(ErrorCode.OPERATION_FAILED, str(error)) from error
 
     async def _knock(self, host: RemoteHost) -> HostKey:
-        """The key that it shows.
+        """Return the key that the host presents.
 
-        @raise CannotConnect: none.
+        @raise CannotConnect: it presents none.
         """
         with tempfile.TemporaryDirectory(dir=self._ssh.sockets, prefix="k-") as folder:
             known = Path(folder) / "known"
@@ -216,10 +216,10 @@ class HostService:
 def _untrusted(host: RemoteHost, shown: HostKey, known: list[HostKey]) -> str:
     if not known:
         return (
-            f"the key of {host.label} is not known: it shows {shown.fingerprint}; "
+            f"the key of {host.label} is not known: it presents {shown.fingerprint}; "
             "compare it with the host's own and trust it"
         )
     return (
         f"the key of {host.label} has changed: {known[0].fingerprint} is trusted, "
-        f"it shows {shown.fingerprint}; nothing is sent to it until that one is trusted"
+        f"it presents {shown.fingerprint}; there is no connection until you trust that key"
     )

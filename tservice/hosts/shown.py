@@ -1,4 +1,4 @@
-"""Remote hosts as clients see them (protocol-remote)."""
+"""Response models of remote hosts (protocol-remote)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Woken(Payload):
 
 
 def host_answer(host: RemoteHost) -> RemoteHostAnswer:
-    """The host on the wire."""
+    """Return the response for a host."""
     return RemoteHostAnswer(
         id=host.id,
         label=host.label,
@@ -99,7 +99,7 @@ def host_answer(host: RemoteHost) -> RemoteHostAnswer:
 
 
 def checked_answer(found: Checked) -> HostChecked:
-    """The look on the wire."""
+    """Return the response for the check of a host."""
     return HostChecked(
         ok=found.ok,
         host_key=found.host_key,

@@ -1,4 +1,4 @@
-"""Telling the owners of sessions what became of the way to their host."""
+"""Events for the owners of sessions about the connection to their host."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tservice.sessions.interfaces import ISessions
 
 @frozen
 class Told:
-    """Hears of one host; see L{tservice.hosts.connection.IHeard}, and of its waking."""
+    """Publisher of one host's events; see L{tservice.hosts.connection.IHeard} and its waking."""
 
     clock: IReactorTime
     hub: EventHub

@@ -1,4 +1,4 @@
-"""Having a host reached that may be asleep (protocol-wake)."""
+"""Waking and reaching of a host that may be asleep (protocol-wake)."""
 
 from __future__ import annotations
 
@@ -15,36 +15,38 @@ from tservice.hosts.connection import CannotConnect, Connection
 from tservice.hosts.model import RemoteHost
 
 BUDGET = 40.0
-"""Seconds until a host that is woken has to be reached, those of the waking included."""
+"""Seconds in which a woken host has to be reached, including the waking."""
 
 POLL_EVERY = 2.0
-"""Seconds between two looks for it."""
+"""Seconds between two checks of the host."""
 
 RING_EVERY = 5.0
-"""Seconds from the begin of one waking to that of the next, whoever asks."""
+"""Seconds between the starts of two wake attempts, for all callers."""
 
 REST = 30.0
-"""Seconds after a vain attempt in which typing alone wakes nobody again."""
+"""Seconds after a failed attempt in which typing does not wake the host again."""
 
 
 class IHeardWaking(Protocol):
-    """Hears of it."""
+    """Listener to wake attempts."""
 
     def host_waking(self, method: Literal["mac", "command"]) -> None:
-        """It begins."""
+        """Handle the start of an attempt."""
 
     def host_wake_failed(self, reason: str) -> None:
-        """It was in vain."""
+        """Handle a failed attempt."""
 
 
 class Waker:
-    """Wakes one host and connects to it.  Whoever asks meanwhile shares the attempt, and so does
-    whoever asks within L{RING_EVERY} of its begin: a command is run for it, or all are shouted at.
-    A host that was reached by it and is lost again is woken at once.
+    """Service that wakes one host and connects to it.
 
-    @param alarm: what wakes it.
-    @param answers: whether its port does.
-    @ivar why: why the last attempt was in vain; C{None}: it was not.
+    Concurrent callers share an attempt, and so do callers within L{RING_EVERY} of its start, as it
+    runs a command or broadcasts to the network.  A host that was reached by it and is lost again is
+    woken without delay.
+
+    @param alarm: sends the wake signal.
+    @param answers: tests whether the port answers.
+    @ivar why: reason for the failure of the last attempt; C{None}: it succeeded.
     """
 
     _log = Logger()
@@ -72,9 +74,9 @@ class Waker:
         self._resting_until = 0.0
 
     async def wake(self) -> bool:
-        """Wake it, whatever is known of it, and wait until it is reached or the budget is spent.
+        """Wake the host in any case, and wait until it is reached or the time is up.
 
-        @return: whether what wakes it was done.
+        @return: true if the wake signal was sent.
         """
         if self._waking is None and self._may_ring():
             waking = spawn(self._wake(), self._log, "waking a host")
@@ -84,9 +86,9 @@ class Waker:
         return self._sent
 
     async def reach(self) -> None:
-        """Have it connected; one that does not answer is woken where that is configured.
+        """Connect to the host; if it does not answer, wake it where that is configured.
 
-        @raise CannotConnect: it is out of reach.
+        @raise CannotConnect: it is unreachable.
         """
         if self._connection.up:
             return
@@ -102,10 +104,10 @@ class Waker:
                     raise
         await self.wake()
         if not self._connection.up:
-            raise CannotConnect(self.why or self._connection.why or "it does not answer")
+            raise CannotConnect(self.why or self._connection.why or "the host does not answer")
 
     def wanted(self) -> None:
-        """Somebody typed something for it: have it reached some time."""
+        """Start to connect in the background, because a user typed input for it."""
         if self._connection.up or self._waking is not None or self._wanting is not None:
             return
         if self._host.wake == "none" or self._clock.seconds() < self._resting_until:
@@ -115,7 +117,7 @@ class Waker:
         self._wanting = None if wanting.called else wanting
 
     def close(self) -> None:
-        """Leave it alone."""
+        """Stop all attempts."""
         for work in (self._wanting, self._waking):
             if work is not None:
                 work.cancel()
@@ -158,7 +160,7 @@ class Waker:
         self.why = None
 
     async def _look(self) -> str | None:
-        """Connect if it is awake; why it is not reached."""
+        """Connect if the host is awake; return the reason if it is not reached."""
         if self._connection.up:
             return None
         if not await self._is_awake():
@@ -170,7 +172,7 @@ class Waker:
         return None
 
     async def _is_awake(self) -> bool:
-        # Behind a jump host only ssh itself can tell.
+        # Only ssh itself can reach a host after a jump host.
         return self._host.jump_host is not None or await self._answers(self._host)
 
     def _failed(self, why: str) -> None:

@@ -143,7 +143,7 @@ class RemoteTests(SynchronousTestCase):
         self.type(session, "echo after-$((20+3))\r", 1)
         self.until(lambda: "after-23" in self.screen(session), "the answer")
         self.cut(session)
-        self.assertIn("is on it", self.call("DELETE", f"/remote-hosts/{host}", status=422))
+        self.assertIn("uses this host", self.call("DELETE", f"/remote-hosts/{host}", status=422))
         self.a_job_there()
         self.call("DELETE", f"/sessions/{session}")
         self.assertEqual(

@@ -106,8 +106,8 @@ class WakeTests(SynchronousTestCase):
         self.serve(evolve(HOST, wake_command=None))
         for path, status, said in (
             ("/api/remote-hosts/none/wake", 404, "Remote host none"),
-            ("/api/remote-hosts/h/wake", 400, "id: nothing is configured that wakes this host"),
-            ("/api/sessions/s/wake", 400, "id: nothing is configured that wakes the host of"),
+            ("/api/remote-hosts/h/wake", 400, "id: no wake method is configured for this host"),
+            ("/api/sessions/s/wake", 400, "id: no wake method is configured for the host of"),
         ):
             found, _, text = parse(self.wake(path).value()).error
             self.assertEqual(status, found, path)

@@ -114,7 +114,7 @@ describe("in words", () => {
     expect(clientsText(there)).toBe("nobody looks at it · 2 windows · 80×24");
     expect(clientsText({ ...there, attached: 1, windows: 1 })).toBe("1 client · 1 window · 80×24");
     expect(ending("SHA256:abcdefghijkl")).toBe("efghijkl");
-    expect(wayOut("case engine is on it")).toMatch(/^Case engine .*remove its cases first/);
+    expect(wayOut("case engine uses this host")).toMatch(/^Case engine .*remove its cases first/);
   });
 });
 

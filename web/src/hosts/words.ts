@@ -139,7 +139,7 @@ export function clientsText({ attached, windows, cols, rows }: TmuxSession): str
 
 /** An error of the service, with what to do about it. */
 export function wayOut(text: string): string {
-  if (/ is on it$/.test(text))
+  if (/ uses this host$/.test(text))
     return `${text.charAt(0).toUpperCase()}${text.slice(1)}. Close its sessions and remove its cases first; their folders there stay as they are.`;
   return text;
 }
