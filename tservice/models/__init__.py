@@ -1,1 +1,1 @@
-"""Model endpoints of one's own, and how agents are made to use them."""
+"""Custom model endpoints, and configuring agents to use them."""

@@ -1,4 +1,4 @@
-"""Asking endpoints what they offer and what they have loaded."""
+"""Client that queries endpoints for their models and loaded models."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from tservice.models.model import AuthStyle, Endpoint, Model
 from tservice.models.shapes import Running, Unreadable, read_models, read_running
 
 TIME_LIMIT = 8.0
-"""Seconds for one question (protocol-models)."""
+"""Seconds for one request (protocol-models)."""
 BODY_LIMIT = 2 * 1024 * 1024
-"""Bytes of an answer."""
+"""Largest answer in bytes."""
 
 
 class Send(Protocol):
-    """Sends a request; an L{tservice.core.net.outbound.Outbound}."""
+    """Sender of requests; an L{tservice.core.net.outbound.Outbound}."""
 
     async def send(self, request: OutboundRequest) -> OutboundReply:
-        """@raise OutboundError: there was no answer."""
+        """Send a request and return the reply.
+
+        @raise OutboundError: there was no answer.
+        """
 
 
 class Asker:
-    """Asks; keeps nothing."""
+    """Stateless client of endpoints."""
 
     def __init__(self, post: Send) -> None:
         self._post = post
 
     async def models(self, endpoint: Endpoint) -> tuple[Model, ...]:
-        """What C{endpoint} offers.
+        """Return the models that C{endpoint} offers.
 
-        @raise ServiceError: 422: it does not answer, or not as such a server does.
+        @raise ServiceError: 422: it does not answer, or not like a model server.
         """
         try:
             reply = await self._post.send(request_for(endpoint, "/v1/models"))
@@ -44,7 +47,9 @@ class Asker:
             raise failed(f"the models of {endpoint.label}: {error}") from None
 
     async def running(self, endpoint: Endpoint) -> Running:
-        """What C{endpoint} has loaded, where it tells; trouble means that it does not."""
+        """Return the models that C{endpoint} has loaded; after an error the query counts as
+        unsupported.
+        """
         try:
             reply = await self._post.send(request_for(endpoint, "/running"))
         except OutboundError:
@@ -53,7 +58,7 @@ class Asker:
 
 
 def request_for(endpoint: Endpoint, path: str) -> OutboundRequest:
-    """A question with the endpoint's key."""
+    """Return a request with the endpoint's key."""
     headers = {"User-Agent": "tservice", "Accept": "application/json"}
     if endpoint.key:
         if endpoint.auth_style is AuthStyle.API_KEY:

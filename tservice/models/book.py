@@ -1,4 +1,4 @@
-"""The endpoints in use: in memory, in their file, and told of."""
+"""Registry of endpoints, in memory and in a file, with events about changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ Changed = Callable[[tuple[Endpoint, ...]], tuple[Endpoint, ...]]
 
 
 class EndpointBook:
-    """One change at a time; what is on the disk is what is told.  Keys are hidden from the log."""
+    """Registry of endpoints. Changes are made one at a time, and written to disk before they are
+    published.  Keys are hidden from the log.
+    """
 
     _log = Logger()
 
@@ -47,21 +49,21 @@ class EndpointBook:
     async def start(self) -> None:
         """Read the file.
 
-        One that cannot be used is left alone: there are no endpoints, the log says why, and changes
-        are refused with a 409 until it is mended.
+        An unusable file is kept: there are no endpoints, the log says why, and changes fail with a
+        409 until it is repaired.
         """
         try:
             await self._threads.run(self._file.tidy)
             self._use(await self._threads.run(self._file.read))
         except (FileError, OSError, ServiceError) as error:
-            self._log.error("{error}; there are no model endpoints", error=str(error))
+            self._log.error("{error}; model endpoints are not available", error=str(error))
 
     def all(self) -> tuple[Endpoint, ...]:
-        """The endpoints in the order in which they were made."""
+        """Return the endpoints in the order of their creation."""
         return self._endpoints
 
     def get(self, endpoint_id: str) -> Endpoint:
-        """One of them.
+        """Return an endpoint by id.
 
         @raise ServiceError: 404.
         """
@@ -73,17 +75,19 @@ class EndpointBook:
     async def add(
         self, fields: Mapping[str, Any], again: Callable[[], object] = lambda: None
     ) -> Endpoint:
-        """A new one.
+        """Add an endpoint.
 
-        @param again: judges the caller once more, behind the changes of others.
+        @param again: authorizes the caller again, after concurrent changes.
         @raise ServiceError: 400 naming the field; 409: the label is used; 422: there are too many,
-            or the disk does not take it.
+            or the disk is full.
         """
         made = patched(Endpoint(id=self._new_id(), label="", base_url=""), fields)
 
         def added(endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
             if len(endpoints) >= ENDPOINT_LIMIT:
-                raise failed(f"at most {ENDPOINT_LIMIT} model endpoints")
+                raise failed(
+                    f"there are {ENDPOINT_LIMIT} model endpoints already; remove one first"
+                )
             again()
             return (*endpoints, _unlike(endpoints, made))
 
@@ -100,7 +104,7 @@ class EndpointBook:
     ) -> Endpoint:
         """Change the fields in C{patch}.
 
-        @param again: judges the caller once more, behind the changes of others.
+        @param again: authorizes the caller again, after concurrent changes.
         @param by_token: see L{patched}.
         @raise ServiceError: 403, 404; else as L{add}.
         """
@@ -119,10 +123,10 @@ class EndpointBook:
         at: int,
         again: Callable[[], object] = lambda: None,
     ) -> Endpoint:
-        """What an endpoint offers, as it said at C{at}.
+        """Store the models that an endpoint reported at C{at}.
 
-        @param again: judges who asked for it once more.
-        @raise ServiceError: 404: it is gone meanwhile; 409 or 422: the file.
+        @param again: authorizes the requesting caller again.
+        @raise ServiceError: 404: it was removed in the meantime; 409 or 422: the file.
         """
 
         def edit(endpoint: Endpoint) -> Endpoint:
@@ -133,9 +137,9 @@ class EndpointBook:
         return self.get(endpoint_id)
 
     async def remove(self, endpoint_id: str, check: Callable[[], None]) -> None:
-        """Take one out, with its key.
+        """Remove an endpoint with its key.
 
-        @param check: asked just before; raises what is against it.
+        @param check: called just before; raises an error if the endpoint must stay.
         @raise ServiceError: 404; 409 or 422: the file.
         """
 
@@ -175,9 +179,9 @@ class EndpointBook:
 
 
 def _unlike(others: Any, endpoint: Endpoint) -> Endpoint:
-    """C{endpoint}, whose label nobody else has."""
+    """Return C{endpoint} if no other one has its label."""
     label = endpoint.label.strip().casefold()
     if any(other.label.strip().casefold() == label for other in others):
-        message = f"label: there is a model endpoint called {endpoint.label}"
+        message = f"label: a model endpoint named {endpoint.label} exists already"
         raise ServiceError(ErrorCode.ALREADY_EXISTS, message)
     return endpoint

@@ -1,4 +1,4 @@
-"""Custom models, put together."""
+"""Construction of the custom models feature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tservice.sessions.interfaces import ISessions
 def build_models(
     ground: Ground, *, clis: ICliRegistry, sessions: ISessions, post: Send | None = None
 ) -> Feature[ModelService]:
-    """The endpoints, which are read at the start, and their use; a stop ends what is asked.
+    """Build the feature. The endpoints are read at the start, and a stop ends pending requests.
 
     @param post: sends requests; a guarded L{Outbound} by default.
     """

@@ -1,4 +1,4 @@
-"""C{<data>/model-endpoints.json}: the endpoints with their keys, and nowhere else."""
+"""Storage of endpoints in C{<data>/model-endpoints.json}, the only file with their keys."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tservice.store.listfile import ListFile
 
 FILE_NAME = "model-endpoints.json"
 SIZE_LIMIT = 16 * 1024 * 1024
-"""Bytes: all endpoints, with as many models as each may have."""
+"""Largest file in bytes: all endpoints, with the maximum of models each."""
 
 
 def endpoint_file(folder: Path) -> ListFile[Endpoint]:
-    """The endpoints, in the data folder."""
+    """Return the file of endpoints in the data folder."""
     return ListFile(
         path=folder / FILE_NAME,
         named="endpoints",

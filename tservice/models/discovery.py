@@ -1,4 +1,4 @@
-"""Learning what endpoints offer and have loaded: when asked, and every few minutes."""
+"""Queries for offered and loaded models: on request, and every few minutes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tservice.models.shapes import Running
 PAUSE = 300.0
 """Seconds between two rounds (protocol-models)."""
 AT_ONCE = 5
-"""Endpoints that a round asks at a time."""
+"""Endpoints that a round queries concurrently."""
 
 Swapped = Callable[[Endpoint, str], None]
 
 
 class Discovery:
-    """Asks on demand, and in rounds while the feature is on.
+    """Discovery of models on request, and in rounds while the feature is on.
 
-    What an endpoint had loaded is remembered; a model that is gone from there because of another
-    one is told of.
+    It remembers the loaded models of an endpoint, and reports a model that was displaced by another
+    one.
     """
 
     _log = Logger()
@@ -43,7 +43,10 @@ class Discovery:
         enabled: Callable[[], bool],
         swapped: Swapped,
     ) -> None:
-        """@param swapped: told of an endpoint and of a model that was pushed out there."""
+        """Create a discovery.
+
+        @param swapped: called with an endpoint and a model that was displaced there.
+        """
         self._clock = clock
         self._book = book
         self._asker = asker
@@ -57,12 +60,12 @@ class Discovery:
         self._open = False
 
     def start(self) -> None:
-        """Begin with the rounds; the first is due after a pause."""
+        """Start the rounds; the first is due after a pause."""
         self._open = True
         self._timer = self._clock.callLater(PAUSE, self._due)
 
     def stop(self) -> Deferred[None]:
-        """End the rounds; fires once none is under way."""
+        """End the rounds; the Deferred fires once none is under way."""
         self._open = False
         cancel(self._timer)
         self._round.cancel()
@@ -71,18 +74,18 @@ class Discovery:
     async def discover(
         self, endpoint_id: str, again: Callable[[], object] = lambda: None
     ) -> Endpoint:
-        """Ask for the models, and keep them.
+        """Fetch the models of an endpoint and store them.
 
-        @param again: judges the caller once more, before they are kept.
-        @raise ServiceError: 404: no such endpoint; 422: it does not answer as it should.
+        @param again: authorizes the caller again, before they are stored.
+        @raise ServiceError: 404: the endpoint does not exist; 422: it gives no valid answer.
         """
         models = await self._asker.models(self._book.get(endpoint_id))
         return await self._book.learned(endpoint_id, models, now_ms(self._clock), again)
 
     def running(self, endpoint: Endpoint) -> Deferred[Running]:
-        """Ask what is loaded, where the endpoint tells.
+        """Fetch the loaded models, if the endpoint reports them.
 
-        All who ask meanwhile share one question: any user may, as often as they like.
+        Concurrent callers share one request, as any user may ask as often as they like.
         """
         asked, flight = self._questions.get(endpoint.id, (None, None))
         if flight is None or flight.landed or asked != endpoint:
@@ -102,7 +105,7 @@ class Discovery:
 
     def _due(self) -> None:
         if self._enabled():
-            self._round = spawn(self._ask_all(), self._log, "the round of model endpoints")
+            self._round = spawn(self._ask_all(), self._log, "querying model endpoints")
             self._round.addCallback(self._again)
         else:
             self._again(None)
@@ -129,7 +132,10 @@ class Discovery:
         return Deferred.fromCoroutine(self._ask(endpoint))
 
     async def _ask(self, endpoint: Endpoint) -> str | None:
-        """@return: the id of an endpoint that did not answer; the log hears of it once."""
+        """Query an endpoint.
+
+        @return: its id if it did not answer; the log reports it once.
+        """
         try:
             await self.discover(endpoint.id)
             await self.running(self._book.get(endpoint.id))

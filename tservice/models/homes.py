@@ -1,8 +1,8 @@
-"""The folders that hold a session's part of an injection.
+"""Folders with a session's part of an injection.
 
-Each belongs to one session and to the user that its pane runs as: 0700, its files 0600.  It is
-written anew at every start and removed with the session.  For a thread; a folder of an OS user is
-worked on with that user's rights, by whoever calls.
+Each belongs to one session and to the user of its pane: mode 0700, its files 0600.  It is rewritten
+at every start and removed with the session.  The functions block and run in a thread; callers use
+the rights of an OS user for that user's folder.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from tservice.core.files import FileError, read_json, read_text, write_private
 from tservice.models.injection import Injection
 
 FOLDER = "model-homes"
-"""Below the data folder."""
+"""Folder below the data folder."""
 GUEST_FOLDER = Path(".local/state/tservice") / FOLDER
-"""Below the home of an OS user."""
+"""Folder below the home of an OS user."""
 VARIABLES = "variables"
-"""The file with what only the pane's program may have."""
+"""File with variables for the pane's program only."""
 SHELL = "/bin/sh"
 STATE_LIMIT = 32 * 1024 * 1024
-"""Bytes of the user's own state, which keeps histories."""
+"""Largest size of the user's own state in bytes; it includes histories."""
 STATE_VALUES = 100_000
-"""Values and names of it; what holds more is not looked at."""
+"""Limit of values and names in it, above which it is not parsed."""
 _ID = re.compile(r"[0-9a-f-]{36}")
 
 
 def put(folder: Path, injection: Injection, working_dir: str) -> None:
-    """Have everything of C{injection} in C{folder}.
+    """Write all of C{injection} into C{folder}.
 
     @raise ServiceError: 422: it cannot be written.
     """
@@ -54,37 +54,37 @@ def put(folder: Path, injection: Injection, working_dir: str) -> None:
             _trust(folder / injection.trusted.name, injection.trusted, working_dir)
         keep(folder / VARIABLES, exports(injection.secrets))
     except FileError as error:
-        raise failed(f"the custom model cannot be put in place: {error}") from None
+        raise failed(f"the custom model cannot be configured: {error}") from None
     except OSError as error:
         raise failed(f"the custom model cannot be put in place: {error.strerror}") from error
 
 
 def keep(path: Path, text: str) -> None:
-    """Replace one file, 0600, in a folder of L{put}.
+    """Replace one file with mode 0600 in a folder of L{put}.
 
-    @raise FileError: something else than a file of ours is there.
-    @raise OSError: the system's refusal; the file is as before.
+    @raise FileError: the path is in use for something else than a file of the service.
+    @raise OSError: the system refused; the file is unchanged.
     """
     write_private(path, text)
 
 
 def wrapped(argv: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """C{argv}, given what is in L{VARIABLES} by a shell that becomes it.
+    """Return C{argv} wrapped in a shell that reads L{VARIABLES} and executes it.
 
-    The key is in no argument, and in the environment of nothing but the program: the multiplexer
-    and whoever starts the pane never have it.
+    The key is in no argument, and only in the environment of the program: the multiplexer and the
+    process that starts the pane never have it.
     """
     return (SHELL, "-c", '. "$0" && exec "$@"', str(folder / VARIABLES), *argv)
 
 
 def exports(variables: Mapping[str, str]) -> str:
-    """Lines that a shell reads."""
+    """Return export lines for a shell."""
     lines = (f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())
     return "".join(lines)
 
 
 def remove(folder: Path) -> None:
-    """Remove what L{put} made; what its links lead to stays.
+    """Remove a folder made by L{put}; targets of its links are kept.
 
     @raise OSError: it cannot be removed.
     """
@@ -93,7 +93,7 @@ def remove(folder: Path) -> None:
 
 
 def left_over(base: Path, known: Iterable[str]) -> list[Path]:
-    """Folders of sessions that there are no more."""
+    """Return the folders of sessions that no longer exist."""
     kept = frozenset(known)
     if not base.is_dir():
         return []
@@ -108,7 +108,7 @@ def _link(link: Path, target: Path) -> None:
 
 
 def _merged(base: Path, text: str) -> str:
-    """C{text} over what is in C{base}; what cannot be read there is left out."""
+    """Return C{text} merged into the contents of C{base}; an unreadable base is left out."""
     try:
         found = read_json(base)
         return json.dumps(merge(found, json.loads(text)), ensure_ascii=False)
@@ -117,14 +117,14 @@ def _merged(base: Path, text: str) -> str:
 
 
 def merge(base: Any, over: Any) -> Any:
-    """C{base} with C{over} in it; objects are merged, all else is replaced."""
+    """Return C{base} updated by C{over}; nested objects are merged, other values replaced."""
     if not (isinstance(base, dict) and isinstance(over, dict)):
         return over
     return {**base, **{name: merge(base.get(name), value) for name, value in over.items()}}
 
 
 def _trust(state: Path, own: Path, working_dir: str) -> None:
-    """A folder that the user trusts is not asked about again."""
+    """Copy the trust of a folder, so that the user is not asked again."""
     try:
         text = read_text(own, limit=STATE_LIMIT)
         if is_crowd(text, STATE_VALUES):
@@ -132,7 +132,7 @@ def _trust(state: Path, own: Path, working_dir: str) -> None:
         project = json.loads(text)["projects"][working_dir]
         trusted = project["hasTrustDialogAccepted"] is True
     except (OSError, FileError, ValueError, KeyError, TypeError, RecursionError):
-        return  # whatever it is, it is no trust
+        return  # anything else means no trust
     if trusted:
         projects = {working_dir: {"hasTrustDialogAccepted": True}}
         keep(state, json.dumps(merge(read_json(state), {"projects": projects})))

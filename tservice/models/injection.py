@@ -1,8 +1,8 @@
-"""How an agent is made to use an endpoint: its variables, its files, what it must not inherit.
+"""Configuration of an agent for an endpoint: its variables, its files, and variables to remove.
 
-Pure.  The styles are those of the registry's C{customModel.style} (protocol-models).  Whatever
-could lead the agent, or the endpoint's key, or a key of the user's, elsewhere than to the chosen
-endpoint is taken out of the environment.
+Pure.  The styles are those of the registry's C{customModel.style} (protocol-models).  Variables
+that could direct the agent, the endpoint's key, or a key of the user's to another endpoint are
+removed from the environment.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from tservice.clis.interfaces import CustomModelStyle
 from tservice.models.model import AuthStyle, Endpoint
 
 NO_KEY = "no-key"
-"""What is sent to an endpoint without a key: agents do not start without one."""
+"""Key for an endpoint without one: agents do not start without a key."""
 KEY_VARIABLE = "CUSTOM_MODEL_KEY"
 PROVIDER = "custom"
 KEY_TAIL = 20
-"""Characters from a key's end by which Claude Code knows a key that was allowed."""
+"""Last characters of a key by which Claude Code recognizes an approved key."""
 
 
 @frozen(kw_only=True)
 class InjectionTarget:
-    """What is to be used, and where the agent's own files may be put.
+    """Endpoint and model to use, and the place for the agent's files.
 
-    @ivar folder: the session's own, which nobody else uses.
-    @ivar env: of the pane, before.
+    @ivar folder: folder of the session alone.
+    @ivar env: environment of the pane before the injection.
     """
 
     endpoint: Endpoint
@@ -41,32 +41,34 @@ class InjectionTarget:
 
     @property
     def key(self) -> str:
-        """What is sent as the key."""
+        """Text that is sent as the key."""
         return self.endpoint.key or NO_KEY
 
     @property
     def context(self) -> int | None:
-        """Tokens of the model's context, where the endpoint told."""
+        """Tokens of the model's context, if the endpoint reported them."""
         return self.endpoint.context_of(self.model_id)
 
     def below(self, variable: str, default: str) -> Path:
-        """A folder of the user's agent: where C{variable} put it, else C{default} in the home."""
+        """Return a folder of the user's agent: from C{variable}, else C{default} in the home
+        folder.
+        """
         moved = self.env.get(variable, "")
         return Path(moved) if moved.startswith("/") else Path(self.env.get("HOME", "/")) / default
 
 
 @frozen(kw_only=True)
 class Injection:
-    """What is done to a pane.
+    """Changes to a pane.
 
-    @ivar env: variables that anybody may see.
-    @ivar secrets: variables that only the pane's program may have.
-    @ivar unset: names that it must not inherit; one that ends in C{*} is a prefix.
-    @ivar files: by their name in the session's folder.
-    @ivar bases: files among C{files}, both JSON, that begin with what is in another one.
-    @ivar links: names in that folder, and the folders of the user's that they lead to.
-    @ivar trusted: the user's file of Claude Code's, from which the trust of the working folder is
-        taken over into the file of that name; C{None}: nothing is.
+    @ivar env: variables that any process may see.
+    @ivar secrets: variables for the pane's program only.
+    @ivar unset: names that it must not inherit; a final C{*} makes a prefix.
+    @ivar files: contents by name in the session's folder.
+    @ivar bases: files of C{files}, both JSON, that are merged into the contents of another one.
+    @ivar links: names in that folder, with the user's folders that they point to.
+    @ivar trusted: the user's file of Claude Code, from which the trust of the working folder is
+        copied into the file of that name; C{None}: it is not copied.
     """
 
     env: Mapping[str, str] = field(factory=dict)
@@ -79,13 +81,15 @@ class Injection:
 
 
 def injection(style: CustomModelStyle, target: InjectionTarget) -> Injection | None:
-    """What makes an agent of C{style} use C{target}; C{None}: nothing does."""
+    """Return the injection that makes an agent of C{style} use C{target}; C{None} if there
+    is none.
+    """
     form = _FORMS.get(style)
     return None if form is None else form(target)
 
 
 def without(env: Mapping[str, str], unset: tuple[str, ...]) -> dict[str, str]:
-    """C{env} less what C{unset} names."""
+    """Return C{env} without the names in C{unset}."""
     prefixes = tuple(name[:-1] for name in unset if name.endswith("*"))
     return {
         name: value
@@ -100,7 +104,7 @@ def _claude(target: InjectionTarget) -> Injection:
     model = target.model_id
     user = target.below("CLAUDE_CONFIG_DIR", ".claude")
     state: dict[str, Any] = {"hasCompletedOnboarding": True}
-    # A key that is no longer than its tail would be written down whole.
+    # A key that is not longer than its tail would be stored completely.
     if by_key and len(target.key) > KEY_TAIL:
         approved = {"approved": [target.key[-KEY_TAIL:]], "rejected": []}
         state["customApiKeyResponses"] = approved
@@ -132,7 +136,7 @@ def _claude(target: InjectionTarget) -> Injection:
 
 
 def _claude_state(target: InjectionTarget, user: Path) -> Path:
-    """The user's own state file: beside C{.claude} unless that was moved."""
+    """Return the user's own state file: next to C{.claude} unless that was moved."""
     moved = target.env.get("CLAUDE_CONFIG_DIR", "").startswith("/")
     return (user if moved else user.parent) / ".claude.json"
 
@@ -173,7 +177,7 @@ def _codex(target: InjectionTarget) -> Injection:
         'wire_api = "responses"',
         f"env_key = {_word(KEY_VARIABLE)}",
     ]
-    # Else what the agent runs has the key, and a snapshot of that environment too.
+    # Otherwise the agent's commands, and snapshots of their environment, have the key.
     policy = ["[shell_environment_policy]", f"exclude = [{_word(KEY_VARIABLE)}]"]
     if target.endpoint.auth_style is AuthStyle.API_KEY:
         lines.append(f'env_http_headers = {{ "x-api-key" = {_word(KEY_VARIABLE)} }}')
@@ -188,7 +192,7 @@ def _codex(target: InjectionTarget) -> Injection:
 
 
 def _gemini(target: InjectionTarget) -> Injection:
-    # Without a home of its own it asks whoever the user last signed in with.
+    # Without a separate home it uses the provider of the user's last sign-in.
     settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
     user = target.below("GEMINI_CLI_HOME", "") / ".gemini"
     own = (".gemini/settings.json", ".gemini/trustedFolders.json")
@@ -243,7 +247,7 @@ def _json(data: object) -> str:
 
 
 def _word(text: str) -> str:
-    """A TOML string: what JSON writes is one, once nothing in it is beyond ASCII or printable."""
+    """Return a TOML string; JSON strings are valid TOML except for the DEL character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""Model endpoints: what is kept of them, and the rules on them (protocol-models).  Pure."""
+"""Records of model endpoints and their rules (protocol-models).  Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tservice.core.net.egress import EgressRefused, parse_target
 
 SETTING = "customModelEndpointsEnabled"
 ENDPOINT_LIMIT = 50
-"""Endpoints that are kept."""
+"""Limit of stored endpoints."""
 MODEL_LIMIT = 1000
-"""Models of one endpoint that are kept."""
+"""Limit of stored models of one endpoint."""
 LABEL_LENGTH = 60
 KEY_LENGTH = 4096
 MIN_SAFE_CONTEXT = 40_000
-"""Tokens below which an agent's own instructions leave no room to work (protocol-models)."""
+"""Tokens below which an agent's own instructions leave too little context (protocol-models)."""
 
 _MODEL_ID = re.compile(r"[A-Za-z0-9_.@~][A-Za-z0-9_.@~:/+=,%#()\[\]-]{0,199}")
 _KEY = re.compile(r"[\x21-\x7e]*")
@@ -36,9 +36,9 @@ class AuthStyle(StrEnum):
 
 @frozen(kw_only=True)
 class Model:
-    """A model that an endpoint offers.
+    """Model that an endpoint offers.
 
-    @ivar context_length: tokens; C{None}: the endpoint does not tell.
+    @ivar context_length: tokens; C{None}: not reported.
     """
 
     id: str
@@ -47,10 +47,10 @@ class Model:
 
 @frozen(kw_only=True)
 class Endpoint:
-    """A server that models are asked from.
+    """Server of models.
 
-    @ivar base_url: as it was given; L{root} is what paths are put behind.
-    @ivar api_key: C{None}: none is sent.
+    @ivar base_url: as given; paths are appended to L{root}.
+    @ivar api_key: C{None}: no key is sent.
     @ivar last_discovered_at: Unix milliseconds; C{None}: never.
     """
 
@@ -65,30 +65,32 @@ class Endpoint:
 
     @property
     def root(self) -> str:
-        """The address without C{/v1} and without a slash at its end."""
+        """Address without C{/v1} and without a final slash."""
         return self.base_url.rstrip("/").removesuffix("/v1").rstrip("/")
 
     @property
     def key(self) -> str:
-        """The key itself; C{""} without one."""
+        """Plain text of the key; C{""} without one."""
         return "" if self.api_key is None else self.api_key.get_secret_value()
 
     def context_of(self, model_id: str) -> int | None:
-        """Tokens of a model's context, where the endpoint told."""
+        """Return the tokens of a model's context, if the endpoint reported them."""
         found = (model.context_length for model in self.models if model.id == model_id)
         return next(found, None)
 
 
 def patched(endpoint: Endpoint, patch: Mapping[str, Any], *, by_token: bool = False) -> Endpoint:
-    """C{endpoint} with the fields in C{patch}, checked.
+    """Return C{endpoint} with the fields in C{patch}, validated.
 
-    @param by_token: a token changes it, which may not have a key sent to where it listens.
+    @param by_token: the change is made with a token, which must not redirect a key to another
+        server.
     @raise ServiceError: 400 naming the field; 403 for such a token.
     """
     changed: Endpoint = evolve(endpoint, **patch)
     if by_token and endpoint.key and "api_key" not in patch and changed.root != endpoint.root:
         raise ServiceError(
-            ErrorCode.FORBIDDEN, "No token may take the key to another baseUrl: give apiKey as well"
+            ErrorCode.FORBIDDEN,
+            "A token cannot move the key to another baseUrl: give apiKey as well",
         )
     if not changed.label.strip() or not changed.label.isprintable():
         raise invalid("label", "must be one line of text")
@@ -106,7 +108,7 @@ def patched(endpoint: Endpoint, patch: Mapping[str, Any], *, by_token: bool = Fa
 
 
 def discovered(endpoint: Endpoint, models: Iterable[Model], at: int) -> Endpoint:
-    """C{endpoint} with the models that it offers now; a default that is gone is cleared."""
+    """Return C{endpoint} with its current models; a default model that is gone is cleared."""
     kept = tuple(models)
     ids = {model.id for model in kept}
     default = endpoint.default_model_id if endpoint.default_model_id in ids else None
@@ -114,7 +116,7 @@ def discovered(endpoint: Endpoint, models: Iterable[Model], at: int) -> Endpoint
 
 
 def check_model_id(name: str, model_id: str) -> None:
-    """Refuse a model id that could be read as anything else where it is an argument.
+    """Refuse a model id that could be read as an option or more than one argument.
 
     @raise ServiceError: 400 naming the field C{name}.
     """
@@ -123,15 +125,19 @@ def check_model_id(name: str, model_id: str) -> None:
 
 
 def needs_room(context_length: int | None) -> bool:
-    """Whether a context of that many tokens is too small; one that is not known is not."""
+    """Return true if a context of that many tokens is too small; an unknown one is not."""
     return context_length is not None and context_length < MIN_SAFE_CONTEXT
 
 
 def displaced(running: Sequence[str], wanted: str) -> str | None:
-    """Which loaded model C{wanted} would push out; C{None}: none, or it is loaded itself."""
+    """Return the loaded model that C{wanted} would displace; C{None}: none, or it is
+    loaded itself.
+    """
     return None if wanted in running else next(iter(running), None)
 
 
 def swapped_out(before: frozenset[str], now: frozenset[str]) -> frozenset[str]:
-    """The models that another one has pushed out; what was only unloaded is none of them."""
+    """Return the models that were displaced by another one; models that were only unloaded do not
+    count.
+    """
     return before - now if now - before else frozenset()

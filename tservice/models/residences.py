@@ -1,4 +1,4 @@
-"""Where the folders of injections are, and with which rights they are worked on."""
+"""Store of injection folders, each used with the rights of its owner."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ from tservice.models.injection import Injection
 from tservice.sessions.interfaces import Session
 
 PAUSES = (1.0, 5.0, 20.0)
-"""Seconds between looks at a folder that was removed.
+"""Seconds between checks of a removed folder.
 
-What an agent started outlives it for a moment, and writes on, or makes the folder again.
+Processes of an agent may outlive it for a moment, and write to the folder or create it again.
 """
 
 
 class Residences:
-    """One folder for each session that has one, until the session is gone."""
+    """Store with one folder for each session that has an injection, until the session is
+    removed.
+    """
 
     _log = Logger()
 
@@ -45,11 +47,11 @@ class Residences:
         self._closing = False
 
     def folder(self, session: Session) -> Path:
-        """Where that of C{session} is, or would be."""
+        """Return the folder of C{session}, existing or not."""
         return self._folder(session.id, self._places.recall(session.place))
 
     async def put(self, session: Session, injection: Injection) -> Path:
-        """Have C{injection} in the folder of C{session}.
+        """Write C{injection} into the folder of C{session}.
 
         @raise ServiceError: 422: it cannot be written.
         """
@@ -61,16 +63,16 @@ class Residences:
         return folder
 
     def remove(self, session_id: str) -> None:
-        """Remove the folder of a session, where there is one; L{settled} waits for it."""
+        """Remove the folder of a session, if any; L{settled} waits for it."""
         if session_id not in self._known:
             return
         work = self._remove(self._known.pop(session_id))
-        task = spawn(work, self._log, f"removing the model's folder of {session_id}")
+        task = spawn(work, self._log, f"removing the model folder of {session_id}")
         self._removing.add(task)
         task.addCallback(lambda _: self._removing.discard(task))
 
     async def recall(self, sessions: Iterable[Session]) -> None:
-        """Know those of C{sessions} again, and remove what a killed process left."""
+        """Register the folders of C{sessions}, and remove those left by a killed process."""
         known = list(sessions)
         self._known |= {each.id: each for each in known if each.custom_model is not None}
         kept = [each.id for each in known]
@@ -78,7 +80,9 @@ class Residences:
             await self._threads.run(partial(homes.remove, folder))
 
     def settled(self) -> Deferred[list[None]]:
-        """Fires once nothing is being removed; nothing is looked at again."""
+        """Return a Deferred that fires once all removals are done; removed folders are not checked
+        again.
+        """
         self._closing = True
         for pause in tuple(self._pauses):
             pause.cancel()
@@ -96,7 +100,7 @@ class Residences:
         await self._threads.run(work, at=str(folder), owner=session.owner)
 
     async def _pause(self, seconds: float) -> bool:
-        """Whether it was not cut short."""
+        """Sleep; return false if the sleep was interrupted."""
         if self._closing:
             return False
         pause = sleep(self._clock, seconds)

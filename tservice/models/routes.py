@@ -36,7 +36,7 @@ class EndpointPatch(Body):
     default_model_id: ModelId | None = None
 
     def fields(self) -> dict[str, Any]:
-        """What is to be changed, by the name of the record's field."""
+        """Return the changed fields by the names of the record's fields."""
         given = {name: getattr(self, name) for name in self.model_fields_set}
         found = {
             name: value
@@ -79,13 +79,13 @@ class ModelsAnswer(Answer):
 
 
 class ModelRoutes:
-    """The endpoints and who uses them; the rules live in L{ModelService}."""
+    """Routes of endpoints and their use; the rules are in L{ModelService}."""
 
     def __init__(self, models: ModelService) -> None:
         self._models = models
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of the routes."""
         return [*self._reads(), *self._writes(), self._choice()]
 
     def _reads(self) -> list[Operation]:
@@ -187,40 +187,40 @@ class ModelRoutes:
         )
 
     async def list(self, call: Call) -> object:
-        """Every endpoint."""
+        """List every endpoint."""
         return self._models.endpoints()
 
     async def running(self, call: Call) -> object:
-        """What one has loaded."""
+        """Return the loaded models of an endpoint."""
         return await self._models.running(call.id)
 
     async def add(self, call: Call) -> object:
-        """A new one."""
+        """Add an endpoint."""
         return OneEndpoint(endpoint=await self._models.add(call.body.fields(), call.again))
 
     async def change(self, call: Call) -> object:
-        """Change one."""
+        """Change an endpoint."""
         fields = call.body.fields()
         changed = await self._models.change(call.id, fields, call.identity, call.again)
         return OneEndpoint(endpoint=changed)
 
     async def remove(self, call: Call) -> object:
-        """Forget one."""
+        """Remove an endpoint."""
         await self._models.remove(call.id, call.again)
         return Nothing()
 
     async def discover(self, call: Call) -> object:
-        """Ask one."""
+        """Fetch the models of an endpoint."""
         return ModelsAnswer(models=await self._models.discover(call.id, call.again))
 
     async def choose(self, call: Call) -> object:
-        """Change what a session uses."""
+        """Change the model of a session."""
         body: CustomModelChange = call.body
         if body.clear:
             return await self._models.clear(call.id, call.identity, call.again)
         for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):
             if value is None:
-                raise invalid(name, "must be given, or clear")
+                raise invalid(name, "is required unless clear is given")
         return await self._models.use(
             call.id,
             call.identity,

@@ -1,4 +1,4 @@
-"""Models of custom endpoints, for sessions (protocol-models)."""
+"""Service for models of custom endpoints in sessions (protocol-models)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from tservice.settings.interfaces import ISettings
 
 @implementer(ICustomModels)
 class ModelService:
-    """The endpoints, and the sessions that use their models."""
+    """Service for the endpoints, and the sessions that use their models."""
 
     _log = Logger()
 
@@ -73,7 +73,10 @@ class ModelService:
         settings: ISettings,
         hub: EventHub,
     ) -> None:
-        """@param discovery: made with what hears of models that were pushed out."""
+        """Create the service.
+
+        @param discovery: creates the discovery, given this service.
+        """
         self._book = book
         self._discovery = discovery(self)
         self._residences = residences
@@ -84,41 +87,43 @@ class ModelService:
         self._unsubscribe: Callable[[], None] | None = None
 
     async def start(self) -> None:
-        """Read what is kept, clear away what is left over, and begin with the rounds."""
+        """Read the stored endpoints, remove leftover folders, and start the discovery."""
         await self._book.start()
         try:
             await self._residences.recall(self._sessions.list())
         except (OSError, ServiceError) as error:
-            self._log.warn("folders of custom models: {error}", error=str(error))
+            self._log.warn("cannot restore folders of custom models: {error}", error=str(error))
         self._unsubscribe = self._hub.subscribe(self._heard)
         self._discovery.start()
 
     def stop(self) -> Deferred[Any]:
-        """Fires once nothing is asked or removed any more."""
+        """Stop; the Deferred fires once no request or removal is under way."""
         if self._unsubscribe is not None:
             self._unsubscribe()
         return self._discovery.stop().addCallback(lambda _: self._residences.settled())
 
     def is_enabled(self) -> bool:
-        """Whether the setting is on."""
+        """Return true while the setting is on."""
         return self._settings.get().custom_model_endpoints_enabled
 
     def require_enabled(self) -> None:
-        """Asked before everything else of a request.
+        """Check that the feature is enabled, before any other check of a request.
 
         @raise ServiceError: 403 while the setting is off.
         """
         if not self.is_enabled():
-            raise ServiceError(ErrorCode.FORBIDDEN, f"the setting {SETTING} is off")
+            raise ServiceError(
+                ErrorCode.FORBIDDEN, f"the setting {SETTING} is off; turn it on first"
+            )
 
     # -- endpoints
 
     def endpoints(self) -> list[EndpointAnswer]:
-        """Every endpoint, without its key."""
+        """Return every endpoint, without its key."""
         return [endpoint_answer(endpoint) for endpoint in self._book.all()]
 
     async def add(self, fields: Mapping[str, Any], again: Callable[[], object]) -> EndpointAnswer:
-        """A new endpoint; see L{EndpointBook.add}."""
+        """Add an endpoint; see L{EndpointBook.add}."""
         return endpoint_answer(await self._book.add(fields, again))
 
     async def change(
@@ -128,15 +133,15 @@ class ModelService:
         caller: Identity,
         again: Callable[[], object],
     ) -> EndpointAnswer:
-        """Change one; see L{EndpointBook.change}."""
+        """Change an endpoint; see L{EndpointBook.change}."""
         by_token = caller.token is not None
         changed = await self._book.change(endpoint_id, patch, again, by_token=by_token)
         return endpoint_answer(changed)
 
     async def remove(self, endpoint_id: str, again: Callable[[], object]) -> None:
-        """Take one out.
+        """Remove an endpoint.
 
-        @param again: judges the caller once more, behind the changes of others.
+        @param again: authorizes the caller again, after concurrent changes.
         @raise ServiceError: 404; 409 CONFLICT: a live session uses it.
         """
 
@@ -151,12 +156,12 @@ class ModelService:
     async def discover(
         self, endpoint_id: str, again: Callable[[], object]
     ) -> list[EndpointModelAnswer]:
-        """The models that an endpoint offers now; see L{Discovery.discover}."""
+        """Fetch the current models of an endpoint; see L{Discovery.discover}."""
         endpoint = await self._discovery.discover(endpoint_id, again)
         return model_answers(endpoint.models)
 
     async def running(self, endpoint_id: str) -> RunningAnswer:
-        """What an endpoint has loaded, where it tells.
+        """Return the loaded models of an endpoint, if it reports them.
 
         @raise ServiceError: 404.
         """
@@ -167,15 +172,15 @@ class ModelService:
     async def choose(
         self, mode: str, wish: ModelWish, caller: Identity, besides: str | None = None
     ) -> CustomModel:
-        """See L{ICustomModels.choose}.
+        """Choose a model; see L{ICustomModels.choose}.
 
-        @param besides: the session that is to use it, which is not affected by itself.
+        @param besides: the session that is to use it, which does not count as affected.
         """
         self.require_enabled()
         endpoint = self._book.get(wish.endpoint_id)
         check_model_id("modelId", wish.model_id)
         if self._style(mode) is CustomModelStyle.NONE:
-            raise invalid("customModel", f"{mode} cannot use a model of a custom endpoint")
+            raise invalid("customModel", f"{mode} does not support models of custom endpoints")
         context = endpoint.context_of(wish.model_id)
         if context is not None and needs_room(context) and not wish.confirmed_context:
             raise ModelQuestion(
@@ -192,13 +197,13 @@ class ModelService:
     async def use(
         self, session_id: str, caller: Identity, again: Callable[[], None], **wish: Any
     ) -> Choice:
-        """Give a session another model; one that runs is started anew and goes on.
+        """Give a session another model; a running one is restarted and continues.
 
-        @param again: judges the caller once more, after what is waited for.
-        @param wish: the fields of a L{ModelWish}.
-        @return: what came of it, or the question that has to be answered first.
-        @raise ServiceError: 409 SESSION_BUSY: in mid-turn; 400: it runs elsewhere; else as
-            L{choose}, or as a start.
+        @param again: authorizes the caller again after the waits.
+        @param wish: fields of a L{ModelWish}.
+        @return: the result, or the question that has to be answered first.
+        @raise ServiceError: 409 SESSION_BUSY: it is in the middle of a turn; 400: it runs on
+            another machine; else as L{choose}, or as a start.
         """
         session = self._changeable(session_id)
         try:
@@ -211,7 +216,7 @@ class ModelService:
     async def clear(
         self, session_id: str, caller: Identity, again: Callable[[], None]
     ) -> ChangedModel:
-        """Give a session back to its agent's own model.
+        """Return a session to its agent's own model.
 
         @param again: as for L{use}.
         @raise ServiceError: as L{use}.
@@ -238,7 +243,7 @@ class ModelService:
         )
         made = injection(self._style(session.mode), target)
         if made is None:
-            raise failed(f"customModel: {session.mode} cannot use one")
+            raise failed(f"customModel: {session.mode} does not support custom models")
         folder = await self._residences.put(session, made)
         return evolve(
             plan,
@@ -247,7 +252,7 @@ class ModelService:
         )
 
     def pushed_out(self, endpoint: Endpoint, model_id: str) -> None:
-        """Tell everybody whose live sessions use C{model_id} that it is loaded no more."""
+        """Notify the owners of live sessions with C{model_id} that it is no longer loaded."""
         by_owner: dict[str | None, list[Session]] = {}
         for session in self._users_of(endpoint.id, model_id):
             by_owner.setdefault(session.owner, []).append(session)
@@ -301,9 +306,9 @@ class ModelService:
     def _changeable(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
         if session.location is not Location.LOCAL:
-            raise invalid("customModel", "is for sessions on this machine")
+            raise invalid("customModel", "is available only for sessions on this machine")
         if session.detached:
-            raise conflict("the session's process was let go; start the session first")
+            raise conflict("the session is detached from its process; start the session first")
         if session.pid is not None and session.status is Status.BUSY:
             raise ServiceError(ErrorCode.SESSION_BUSY, "the session is in the middle of a turn")
         return session
@@ -315,7 +320,7 @@ class ModelService:
         return entry.capabilities.custom_model.style
 
     def _users_of(self, endpoint_id: str, model_id: str | None = None) -> list[Session]:
-        """The live sessions that use an endpoint, or one model of it."""
+        """Return the live sessions that use an endpoint, or one model of it."""
         found = []
         for session in self._sessions.list():
             custom = session.custom_model

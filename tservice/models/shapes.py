@@ -1,6 +1,6 @@
-"""What model servers answer, read leniently: each names the length of a context its own way.
+"""Lenient parsing of model servers' answers: they name the context length in different ways.
 
-Pure; nothing that a server sends raises anything but L{Unreadable}.
+Pure; invalid input raises nothing but L{Unreadable}.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from attrs import frozen
 from tservice.models.model import MODEL_LIMIT, Model
 
 CONTEXT_LIMIT = 2**31
-"""Tokens: more is a mistake of the server's."""
+"""Limit of tokens, above which a value is an error of the server."""
 NAME_LENGTH = 200
 STATE_LENGTH = 32
 _SIGNS = (b",", b":", b"[", b"{")
 _SIGN_LIMIT = 100_000
-"""Signs that begin or part values: what costs much to read, for what a server can have to say."""
+"""Limit of characters that begin or separate values, which determine the cost of parsing."""
 _CONTEXT_KEYS = ("context_length", "context_window", "max_model_len")
 _META_KEYS = ("n_ctx", "n_ctx_train")
 
 
 class Unreadable(Exception):
-    """An answer that is not what such a server answers; the text never holds any of it."""
+    """The answer is not that of a model server; the text never contains any of it."""
 
 
 @frozen(kw_only=True)
 class Running:
-    """What a server has loaded.
+    """Loaded models of a server.
 
-    @ivar supported: it tells.
-    @ivar models: the name and the state of each.
+    @ivar supported: the server reports them.
+    @ivar models: name and state of each.
     """
 
     supported: bool
@@ -41,7 +41,7 @@ class Running:
 
     @property
     def loaded(self) -> tuple[str, ...]:
-        """The names of those that are up, or coming up."""
+        """Names of the models that are loaded or loading."""
         return tuple(name for name, state in self.models if state not in _GOING)
 
 
@@ -49,9 +49,9 @@ _GOING = frozenset({"stopping", "stopped", "shutdown"})
 
 
 def read_models(body: bytes) -> tuple[Model, ...]:
-    """The models of C{GET /v1/models}, in the server's order.
+    """Return the models of C{GET /v1/models}, in the server's order.
 
-    @raise Unreadable: it is no list of models.
+    @raise Unreadable: the answer is not a list of models.
     """
     data = _loaded(body)
     items = data.get("data") if isinstance(data, dict) else None
@@ -66,7 +66,7 @@ def read_models(body: bytes) -> tuple[Model, ...]:
 
 
 def context_length(item: Mapping[str, Any]) -> int | None:
-    """The first length of a context that a model's entry names (protocol-models)."""
+    """Return the first context length in a model's entry (protocol-models)."""
     meta = item.get("meta")
     places = [(item, key) for key in _CONTEXT_KEYS]
     if isinstance(meta, dict):
@@ -79,7 +79,9 @@ def context_length(item: Mapping[str, Any]) -> int | None:
 
 
 def read_running(body: bytes) -> Running:
-    """What C{GET /running} of llama-swap tells; other servers answer something else."""
+    """Return the loaded models of C{GET /running} of llama-swap; other servers do not
+    support it.
+    """
     try:
         data = _loaded(body)
     except Unreadable:
@@ -106,7 +108,7 @@ def _is_name(value: object) -> bool:
 
 def _loaded(body: bytes) -> Any:
     if sum(map(body.count, _SIGNS)) > _SIGN_LIMIT:
-        raise Unreadable("its answer holds too much")
+        raise Unreadable("its answer contains too many values")
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Endpoints and their models as clients see them (protocol-models)."""
+"""Response models of endpoints and their models (protocol-models)."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class ChangedModel(Payload):
 
 
 Choice = ChangedModel | ContextQuestion | SwapQuestion
-"""What the choice of a model is answered by."""
+"""Possible responses to the choice of a model."""
 
 
 def endpoint_answer(endpoint: Endpoint) -> EndpointAnswer:
-    """An endpoint as clients see it: never its key."""
+    """Return the response for an endpoint, without its key."""
     return EndpointAnswer(
         id=endpoint.id,
         label=endpoint.label,
@@ -85,18 +85,18 @@ def endpoint_answer(endpoint: Endpoint) -> EndpointAnswer:
 
 
 def model_answers(models: Iterable[Model]) -> list[EndpointModelAnswer]:
-    """Models as clients see them."""
+    """Return the responses for models."""
     return [EndpointModelAnswer(id=each.id, context_length=each.context_length) for each in models]
 
 
 def running_answer(running: Running) -> RunningAnswer:
-    """What is loaded, as clients see it."""
+    """Return the response for loaded models."""
     models = [RunningModel(model=name, state=state) for name, state in running.models]
     return RunningAnswer(supported=running.supported, running=models)
 
 
 def changed_model(custom: CustomModel | None, *, restarted: bool) -> ChangedModel:
-    """The model that a session uses now, and whether it was started anew for it."""
+    """Return the response with a session's model, and whether the session was restarted for it."""
     chosen = None
     if custom is not None:
         chosen = ChosenModel(

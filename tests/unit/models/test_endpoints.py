@@ -174,7 +174,7 @@ class EndpointTests(ModelCase):
             self.assertEqual(409, refused.value.status)
             self.assertEqual(content, self.file.read_text())
             self.successResultOf(again.stop())
-        told = [each for each in self.logged if "no model endpoints" in each]
+        told = [each for each in self.logged if "not available" in each]
         self.assertEqual(4, len(told))
 
 

@@ -77,7 +77,7 @@ class ShapeTests(SynchronousTestCase):
 
     def test_what_costs_too_much_to_read(self) -> None:
         crowd = b'{"data": [' + b"{}," * 100_000 + b"{}]}"
-        with self.assertRaisesRegex(Unreadable, "too much"):
+        with self.assertRaisesRegex(Unreadable, "too many"):
             read_models(crowd)
         self.assertEqual(Running(supported=False), read_running(crowd))
 

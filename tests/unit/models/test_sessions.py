@@ -79,7 +79,7 @@ class SessionTests(SessionsCase):
         with mock.patch.object(shutil, "rmtree", side_effect=PermissionError):
             self.api.request("DELETE", f"/api/sessions/{session['id']}")
             self.clock.pump(PAUSES)
-        self.assertIn("removing the model's folder", "".join(self.logged))
+        self.assertIn("removing the model folder", "".join(self.logged))
         self.assertTrue(self.flushLoggedErrors(PermissionError))
 
     def test_the_service_ends_without_another_look(self) -> None:
