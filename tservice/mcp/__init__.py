@@ -1,1 +1,1 @@
-"""MCP servers that one CLI has, added to the others (protocol-mcp-sync)."""
+"""Synchronization of MCP servers between the CLIs (protocol-mcp-sync)."""

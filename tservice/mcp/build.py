@@ -1,4 +1,4 @@
-"""MCP servers, put together."""
+"""Construction of the MCP sync feature."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from tservice.mcp.service import McpSyncService
 
 
 def build_mcp(ground: Ground, *, clis: ICliRegistry) -> Feature[McpSyncService]:
-    """The sync, on the files of the service's own user; a stop waits for the one that runs."""
+    """Build the feature for the files of the service's own user; a stop waits for a
+    running sync.
+    """
     service = McpSyncService(
         clock=ground.reactor,
         threads=ground.doors.files,

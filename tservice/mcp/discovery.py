@@ -1,4 +1,4 @@
-"""Which files there are to sync, told from the registry and the environment.  Pure."""
+"""Configuration files to sync, found by the registry and the environment.  Pure."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ COPILOT = CliEntry.model_validate(
     },
     strict=False,
 )
-"""No mode that sessions run, but its servers are kept in step."""
+"""Entry for a CLI that is no session mode, but whose servers are synced."""
 
 
 @frozen(kw_only=True)
 class McpFile:
-    """One CLI's configuration file, or what several share.
+    """Configuration file of one CLI, or a file shared by several.
 
-    @ivar path: absolute; C{None} where the CLI's own variable makes it relative, for what that
-        means depends on where the CLI runs.
-    @ivar stated: the path as it is told of.
+    @ivar path: absolute; C{None} if the CLI's own variable makes it relative, as its meaning
+        depends on where the CLI runs.
+    @ivar stated: the path as shown to users.
     """
 
     id: str
@@ -52,7 +52,9 @@ def places(
     environ: Mapping[str, str],
     installed: Callable[[CliEntry], bool],
 ) -> tuple[McpFile, ...]:
-    """The enabled CLIs that declare a file, in the order of C{entries}, then Copilot CLI."""
+    """Return the files of the enabled CLIs that declare one, in the order of C{entries}, then
+    Copilot CLI.
+    """
     found: list[McpFile] = []
     for entry in (*entries, COPILOT):
         config = entry.capabilities.mcp_config
@@ -75,7 +77,7 @@ def places(
 def unsupported(
     entries: Iterable[CliEntry], installed: Callable[[CliEntry], bool]
 ) -> tuple[str, ...]:
-    """Labels of the enabled and installed agents that declare no file."""
+    """Return the labels of the enabled and installed agents that declare no file."""
     return tuple(
         entry.label
         for entry in entries
@@ -87,7 +89,7 @@ def unsupported(
 
 
 def _stated(config: McpConfig, home: Path, environ: Mapping[str, str]) -> str:
-    """Where the file is; a relative path stays one."""
+    """Return the path of the file; a relative path is kept."""
     if config.relocation is not None:
         folder = environ.get(config.relocation.env_var, "")
         if folder:

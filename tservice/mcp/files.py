@@ -1,6 +1,6 @@
-"""The CLIs' configuration files: read with bounds, replaced whole, one writer at a time.
+"""Configuration files of the CLIs: bounded reading, atomic replacement, one writer at a time.
 
-All of it blocks, and is for a thread.
+All functions block, and run in a thread.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from tservice.core.files import (
 )
 
 LIMIT = 4 * 1024 * 1024
-"""Bytes of a file: Claude Code keeps more than its configuration in its own."""
+"""Largest file in bytes: Claude Code keeps more than its configuration in its file."""
 
 SIGN_LIMIT = 50_000
-"""Signs that begin or part values in a file, or are escapes: reading them costs everybody time."""
+"""Limit of characters that begin or separate values, or are escapes: parsing them holds the
+interpreter.
+"""
 
 FOLDER_MODE = 0o700
 
@@ -38,30 +40,30 @@ class Busy(Exception):
 
 
 class FileChanged(Exception):
-    """The file is no longer what it was when it was read."""
+    """The file was changed after it was read."""
 
 
 def read(path: Path) -> str | None:
-    """What is in the file, symbolic links followed; C{None}: there is none.
+    """Return the text of the file, following symbolic links; C{None} if it does not exist.
 
-    @raise FileError: no regular file, too large, not UTF-8, or a link that leads nowhere.
+    @raise FileError: no regular file, too large, not UTF-8, or a dangling link.
     @raise OSError: it cannot be read.
     """
     try:
         text = read_text(path, limit=LIMIT)
     except FileNotFoundError:
         if path.is_symlink():
-            raise UnsafeFile(f"{path.name}: is a symbolic link that leads nowhere") from None
+            raise UnsafeFile(f"{path.name}: is a dangling symbolic link") from None
         return None
     if sum(map(text.count, ",:[{=\\")) > SIGN_LIMIT:
-        raise UnparsableFile(f"{path.name}: holds more than {SIGN_LIMIT} values and escapes")
+        raise UnparsableFile(f"{path.name}: contains more than {SIGN_LIMIT} values and escapes")
     return text
 
 
 def lock_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder for locks, the same for all services of this user.
 
-    @param environ: has the user's runtime folder, or not, as when C{su} started the service.
+    @param environ: contains the user's runtime folder, or not, for example after C{su}.
     """
     uid = os.getuid()
     runtime = [environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{uid}"]
@@ -73,13 +75,13 @@ def lock_folder(environ: Mapping[str, str]) -> Path:
 def locked(path: Path, locks: Path) -> Iterator[None]:
     """Keep other services of this user from writing the file.
 
-    The lock is the kernel's, on a file in C{locks} that is named after the path, links resolved.
-    That file is removed while it is locked, so whoever opened it before finds it gone and is told
+    The lock is a kernel lock on a file in C{locks} that is named after the path, links resolved.
+    The lock file is removed while it is locked, so that a process which opened it earlier gets
     C{Busy}.
 
-    @param locks: folder of this user, which is made with mode 0700.
-    @raise Busy: another holds it.
-    @raise OSError: C{locks} cannot be made, or is not this user's own.
+    @param locks: folder of this user, which is created with mode 0700.
+    @raise Busy: another process holds it.
+    @raise OSError: C{locks} cannot be created, or belongs to another user.
     """
     _prepare_locks(locks)
     name = locks / f"{hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()}.lock"
@@ -98,9 +100,9 @@ def locked(path: Path, locks: Path) -> Iterator[None]:
 
 
 def remove_old_lock(path: Path) -> None:
-    """Remove the lock file that earlier versions left beside a configuration file.
+    """Remove the lock file that earlier versions left next to a configuration file.
 
-    It is left where an earlier version holds it, and where it is not what they made.
+    It is kept if an earlier version holds it, or if it was not made by the service.
 
     @raise OSError: it cannot be removed.
     """
@@ -138,7 +140,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 def _prepare_locks(folder: Path) -> None:
     folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
     if not _is_own_folder(folder, os.getuid()) or stat.S_IMODE(folder.lstat().st_mode) & 0o077:
-        raise PermissionError(errno.EPERM, f"{folder} is open to another user", str(folder))
+        raise PermissionError(errno.EPERM, f"{folder} is accessible to another user", str(folder))
 
 
 def _is_own_folder(path: str | Path, uid: int) -> bool:
@@ -156,15 +158,16 @@ def _make_folder(folder: Path) -> None:
 
 
 def replace(path: Path, before: str | None, after: str, *, private: bool) -> None:
-    """Put C{after} in place of C{before}, which goes to C{<file>.service-bak}.
+    """Replace C{before} by C{after}, and save C{before} to C{<file>.service-bak}.
 
-    The file's folder is made, mode 0700.  The mode stays, but for C{private}, which makes it
-    0600; a new file has that anyway.  A symbolic link stays too: what it leads to is replaced.
+    The file's folder is created with mode 0700 if missing.  The mode is kept, except that
+    C{private} makes it 0600; a new file always has that mode.  A symbolic link is kept: its target
+    is replaced.
 
-    @param before: as L{read} gave it.
-    @raise FileChanged: that is not in the file any more; nothing is written.
-    @raise FileError: as L{read}, or another user's.
-    @raise OSError: it cannot be written; the file is as before.
+    @param before: as returned by L{read}.
+    @raise FileChanged: the file has other contents; nothing is written.
+    @raise FileError: as L{read}, or the file belongs to another user.
+    @raise OSError: it cannot be written; the file is unchanged.
     """
     _make_folder(path.parent)
     target = path.resolve()
@@ -173,30 +176,33 @@ def replace(path: Path, before: str | None, after: str, *, private: bool) -> Non
     if before is not None:
         write_private(path.with_name(f"{path.name}.service-bak"), before)
     with replacement(target) as temporary:
-        # As bytes, for the ends of lines are the file's own.
+        # Write bytes, to keep the line ends of the file.
         temporary.write_bytes(after.encode())
         temporary.chmod(PRIVATE if private else mode)
         sync(temporary)
-        # Of what is replaced, not of what the path leads to by now.
+        # Check the replaced file, as the path may lead to another one now.
         if path.resolve() != target or read(target) != before:
             raise FileChanged
 
 
 def _check_ways(*paths: Path) -> None:
-    """See that nobody else can change where C{paths} lead: root and this user own the way.
+    """Check that no other user can change the targets of C{paths}: root and this user own all
+    folders.
 
-    @raise PermissionError: another user owns a folder of it, or anybody may write there.
+    @raise PermissionError: another user owns a folder, or any user may write to it.
     """
     for folder in {folder for path in paths for folder in path.parents}:
         found = folder.stat()
         anybody = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
         if anybody or found.st_uid not in (0, os.geteuid()):
-            raise PermissionError(errno.EPERM, "its folder is open to another user", str(folder))
+            raise PermissionError(
+                errno.EPERM, "its folder can be changed by another user", str(folder)
+            )
 
 
 def _mode(target: Path) -> int:
     found = target.stat()
     if found.st_uid != os.geteuid():
-        # A file put in its place would be ours, and its owner locked out.
+        # A replacement would belong to this user, and the owner would lose access.
         raise PermissionError(errno.EPERM, "belongs to another user", str(target))
     return stat.S_IMODE(found.st_mode)

@@ -1,4 +1,4 @@
-"""MCP servers, and which of them each CLI lacks.  Pure."""
+"""Records of MCP servers, and the computation of missing ones.  Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from attrs import field, frozen
 
 LONGEST_NAME = 128
 SERVER_LIMIT = 1000
-"""Servers that a file may have: more are no configuration that a person keeps."""
+"""Limit of servers in a file; more are no configuration kept by a person."""
 
 
 class TransportKind(StrEnum):
-    """How a server is reached."""
+    """Transport of a server."""
 
     STDIO = "stdio"
     HTTP = "http"
@@ -32,10 +32,10 @@ class TargetStatus(StrEnum):
 
 @frozen(kw_only=True)
 class McpServer:
-    """One server's definition; what it holds may be secret, so it is never shown.
+    """Definition of a server; it may contain secrets, so it is never shown.
 
-    @ivar command: of L{TransportKind.STDIO}, with C{args}, C{env} and C{cwd}.
-    @ivar url: of the others, with C{headers}.
+    @ivar command: for L{TransportKind.STDIO}, with C{args}, C{env} and C{cwd}.
+    @ivar url: for the other kinds, with C{headers}.
     """
 
     kind: TransportKind
@@ -48,18 +48,19 @@ class McpServer:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What must differ for two definitions of a name to be in conflict
-        (protocol-mcp-dialects)."""
+        """Values that differ if two definitions of a name are in conflict
+        (protocol-mcp-dialects).
+        """
         return (self.kind, self.command, self.args, self.url)
 
     @property
     def private(self) -> bool:
-        """Whether its file must be closed to others."""
+        """True if other users must not read its file."""
         return bool(self.env or self.headers)
 
     @property
     def portable(self) -> bool:
-        """Whether every format can hold its words: no half of a character stands alone."""
+        """True if every format can express its texts: they have no lone surrogates."""
         words = (
             *(self.command, self.url, self.cwd or "", *self.args),
             *(self.env.keys(), self.env.values(), self.headers.keys(), self.headers.values()),
@@ -70,11 +71,11 @@ class McpServer:
 
 @frozen(kw_only=True)
 class ServerTable:
-    """The servers of one CLI.
+    """Servers of one CLI.
 
-    @ivar names: every name that is there, in any shape, in order.
-    @ivar servers: the definitions that were understood, by name.
-    @ivar off: names that are switched off in the CLI's own settings.
+    @ivar names: every name in the file, of any shape, in order.
+    @ivar servers: the recognized definitions by name.
+    @ivar off: names that are disabled in the CLI's own settings.
     """
 
     names: tuple[str, ...] = ()
@@ -84,11 +85,11 @@ class ServerTable:
 
 @frozen(kw_only=True)
 class SharedServers:
-    """What there is to share.
+    """Servers that can be shared.
 
     @ivar servers: by name; of several definitions that of the first CLI.
     @ivar conflicts: names that CLIs define differently.
-    @ivar disabled: names whose every definition is switched off.
+    @ivar disabled: names that are disabled in every definition.
     """
 
     servers: Mapping[str, McpServer]
@@ -98,9 +99,9 @@ class SharedServers:
 
 @frozen(kw_only=True)
 class Lack:
-    """What one CLI has not.
+    """Servers that one CLI lacks.
 
-    @ivar servers: to be added.
+    @ivar servers: servers to add.
     @ivar skipped: names that its dialect cannot express.
     """
 
@@ -109,7 +110,7 @@ class Lack:
 
 
 def gather(tables: Iterable[ServerTable]) -> SharedServers:
-    """What the CLIs have between them; the order of C{tables} decides which definition wins."""
+    """Return the servers of all CLIs; the order of C{tables} decides which definition wins."""
     servers: dict[str, McpServer] = {}
     first: dict[str, McpServer] = {}
     conflicts: dict[str, None] = {}
@@ -126,9 +127,9 @@ def gather(tables: Iterable[ServerTable]) -> SharedServers:
 def lacking(
     offer: Mapping[str, McpServer], names: Sequence[str], says: Callable[[McpServer], bool]
 ) -> Lack:
-    """What is to be added to a CLI that has C{names}.
+    """Return the servers to add to a CLI that has C{names}.
 
-    @param says: whether its dialect can express a server.
+    @param says: returns true if its dialect can express a server.
     """
     there = frozenset(names)
     servers: dict[str, McpServer] = {}
@@ -144,7 +145,7 @@ def lacking(
 
 
 def is_text(word: str) -> bool:
-    """Whether C{word} can be written as UTF-8."""
+    """Return true if C{word} can be encoded as UTF-8."""
     try:
         word.encode()
     except UnicodeEncodeError:
@@ -153,5 +154,5 @@ def is_text(word: str) -> bool:
 
 
 def is_name(word: str) -> bool:
-    """Whether C{word} is a name to carry into other files: one that every reader takes for one."""
+    """Return true if C{word} is a valid server name for every parser."""
     return 0 < len(word) <= LONGEST_NAME and word.isprintable() and word != "__proto__"

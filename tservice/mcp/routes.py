@@ -9,13 +9,13 @@ from tservice.mcp.shown import SyncAnswer
 
 
 class McpSyncRoutes:
-    """The dry run and the sync; the rules live in L{McpSyncService}."""
+    """Routes of the preview and the sync; the rules are in L{McpSyncService}."""
 
     def __init__(self, mcp: McpSyncService) -> None:
         self._mcp = mcp
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of the routes."""
         return [
             self._operation("GET", self.preview, "Which MCP servers a sync would add to which CLI"),
             self._operation("POST", self.sync, "Add to each CLI the MCP servers that it lacks"),
@@ -36,9 +36,9 @@ class McpSyncRoutes:
         )
 
     async def preview(self, call: Call) -> SyncAnswer:
-        """The dry run."""
+        """Return the result of a dry run."""
         return await self._mcp.preview(call.identity)
 
     async def sync(self, call: Call) -> SyncAnswer:
-        """The sync itself."""
+        """Run a sync."""
         return await self._mcp.sync(call.identity, call.again)

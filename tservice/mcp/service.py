@@ -1,4 +1,4 @@
-"""Adding to each CLI's configuration the MCP servers that the others have."""
+"""Service that adds to each CLI's configuration the MCP servers of the others."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from tservice.settings.interfaces import ISettings
 
 LOCK_TRIES = 50
 LOCK_PAUSE = 0.1
-"""How often, and how many seconds apart, a file is asked for that another service writes."""
+"""Tries, and seconds between them, to lock a file that another service writes."""
 
 
 class McpSyncService:
-    """Looks, and writes what the look found lacking.
+    """Service for surveys of the files, and for syncs.
 
-    Looks that are asked for while one goes on share it; of syncs there is one at a time.  Who
-    hangs up ends neither.
+    Concurrent previews share one survey; only one sync runs at a time.  Both continue if the client
+    disconnects.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class McpSyncService:
         home: Path,
         environ: Mapping[str, str],
     ) -> None:
-        """
-        @param home: of the user that the service runs as.
-        @param environ: where the CLIs' own relocation variables are looked for, and the runtime
-            folder.
+        """Create the service.
+
+        @param home: home of the service's user.
+        @param environ: contains the CLIs' own relocation variables and the runtime folder.
         """
         self._clock = clock
         self._threads = threads
@@ -65,15 +65,17 @@ class McpSyncService:
         self._stopping = False
 
     def require_enabled(self) -> None:
-        """Asked before everything else of a request.
+        """Check that the feature is enabled, before any other check of a request.
 
         @raise ServiceError: 403 while the setting is off.
         """
         if not self._settings.get().mcp_sync_enabled:
-            raise ServiceError(ErrorCode.FORBIDDEN, "the setting mcpSyncEnabled is off")
+            raise ServiceError(
+                ErrorCode.FORBIDDEN, "the setting mcpSyncEnabled is off; turn it on first"
+            )
 
     async def preview(self, caller: Identity) -> SyncAnswer:
-        """What a sync would do (protocol-mcp-sync); nothing is written.
+        """Return what a sync would do (protocol-mcp-sync); nothing is written.
 
         @raise ServiceError: 403 for an account with an OS user.
         """
@@ -83,10 +85,10 @@ class McpSyncService:
         return await self._looking.join()
 
     async def sync(self, caller: Identity, again: Callable[[], object]) -> SyncAnswer:
-        """Add each server to the CLIs that lack it, and tell of it.
+        """Add each server to the CLIs that lack it, and publish the result.
 
-        @param again: judges the caller once more, before anything is written.
-        @raise ServiceError: 403 for an account with an OS user; 409 while one runs.
+        @param again: authorizes the caller again, before anything is written.
+        @raise ServiceError: 403 for an account with an OS user; 409 while a sync runs.
         """
         _refuse_os_user(caller)
         if self._syncing is not None and not self._syncing.landed:
@@ -95,7 +97,7 @@ class McpSyncService:
         return await self._syncing.join()
 
     def stop(self) -> Deferred[None]:
-        """Fires once nothing is written any more."""
+        """Stop; the Deferred fires once no file is being written."""
         self._stopping = True
         return succeed(None) if self._syncing is None else self._syncing.over
 
@@ -156,8 +158,10 @@ def _write_locked(target: Target, offer: SharedServers, environ: Mapping[str, st
 
 
 def _refuse_os_user(caller: Identity) -> None:
-    """The files are those of the service's user, whom such an account's agents do not run as."""
+    """Refuse accounts with an OS user: the files belong to the service's user, whose agents they do
+    not run.
+    """
     if caller.place != OWN:
         raise ServiceError(
-            ErrorCode.FORBIDDEN, "MCP sync is for accounts without an OS user of their own"
+            ErrorCode.FORBIDDEN, "MCP sync is available only for accounts without an OS user"
         )

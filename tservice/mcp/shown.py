@@ -1,4 +1,4 @@
-"""A sync of MCP servers as clients see it (protocol-mcp-sync)."""
+"""Response models of MCP syncs (protocol-mcp-sync)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SyncAnswer(SyncTold):
 
 
 def shown_target(target: Target) -> TargetAnswer:
-    """A target as clients see it: of the file its path, of servers their names."""
+    """Return the response for a target: the path of the file, and the names of servers."""
     return TargetAnswer(
         id=target.place.id,
         label=target.place.label,

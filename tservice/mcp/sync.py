@@ -1,4 +1,4 @@
-"""One look at all targets, and one write to each; blocks, and is for a thread."""
+"""Survey of all targets, and the write to each; both block, and run in a thread."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from tservice.mcp.model import (
 _log = Logger()
 
 TRIES = 5
-"""Times that a file which its own CLI writes meanwhile is begun with again."""
+"""Tries for a file that its own CLI is writing concurrently."""
 
 
 @frozen(kw_only=True)
 class Target:
-    """A place as it was found.
+    """Configuration file with its state.
 
-    @ivar path: the file in use, where there is one or would be.
-    @ivar table: what it says; C{None} unless the status is L{TargetStatus.OK}.
+    @ivar path: the file in use, existing or not.
+    @ivar table: its servers; C{None} unless the status is L{TargetStatus.OK}.
     """
 
     place: McpFile
@@ -48,15 +48,15 @@ class Target:
 
     @property
     def dialect(self) -> Dialect:
-        """How the file is read and written."""
+        """Dialect that reads and writes the file."""
         return DIALECTS[self.place.format]
 
 
 @frozen(kw_only=True)
 class Survey:
-    """Everything as it was found.
+    """State of all files.
 
-    @ivar targets: with what each would be given.
+    @ivar targets: the files with the servers that each would get.
     """
 
     targets: tuple[Target, ...]
@@ -64,7 +64,7 @@ class Survey:
 
 
 def look(places: Iterable[McpFile]) -> Survey:
-    """Read every file once, and work out what is to be added where; nothing is written."""
+    """Read every file once, and compute the servers to add; nothing is written."""
     targets = [_find(place) for place in _apart(places)]
     offer = gather(target.table for target in targets if target.table is not None)
     planned = tuple(_plan(target, offer.servers) for target in targets)
@@ -72,11 +72,11 @@ def look(places: Iterable[McpFile]) -> Survey:
 
 
 def write(target: Target, offer: Mapping[str, McpServer], locks: Path) -> Target:
-    """Add to the file what it lacks, as it is now; what became of it.
+    """Add the servers that the file lacks now, and return the result.
 
-    @param target: one that has something to be given.
+    @param target: a target that gets servers.
     @param locks: folder of the lock that keeps other services from writing the file.
-    @raise Busy: another service writes it; nothing was done.
+    @raise Busy: another service is writing it; nothing was done.
     """
     path = target.path
     if path is None:
@@ -94,14 +94,16 @@ def write(target: Target, offer: Mapping[str, McpServer], locks: Path) -> Target
 
 
 def remove_old_locks(targets: Iterable[Target]) -> None:
-    """Remove the lock files that earlier versions left beside the files."""
+    """Remove the lock files that earlier versions left next to the files."""
     for target in targets:
         if target.path is None:
             continue
         try:
             files.remove_old_lock(target.path)
         except OSError as error:
-            _log.warn("{path} keeps its old lock file: {error}", path=target.path, error=error)
+            _log.warn(
+                "cannot remove the old lock file of {path}: {error}", path=target.path, error=error
+            )
 
 
 def _write(target: Target, path: Path, offer: Mapping[str, McpServer]) -> Target:
@@ -134,7 +136,7 @@ def _plan(target: Target, offer: Mapping[str, McpServer]) -> Target:
     lack = lacking(offer, target.table.names, target.dialect.says)
     if lack.servers:
         try:
-            # What cannot be written is better told before than after.
+            # Report write errors in the preview already.
             target.dialect.write(files.read(target.path), lack.servers)
         except (DialectError, FileError, OSError) as error:
             return _judge(target, error)
@@ -146,7 +148,7 @@ def _given(target: Target, lack: Lack) -> Target:
 
 
 def _judge(target: Target, error: Exception) -> Target:
-    """What an error means; its text holds nothing of the file."""
+    """Return the target with the status of an error; the text contains nothing of the file."""
     if isinstance(error, OSError):
         return _fault(target, TargetStatus.FAILED, error.strerror or "cannot be read or written")
     unreadable = isinstance(error, DialectError | UnparsableFile)
@@ -160,7 +162,7 @@ def _fault(target: Target, status: TargetStatus, error: str) -> Target:
 
 
 def _read(dialect: Dialect, path: Path) -> tuple[str | None, ServerTable]:
-    """The file's text, and what it and the files beside it say."""
+    """Return the file's text, and the servers of the file and its companion files."""
     text = files.read(path)
     beside = []
     for name in dialect.beside:
@@ -170,12 +172,12 @@ def _read(dialect: Dialect, path: Path) -> tuple[str | None, ServerTable]:
                 dialect.read(other)
                 beside.append(other)
         except DialectError as error:
-            raise DialectError(f"{name} beside it: {error}") from None
+            raise DialectError(f"{name} in the same folder: {error}") from None
     return text, dialect.read(dialect.empty if text is None else text, beside)
 
 
 def _file(path: Path, dialect: Dialect) -> Path:
-    """The file that is used where there may be either of two."""
+    """Return the file in use where there may be either of two."""
     if dialect.preferred is not None:
         other = path.with_name(dialect.preferred)
         if os.path.lexists(other):
@@ -184,7 +186,9 @@ def _file(path: Path, dialect: Dialect) -> Path:
 
 
 def _apart(places: Iterable[McpFile]) -> Sequence[McpFile]:
-    """Each file once, for the first CLI that names it; it is there when any of them is."""
+    """Return each file once, for the first CLI that names it; it is installed if any of
+    them is.
+    """
     found: dict[object, McpFile] = {}
     for place in places:
         key: object = place.id if place.path is None else os.path.realpath(place.path)

@@ -192,7 +192,7 @@ class FaultTests(SynchronousTestCase):
             ('["s3cr3t"]', "not a JSON object"),
             ('{"mcpServers": "s3cr3t"}', "mcpServers is not an object"),
             ('{"mcpServers": null}', "mcpServers is not an object"),
-            ('{"mcpServers": {}, "mcp\\u0053ervers": {}}', "mcpServers is there more than once"),
+            ('{"mcpServers": {}, "mcp\\u0053ervers": {}}', "mcpServers occurs more than once"),
             ('{"a": 1} // no', "not valid JSON (line 1, column 10)"),
             ('{"a": 1,}', "not valid JSON (line 1, column 9)"),
         ):

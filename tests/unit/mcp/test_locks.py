@@ -85,10 +85,10 @@ class LockTests(SyncCase):
         self.servers(self.gemini)
         self.locks.mkdir()
         self.locks.chmod(0o755)
-        self.assertIn("open to another user", str(self.sync()["gemini"].error))
+        self.assertIn("accessible to another user", str(self.sync()["gemini"].error))
         self.locks.rmdir()
         self.locks.symlink_to(self.home)
-        self.assertIn("open to another user", str(self.sync()["gemini"].error))
+        self.assertIn("accessible to another user", str(self.sync()["gemini"].error))
         self.assertEqual([], self.names(self.gemini))
 
     def test_where_the_locks_are(self) -> None:

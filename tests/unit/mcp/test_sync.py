@@ -142,7 +142,9 @@ class LookTests(SyncCase):
         self.put(self.home / ".copilot/settings.json", "{ s3cr3t")
         found = self.target("copilot")
         self.assertEqual(TargetStatus.UNREADABLE, found.status)
-        self.assertEqual("settings.json beside it: not valid JSON (line 1, column 3)", found.error)
+        self.assertEqual(
+            "settings.json in the same folder: not valid JSON (line 1, column 3)", found.error
+        )
 
     def test_off_beside_it(self) -> None:
         self.servers(self.home / ".copilot/mcp-config.json", one=RUN)
@@ -281,7 +283,7 @@ class WriteTests(SyncCase):
             found = self.sync()["gemini"]
         # For somebody who is not root, the folder is another user's, too.
         reasons = {0: "belongs to another user"}
-        reason = reasons.get(os.getuid(), "its folder is open to another user")
+        reason = reasons.get(os.getuid(), "its folder can be changed by another user")
         self.assertEqual((TargetStatus.FAILED, reason), (found.status, found.error))
         self.assertEqual(before, self.gemini.read_bytes())
 
@@ -293,7 +295,8 @@ class WriteTests(SyncCase):
         self.gemini.parent.chmod(0o777)
         found = self.sync()["gemini"]
         self.assertEqual(
-            (TargetStatus.FAILED, "its folder is open to another user"), (found.status, found.error)
+            (TargetStatus.FAILED, "its folder can be changed by another user"),
+            (found.status, found.error),
         )
         self.assertEqual(before, self.gemini.read_bytes())
         self.gemini.parent.chmod(0o700)

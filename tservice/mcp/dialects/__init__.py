@@ -1,2 +1,1 @@
-"""What the CLIs' own MCP configuration files say, read and added to as text
-(protocol-mcp-dialects)."""
+"""MCP configuration files of the CLIs, parsed and extended as text (protocol-mcp-dialects)."""

@@ -1,5 +1,6 @@
-"""The six dialects: what each file's table is called, and how a server stands in it
-(protocol-mcp-dialects)."""
+"""Catalogue of the six dialects: key of the servers and format of an entry
+(protocol-mcp-dialects).
+"""
 
 from __future__ import annotations
 
@@ -29,19 +30,19 @@ def _always_on(entry: Document) -> bool:
 
 @frozen(kw_only=True)
 class Dialect:
-    """A CLI's configuration file as text: what it says, and how it says more.
+    """Format of a CLI's configuration file, which it reads and extends as text.
 
-    @ivar key: of the table of servers.
+    @ivar key: key of the table of servers.
     @ivar syntax: C{None}: TOML.
-    @ivar decode: a server, or C{None} for an entry that is not understood.
-    @ivar mute: kinds that it cannot express.
-    @ivar says_cwd: whether it can express a working folder.
-    @ivar is_off: whether an entry is switched off by what stands in it.
-    @ivar off: names that a document switches off elsewhere.
+    @ivar decode: returns a server, or C{None} for an unknown entry.
+    @ivar mute: transport kinds that it cannot express.
+    @ivar says_cwd: it can express a working folder.
+    @ivar is_off: returns true if an entry disables itself.
+    @ivar off: returns the names that a document disables elsewhere.
     @ivar beside: files in the same folder that are read too.
-    @ivar layered: they hold servers, and the CLI lays them over each other in that order, the file
+    @ivar layered: these files contain servers, and the CLI merges them in that order, the file
         itself last.
-    @ivar preferred: takes the file's place where it exists.
+    @ivar preferred: file name that is used instead, if it exists.
     """
 
     key: str = "mcpServers"
@@ -57,14 +58,14 @@ class Dialect:
     preferred: str | None = None
 
     def says(self, server: McpServer) -> bool:
-        """Whether it can express C{server}."""
+        """Return true if it can express C{server}."""
         return server.kind not in self.mute and (server.cwd is None or self.says_cwd)
 
     def read(self, text: str, beside: Sequence[str] = ()) -> ServerTable:
-        """What is there.
+        """Return the servers of a file.
 
-        @param beside: the texts of the files beside it that exist, in their order.
-        @raise DialectError: one of them cannot be read safely.
+        @param beside: texts of the existing companion files, in order.
+        @raise DialectError: a text cannot be parsed safely.
         """
         found: dict[str, Any] = {}
         off: set[str] = set()
@@ -85,12 +86,13 @@ class Dialect:
         return ServerTable(names=tuple(found), servers=servers, off=frozenset(off))
 
     def write(self, text: str | None, servers: Mapping[str, McpServer]) -> str:
-        """C{text} with C{servers} added; every other byte stays.
+        """Return C{text} with C{servers} added; all other bytes are kept.
 
-        What comes out is read again by another parser than put it in, and compared.
+        The result is parsed again by a different parser than the one that added to it, and
+        compared.
 
         @param text: C{None}: there is no file.
-        @param servers: none that is there already, each one that it L{says}.
+        @param servers: servers that are not in the file, and that it can express by L{says}.
         @raise DialectError: they cannot be added safely.
         """
         before = self.empty if text is None else text
@@ -102,12 +104,12 @@ class Dialect:
             after = jsoninsert.insert(before, self.key, added)
         self._compare(old, self._load(after), added)
         if {name: self.decode(entry) for name, entry in added.items()} != dict(servers):
-            raise DialectError("a server would not be what it was")
+            raise DialectError("a server would be changed by the format")
         return after
 
     @property
     def empty(self) -> str:
-        """What an absent file stands for."""
+        """Text that represents a missing file."""
         return "" if self.syntax is None else "{}\n"
 
     def _load(self, text: str) -> dict[str, Any]:
@@ -121,18 +123,20 @@ class Dialect:
         return document
 
     def _compare(self, old: Document, new: dict[str, Any], added: Mapping[str, Any]) -> None:
-        """See that C{new} is C{old} and C{added}: the same values, of the same types, in order."""
+        """Check that C{new} is C{old} with C{added}: the same values, of the same types,
+        in order.
+        """
         table = new.get(self.key, {})
         taken = {name: table.pop(name, None) for name in added}
         if self.key not in old and not table:
             new.pop(self.key, None)
-        # By their texts, for these tell 1 from true, and one order of keys from another.
+        # Compare the texts, which distinguish 1 from true, and the order of keys.
         if (repr(new), repr(taken)) != (repr(old), repr(dict(added))):
-            raise DialectError("adding to it would change something else")
+            raise DialectError("the addition would change other contents")
 
 
 def merge(under: dict[str, Any], over: Mapping[str, Any]) -> None:
-    """Lay C{over} on C{under}, object by object."""
+    """Merge C{over} into C{under}, object by object."""
     for name, value in over.items():
         below = under.get(name)
         if isinstance(below, dict) and isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""One server as each CLI writes it (protocol-mcp-dialects)."""
+"""Server entries of each CLI (protocol-mcp-dialects)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tservice.mcp.model import McpServer, TransportKind
 Entry = Mapping[str, Any]
 
 WEB = {"http": TransportKind.HTTP, "streamable-http": TransportKind.HTTP, "sse": TransportKind.SSE}
-"""What C{type} says of a server at a URL."""
+"""Transport kinds by the C{type} of a server at a URL."""
 
 
 def read_claude(entry: Entry) -> McpServer | None:
-    """C{type} tells; without one it is a command."""
+    """Parse an entry by its C{type}; without one it is a command."""
     kind = entry.get("type", "stdio")
     return _command(entry) if kind == "stdio" else _web(entry, kind)
 
 
 def write_claude(server: McpServer) -> dict[str, Any]:
-    """Every field, as C{claude mcp add} writes them."""
+    """Format an entry with every field, as C{claude mcp add} does."""
     if server.kind is TransportKind.STDIO:
         words = {"command": server.command, "args": [*server.args], "env": dict(server.env)}
         return {"type": "stdio", **words}
@@ -28,7 +28,7 @@ def write_claude(server: McpServer) -> dict[str, Any]:
 
 
 def read_gemini(entry: Entry) -> McpServer | None:
-    """The address tells: C{httpUrl} goes before C{url}, which speaks HTTP unless it says other."""
+    """Parse an entry by its address: C{httpUrl} wins over C{url}, which means HTTP by default."""
     if "command" in entry:
         return None if "url" in entry or "httpUrl" in entry else _command(entry)
     if "httpUrl" in entry:
@@ -37,7 +37,7 @@ def read_gemini(entry: Entry) -> McpServer | None:
 
 
 def write_gemini(server: McpServer) -> dict[str, Any]:
-    """Only what there is."""
+    """Format an entry with the fields that have values."""
     if server.kind is TransportKind.STDIO:
         folder = {} if server.cwd is None else {"cwd": server.cwd}
         return {**_words(server), **folder}
@@ -45,21 +45,21 @@ def write_gemini(server: McpServer) -> dict[str, Any]:
 
 
 def read_antigravity(entry: Entry) -> McpServer | None:
-    """C{serverUrl} speaks HTTP."""
+    """Parse an entry; C{serverUrl} means HTTP."""
     if "serverUrl" in entry:
         return None if "command" in entry else _web(entry, "http", "serverUrl")
     return _command(entry)
 
 
 def write_antigravity(server: McpServer) -> dict[str, Any]:
-    """Switched on."""
+    """Format an enabled entry."""
     if server.kind is TransportKind.STDIO:
         return {**_words(server), "disabled": False}
     return {"serverUrl": server.url, **_headers(server), "disabled": False}
 
 
 def read_opencode(entry: Entry) -> McpServer | None:
-    """The command is one list."""
+    """Parse an entry, whose command is a single list."""
     match entry.get("type"):
         case "local":
             words = _strings(entry.get("command"))
@@ -74,7 +74,7 @@ def read_opencode(entry: Entry) -> McpServer | None:
 
 
 def write_opencode(server: McpServer) -> dict[str, Any]:
-    """Switched on."""
+    """Format an enabled entry."""
     if server.kind is TransportKind.STDIO:
         env = {"environment": dict(server.env)} if server.env else {}
         return {"type": "local", "command": [server.command, *server.args], **env, "enabled": True}
@@ -82,7 +82,7 @@ def write_opencode(server: McpServer) -> dict[str, Any]:
 
 
 def read_codex(entry: Entry) -> McpServer | None:
-    """A command or a URL, never both."""
+    """Parse an entry, which has a command or a URL, never both."""
     if "url" in entry:
         renamed = {**entry, "headers": entry.get("http_headers", {})}
         return None if "command" in entry else _web(renamed, "http")
@@ -90,7 +90,7 @@ def read_codex(entry: Entry) -> McpServer | None:
 
 
 def write_codex(server: McpServer) -> dict[str, Any]:
-    """Tables last, as TOML wants it."""
+    """Format an entry with tables last, as TOML requires."""
     if server.kind is TransportKind.STDIO:
         return _words(server)
     headers = {"http_headers": dict(server.headers)} if server.headers else {}
@@ -98,13 +98,13 @@ def write_codex(server: McpServer) -> dict[str, Any]:
 
 
 def read_copilot(entry: Entry) -> McpServer | None:
-    """C{type} tells; C{local} is a command."""
+    """Parse an entry by its C{type}; C{local} is a command."""
     kind = entry.get("type", "local")
     return _command(entry) if kind in ("local", "stdio") else _web(entry, kind)
 
 
 def write_copilot(server: McpServer) -> dict[str, Any]:
-    """With all of its tools."""
+    """Format an entry with all of its tools."""
     if server.kind is TransportKind.STDIO:
         return {"tools": ["*"], "type": "local", **_words(server)}
     kind = {"type": server.kind.value, "url": server.url}

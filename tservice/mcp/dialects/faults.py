@@ -1,10 +1,10 @@
-"""Why a configuration file is not used; the texts hold none of it."""
+"""Errors of configuration files; the texts contain none of their contents."""
 
 from __future__ import annotations
 
 
 class DialectError(Exception):
-    """The text cannot be read, or not be added to, safely.
+    """The text cannot be parsed, or extended, safely.
 
-    The message tells the place and the rule, never what stands there (protocol-errors).
+    The message names the place and the rule, never the contents (protocol-errors).
     """

@@ -1,4 +1,4 @@
-"""JSON, with comments or without, added to as text: every byte that was there stays."""
+"""Insertion into JSON as text, with or without comments: all existing bytes are kept."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _TOKENS = re.compile(
 
 @frozen(kw_only=True)
 class Member:
-    """One member of an object.
+    """Member of an object.
 
-    @ivar start: the offset of its key.
-    @ivar value: of its value.
+    @ivar start: offset of its key.
+    @ivar value: offset of its value.
     """
 
     key: str
@@ -33,11 +33,11 @@ class Member:
 
 @frozen(kw_only=True)
 class Object:
-    """An object in the text.
+    """Object in the text.
 
-    @ivar open: the offset of its opening brace.
-    @ivar close: of its closing one.
-    @ivar last: the end of the last token before that, comments aside.
+    @ivar open: offset of its opening brace.
+    @ivar close: offset of its closing brace.
+    @ivar last: end of the last token before the closing brace, except comments.
     @ivar comma: a comma follows the last member.
     """
 
@@ -49,10 +49,10 @@ class Object:
 
 
 def insert(text: str, key: str, entries: Mapping[str, Any]) -> str:
-    """C{text} with C{entries} at the end of the object that C{key} names; all else stays.
+    """Return C{text} with C{entries} at the end of the object at C{key}; other text is kept.
 
     @param text: an object, valid for its syntax.
-    @raise DialectError: C{key} is there more than once, or names no object.
+    @raise DialectError: C{key} occurs more than once, or is no object.
     """
     root = scan(text, _root(text))
     unit = (_lead(text, root.members[0].start) if root.members else None) or "  "
@@ -63,20 +63,20 @@ def insert(text: str, key: str, entries: Mapping[str, Any]) -> str:
 
 
 def find(text: str, key: str) -> Member | None:
-    """The root's member of that name.
+    """Return the root's member of that name.
 
     @raise DialectError: there is more than one, or it is no object.
     """
     found = [member for member in scan(text, _root(text)).members if member.key == key]
     if len(found) > 1:
-        raise DialectError(f"{key} is there more than once")
+        raise DialectError(f"{key} occurs more than once")
     if found and text[found[0].value] != "{":
         raise DialectError(f"{key} is not an object")
     return found[0] if found else None
 
 
 def scan(text: str, start: int) -> Object:
-    """The object whose brace is at C{start}, with its own members and nothing of theirs."""
+    """Return the object whose brace is at C{start}, with its direct members."""
     members: list[Member] = []
     key, first, value, last, count = "", 0, 0, start + 1, 0
     for depth, token in _walk(text, start):
@@ -90,7 +90,7 @@ def scan(text: str, start: int) -> Object:
                 )
             count = 0
         else:
-            # Key, colon, value: of the value only the beginning matters.
+            # Key, colon, value: only the beginning of the value matters.
             count += 1
             if count == 1:
                 key, first = str(json.loads(token.group())), token.start()
@@ -101,9 +101,9 @@ def scan(text: str, start: int) -> Object:
 
 
 def _walk(text: str, start: int) -> Iterator[tuple[int, re.Match[str]]]:
-    """The tokens behind the brace at C{start}, comments aside, up to the one that closes it.
+    """Yield the tokens after the brace at C{start}, except comments, up to its closing brace.
 
-    Each with how deep it stands: 1 for what is directly inside, 0 for the last.
+    Each has its depth: 1 for direct contents, 0 for the last.
     """
     depth = 1
     for token in _TOKENS.finditer(text, start + 1):
@@ -118,7 +118,7 @@ def _walk(text: str, start: int) -> Iterator[tuple[int, re.Match[str]]]:
 
 
 def _put(text: str, place: Object, entries: Mapping[str, Any], unit: str) -> str:
-    """C{text} with C{entries} as the last members of the object at C{place}."""
+    """Return C{text} with C{entries} as the last members of the object at C{place}."""
     comma = "," if place.members and not place.comma else ""
     inside = text[place.open : place.close]
     if place.members and "\n" not in inside:
@@ -131,7 +131,7 @@ def _put(text: str, place: Object, entries: Mapping[str, Any], unit: str) -> str
         f"{lead}{_shown(name)}: " + _shown(value, indent=unit).replace("\n", lead)
         for name, value in entries.items()
     )
-    # After the comments of what was the last member, which stay with it.
+    # After the comments of the former last member, which stay with it.
     end = place.open + len(inside.rstrip(BLANKS))
     tail = "" if "\n" in text[end : place.close] else newline + margin
     return f"{text[: place.last]}{comma}{text[place.last : end]}{shown}{tail}{text[end:]}"
@@ -142,19 +142,19 @@ def _shown(value: Any, indent: str | None = None) -> str:
 
 
 def _margin(text: str, offset: int) -> str:
-    """The blanks at the beginning of the line of C{offset}."""
+    """Return the blanks at the beginning of the line of C{offset}."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _lead(text: str, offset: int) -> str | None:
-    """The blanks before C{offset}; C{None} unless they begin its line."""
+    """Return the blanks before C{offset}; C{None} unless they begin its line."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line if line.strip(" \t") == "" and "\n" in text[:offset] else None
 
 
 def _root(text: str) -> int:
-    """Where the root begins, past comments."""
+    """Return the offset of the root, after comments."""
     for token in _TOKENS.finditer(text):
         if token.lastgroup != "comment":
             return token.start()

@@ -1,4 +1,4 @@
-"""JSON, with comments or without, read as data."""
+"""Parsing of JSON with or without comments."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from tservice.mcp.dialects.faults import DialectError
 STRING = r'"(?:[^"\\]++|\\.)*+"'
 COMMENT = r"//[^\r\n]*|/\*.*?\*/"
 BLANKS = " \t\r\n"
-"""White space, as JSON has it."""
+"""White space of JSON."""
 
-# What is never closed is taken to the end at once: to look for its end again at each further sign
-# would cost the square of the length, with the interpreter held.
+# An unclosed string or comment matches to the end: searching its end at each character
+# would take quadratic time while holding the interpreter.
 _COMMENTS = re.compile(rf"{STRING}|({COMMENT})|\".*|/\*.*", re.DOTALL)
 _COMMAS = re.compile(rf"{STRING}|(,)(?=\s*[}}\]])|\".*", re.DOTALL)
 
 
 @frozen(kw_only=True)
 class Syntax:
-    """What a CLI's own reader takes beyond JSON."""
+    """Extensions of JSON that a CLI's own parser accepts."""
 
     comments: bool = False
     trailing: bool = False
 
     def load(self, text: str) -> dict[str, Any]:
-        """The object that C{text} is.
+        """Return the object in C{text}.
 
-        @raise DialectError: it is none.
+        @raise DialectError: the text is no object.
         """
         plain = _COMMENTS.sub(_blank, text) if self.comments else text
         plain = _COMMAS.sub(_blank_comma, plain) if self.trailing else plain
@@ -48,12 +48,14 @@ class Syntax:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """Spaces for a comment, its line ends kept, so that positions stay."""
+    """Return spaces for a comment with its line ends kept, so that positions stay the same."""
     return match.group() if match.group(1) is None else re.sub(r"[^\r\n]", " ", match.group())
 
 
 def _blank_comma(match: re.Match[str]) -> str:
-    """A space for the comma behind a last member; one that follows no member stays a fault."""
+    """Return a space for the comma after a last member; a comma without a member stays an
+    error.
+    """
     if match.group(1) is None:
         return match.group()
     before = match.start() - 1

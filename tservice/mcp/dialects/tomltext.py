@@ -1,4 +1,4 @@
-"""TOML, read as data by the standard library and added to as text."""
+"""TOML, parsed by the standard library and extended as text."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _PLACE = re.compile(r"\(at (line \d+, column \d+|end of document)\)\Z")
 
 
 def load(text: str) -> dict[str, Any]:
-    """The document.
+    """Return the document.
 
-    @raise DialectError: it is none.
+    @raise DialectError: the text is invalid.
     """
     try:
         return parse_toml(text)
@@ -36,13 +36,13 @@ def load(text: str) -> dict[str, Any]:
 
 
 def insert(text: str, key: str, entries: Mapping[str, Any]) -> str:
-    """C{text} with C{entries} in the table C{key}; all else stays.
+    """Return C{text} with C{entries} in the table C{key}; other text is kept.
 
-    They go to the end, as tables with headers of their own; into a table that is written between
-    braces they go as members, for such a one cannot be added to from outside.
+    They are appended to the text as tables with headers. An inline table cannot be extended from
+    outside, so they are added to it as members.
 
     @param text: a valid document.
-    @raise DialectError: the table cannot be added to.
+    @raise DialectError: the table cannot be extended.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
@@ -55,7 +55,7 @@ def insert(text: str, key: str, entries: Mapping[str, Any]) -> str:
 
 
 def _tables(key: str, entries: Mapping[str, Any]) -> str:
-    """C{[key.name]} for each of them."""
+    """Return C{[key.name]} tables for all entries."""
     servers = tomlkit.table(is_super_table=True)
     for name, entry in entries.items():
         servers.append(name, _filled(tomlkit.table(), entry))
@@ -69,11 +69,11 @@ def _into_braces(text: str, key: str, entries: Mapping[str, Any]) -> str:
         document = tomlkit.parse(text)
         table = document.get(key)
         if not isinstance(table, InlineTable):
-            raise DialectError(f"{key} cannot be added to")
+            raise DialectError(f"{key} cannot be extended")
         for name, entry in entries.items():
             table.append(name, _filled(tomlkit.inline_table(), entry))
     except TOMLKitError:
-        raise DialectError(f"{key} cannot be added to") from None
+        raise DialectError(f"{key} cannot be extended") from None
     return tomlkit.dumps(document)
 
 
