@@ -22,7 +22,7 @@ NO_PROCESS = 2**30
 """A process id that no kernel gives out: what is sent to its group reaches nobody."""
 
 
-WRONG = "Unauthorized: this code is used up or too old"
+WRONG = "Unauthorized: this code is used or expired; scan the current one"
 
 
 class Program(FakeTransport):

@@ -1,1 +1,1 @@
-"""A way in from the internet, and signing in over it with one scan (protocol-tunnel)."""
+"""Tunnel from the internet to the service, and sign-in by a QR code (protocol-tunnel)."""

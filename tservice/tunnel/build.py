@@ -1,4 +1,4 @@
-"""The tunnel, put together."""
+"""Construction of the tunnel feature."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tservice.tunnel.service import Tunnel, TunnelDependencies
 
 
 def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feature[Tunnel]:
-    """The tunnel, which follows its setting; a stop ends its process.
+    """Build the feature. The tunnel follows its setting, and a stop ends its process.
 
-    Its routes are made with those of signing in, see L{tservice.access.build}.
+    Its routes are built with those of signing in, see L{tservice.access.build}.
 
-    @param local_url: where the service listens on this machine; C{None}: on no TCP port.
+    @param local_url: returns the service's URL on this machine; C{None}: it listens on no TCP port.
     """
     config = ground.config
     tunnel = Tunnel(
@@ -55,7 +55,7 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
         return tunnel.close()
 
     def tell(caller: Identity) -> dict[str, object]:
-        """Admins all, others nothing."""
+        """Return the full state to admins, and an empty one to others."""
         if not (caller.admin and caller.has_scope(Scope.ADMIN)):
             return {"running": False, "url": None}
         return {"running": tunnel.running, "url": tunnel.url}
@@ -77,7 +77,9 @@ def build_login(
     failures: IFailures,
     accounts: IAccounts | None,
 ) -> QrLogin:
-    """Signing in by code; in multi-user mode a code is that of the admin who asked for it."""
+    """Build the sign-in by code; in multi-user mode a code belongs to the admin who
+    requested it.
+    """
     config = ground.config
     login = QrLogin(
         LoginDependencies(
@@ -95,7 +97,9 @@ def build_login(
 
 
 def sign_in_with(cookies: CookieSessions, accounts: IAccounts | None) -> SignIn:
-    """Opens the session of a scanned code, if its user is still an admin."""
+    """Return a function that opens the session of a scanned code, if its user is still an
+    admin.
+    """
 
     def sign_in(username: str, address: str, agent: str) -> tuple[str, str] | None:
         identity = None if accounts is None else accounts.identity(username)
@@ -110,7 +114,7 @@ def sign_in_with(cookies: CookieSessions, accounts: IAccounts | None) -> SignIn:
 def tunnel_operations(
     tunnel: Tunnel, login: QrLogin, cookies: CookieSessions, sse_clients: Callable[[], int]
 ) -> list[Operation]:
-    """The routes of the tunnel."""
+    """Return the operations of the tunnel."""
     perimeter = Perimeter(
         auth_sessions=lambda: [shown(session) for session in cookies.sessions()],
         sse_clients=sse_clients,
@@ -120,7 +124,7 @@ def tunnel_operations(
 
 
 def shown(session: CookieSession) -> AuthSessionAnswer:
-    """A signed-in session as admins see it."""
+    """Return the response for a signed-in session, for admins."""
     return AuthSessionAnswer(
         id=session.id,
         username=session.username,

@@ -1,4 +1,4 @@
-"""The codes that are good for one sign-in each (protocol-qr)."""
+"""Codes that are valid for one sign-in each (protocol-qr)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from tservice.core.clock import now_ms
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS, is_code, new_code
 
 MAX_OWNERS = 16
-"""Users with codes at a time; who asked first loses theirs."""
+"""Limit of users with codes; a further one replaces the oldest."""
 
 
 @define
 class _Code:
-    """@ivar dies: when it is too old; C{None} while it is the one that is shown."""
+    """Code for one sign-in.
+
+    @ivar dies: time of its expiry; C{None} while it is displayed.
+    """
 
     word: str
     owner: str
@@ -26,7 +29,10 @@ class _Code:
 
 @define
 class _Shown:
-    """@ivar ends: when the next one takes its place."""
+    """Displayed code.
+
+    @ivar ends: time of its replacement.
+    """
 
     code: _Code
     ends: float
@@ -34,10 +40,10 @@ class _Shown:
 
 
 class QrCodes:
-    """For each owner the code that is shown, and those before it that are not too old yet.
+    """Displayed code of each owner, and its earlier codes that have not expired.
 
-    They are in memory only, and a restart forgets them.  An owner has three live ones at most:
-    L{GRACE_SECONDS} are less than two rotations.
+    They are in memory only, and end with a restart.  An owner has three valid codes at most:
+    L{GRACE_SECONDS} is less than two rotations.
     """
 
     def __init__(
@@ -46,15 +52,18 @@ class QrCodes:
         random: Callable[[int], bytes],
         rotated: Callable[[str], None],
     ) -> None:
-        """
-        @param rotated: told the owner whenever another code is to be shown that nobody asked for.
+        """Create the codes.
+
+        @param rotated: called with the owner after each automatic replacement.
         """
         self._clock, self._random, self._rotated = clock, random, rotated
         self._live: list[_Code] = []
         self._shown: dict[str, _Shown] = {}
 
     def current(self, owner: str) -> tuple[str, int]:
-        """The code to show, made if there is none; and when it is replaced, in Unix ms."""
+        """Return the code to display, created if needed, and the time of its replacement in Unix
+        ms.
+        """
         if owner not in self._shown:
             if len(self._shown) >= MAX_OWNERS:
                 self.forget(next(iter(self._shown)))
@@ -66,9 +75,9 @@ class QrCodes:
     def take(self, word: str) -> str | None:
         """Use a code up.
 
-        A used code that was on show is replaced at once.
+        A used code that was displayed is replaced immediately.
 
-        @return: whose it was; C{None}: there is no such code, or none any more.
+        @return: its owner; C{None}: the code is unknown or expired.
         """
         if not is_code(word):
             return None
@@ -83,23 +92,23 @@ class QrCodes:
         return code.owner
 
     def renew(self, owner: str) -> None:
-        """Another code at once; all older ones of this owner are void."""
+        """Create another code, and revoke all older ones of this owner."""
         self.forget(owner)
         self._show_next(owner)
 
     def owners(self) -> tuple[str, ...]:
-        """Who has a code."""
+        """Return the users with a code."""
         return tuple(self._shown)
 
     def forget(self, owner: str) -> None:
-        """Void every code of an owner, and make no more."""
+        """Revoke every code of an owner, and create no more."""
         shown = self._shown.pop(owner, None)
         if shown is not None and shown.timer.active():
             shown.timer.cancel()
         self._live = [code for code in self._live if code.owner != owner]
 
     def clear(self) -> None:
-        """Void every code."""
+        """Revoke every code."""
         for owner in self.owners():
             self.forget(owner)
 

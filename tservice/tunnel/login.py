@@ -1,4 +1,4 @@
-"""Signing in with a code that was scanned (protocol-qr).  Knows nothing of HTTP."""
+"""Sign-in with a scanned code (protocol-qr).  Independent of HTTP."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from tservice.tunnel.codes import MAX_OWNERS, QrCodes
 from tservice.tunnel.guesses import Guesses
 
 SignIn = Callable[[str, str, str], tuple[str, str] | None]
-"""Opens a session for a user, an address and a user agent: the cookie's value and what the page's
-address has to say, or C{None} where that user may have none any more."""
+"""Function that opens a session for a user, an address and a user agent. It returns the cookie's
+value and the key for the page's address, or C{None} if that user may not sign in.
+"""
 
 
 class TooManyGuesses(Exception):
-    """There were too many wrong codes: none is looked at.
+    """Too many wrong codes were sent, and no code is checked.
 
-    @ivar seconds: until one is looked at again.
+    @ivar seconds: time until codes are checked again.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -33,12 +34,12 @@ class TooManyGuesses(Exception):
 
 @frozen(kw_only=True)
 class Shown:
-    """What there is to scan.
+    """QR code to scan.
 
     @ivar svg: an C{<svg>} element for a page.
-    @ivar url: what it says.
-    @ivar expires_at: when another one takes its place, in Unix milliseconds; C{None}: never.
-    @ivar auth_enabled: whether it signs in; else nobody has to.
+    @ivar url: its contents.
+    @ivar expires_at: time of its replacement in Unix milliseconds; C{None}: never.
+    @ivar auth_enabled: the code signs in; otherwise sign-in is not required.
     """
 
     svg: str
@@ -49,11 +50,11 @@ class Shown:
 
 @frozen(kw_only=True)
 class LoginDependencies:
-    """What signing in by code needs.
+    """Dependencies of the sign-in by code.
 
-    @ivar random: gives so many unguessable bytes.
-    @ivar standing: who has a code as soon as there is a tunnel; others from their asking on.
-    @ivar auth_enabled: whether anybody has to sign in at all.
+    @ivar random: returns this many unguessable bytes.
+    @ivar standing: user who has a code as soon as there is a tunnel; others get one on request.
+    @ivar auth_enabled: sign-in is required.
     """
 
     clock: IReactorTime
@@ -66,7 +67,7 @@ class LoginDependencies:
 
 
 class QrLogin:
-    """The codes of a tunnel that is up, their pictures, and what they open."""
+    """Codes of an open tunnel, their images, and the sign-in with them."""
 
     def __init__(self, deps: LoginDependencies) -> None:
         self._deps = deps
@@ -76,7 +77,7 @@ class QrLogin:
         self._drawn: dict[str, str] = {}
 
     def tunnel_changed(self, url: str | None) -> None:
-        """There is another tunnel, or none: what was scanned for the old one is void."""
+        """Revoke the codes for the old tunnel after it changed or ended."""
         self._codes.clear()
         self._drawn.clear()
         self._tunnel = url
@@ -85,7 +86,7 @@ class QrLogin:
             self._codes.current(standing)
 
     def show(self, owner: str) -> Shown:
-        """What C{owner} can scan now.
+        """Return the QR code that C{owner} can scan now.
 
         @raise ServiceError: 404: there is no tunnel.
         """
@@ -100,7 +101,7 @@ class QrLogin:
         return Shown(svg=self._draw(url), url=url, expires_at=expires_at, auth_enabled=True)
 
     def regenerate(self, owner: str) -> Shown:
-        """Another code at once; the older ones of C{owner} are void.
+        """Create another code, and revoke the older ones of C{owner}.
 
         @raise ServiceError: 404: there is no tunnel.
         """
@@ -110,26 +111,27 @@ class QrLogin:
         return self.show(owner)
 
     def renew_all(self) -> None:
-        """Void every code that anybody may have seen."""
+        """Replace every code that may have been seen."""
         for owner in self._codes.owners():
             self.regenerate(owner)
 
     def forget(self, owner: str) -> None:
-        """Void the codes of somebody whose account changed."""
+        """Revoke the codes of a user whose account changed."""
         self._codes.forget(owner)
 
     def log_in(self, word: str, address: str, agent: str) -> tuple[str, str] | None:
         """Use a code up.
 
-        Unlike a password a code is not looked at over a cap: it is short.
+        Unlike a password, a code is not checked above a limit, because it is short.
 
-        @return: what L{SignIn} gives of a new session; C{None}: wrong, used, or too old.
-        @raise TooMany: over a cap.
+        @return: the result of L{SignIn} for a new session; C{None}: the code is wrong, used, or
+            expired.
+        @raise TooManyGuesses: a limit is exceeded.
         """
         failures = self._deps.failures
         wait = failures.blocked(Bucket.QR, address, None)
         if wait:
-            failures.failed(Bucket.QR, address, None)  # noted as such, and not counted
+            failures.failed(Bucket.QR, address, None)  # recorded as blocked, and not counted
         wait = wait or self._guesses.blocked()
         if wait:
             raise TooManyGuesses(wait)
@@ -143,7 +145,7 @@ class QrLogin:
         return opened
 
     def close(self) -> None:
-        """Void everything, and let go of the timers."""
+        """Revoke all codes and cancel the timers."""
         self._codes.clear()
 
     def _used(self, address: str, agent: str) -> None:
@@ -167,8 +169,8 @@ class QrLogin:
 
 
 def draw(url: str) -> str:
-    """A QR code as an C{<svg>} element without a size: black on white, as scanners want it."""
-    # Most services never draw one, and need not load it at their start.
+    """Return a QR code as an C{<svg>} element without a size, black on white for scanners."""
+    # Imported here, as most services never draw a code.
     import segno
 
     code = segno.make_qr(url, error="m")

@@ -1,4 +1,4 @@
-"""Codes, addresses and waiting times: the rules that need nothing else (protocol-tunnel)."""
+"""Pure rules for codes, addresses and delays (protocol-tunnel)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ ALPHABET = digits + ascii_letters
 CODE_LENGTH = 6
 
 ROTATION_SECONDS = 60.0
-"""How long a code is the one that is shown (protocol-qr)."""
+"""Seconds that a code is displayed (protocol-qr)."""
 
 GRACE_SECONDS = 90.0
-"""How long a code still works after it was replaced (protocol-qr)."""
+"""Seconds that a code stays valid after its replacement (protocol-qr)."""
 
 URL_SECONDS = 30.0
-"""How long the tunnel's program may take to print its address (protocol-tunnel)."""
+"""Seconds for the tunnel's program to print its address (protocol-tunnel)."""
 
 STEADY_SECONDS = 60.0
-"""A tunnel that was up so long begins its waiting times anew when it ends."""
+"""Seconds after which a tunnel counts as stable, so that its delays start again at the
+shortest.
+"""
 
 LONGEST_WAIT = 60.0
 LONGEST_REASON = 300
@@ -34,11 +36,11 @@ _OTHERS = re.compile(r"(.*\.)?cloudflare\.com|api\.trycloudflare\.com|(.*\.)?git
 
 
 def new_code(random: Callable[[int], bytes]) -> str:
-    """Six letters and digits, each equally likely.
+    """Return six letters and digits, all equally likely.
 
-    A byte that would make some letters likelier than others is thrown away.
+    Bytes that would make some characters more likely than others are discarded.
 
-    @param random: gives so many unguessable bytes.
+    @param random: returns this many unguessable bytes.
     """
     letters: list[str] = []
     while len(letters) < CODE_LENGTH:
@@ -48,17 +50,17 @@ def new_code(random: Callable[[int], bytes]) -> str:
 
 
 def is_code(text: str) -> bool:
-    """Whether C{text} has the form of a code."""
+    """Return true if C{text} has the form of a code."""
     return _CODE.fullmatch(text) is not None
 
 
 def find_url(line: str) -> str | None:
-    """The public address in a line that the tunnel's program printed.
+    """Return the public address in a line printed by the tunnel's program.
 
-    Only C{https}: passwords and cookies go over it.  Addresses of this machine, IP literals and
-    what cloudflared says about itself are none.
+    Only C{https} counts, as passwords and cookies are sent over it.  Addresses of this machine, IP
+    literals and cloudflared's own addresses do not count.
 
-    @return: scheme, host and port, without a slash at the end; C{None}: there is none.
+    @return: scheme, host and port, without a final slash; C{None}: there is none.
     """
     for found in _URL.finditer(line):
         host = found[1].lower().removesuffix(".")
@@ -68,7 +70,7 @@ def find_url(line: str) -> str | None:
 
 
 def host_of(url: str) -> str:
-    """The host of an address that L{find_url} found."""
+    """Return the host of an address found by L{find_url}."""
     return url.removeprefix("https://").partition(":")[0]
 
 
@@ -85,11 +87,11 @@ def _is_public_name(host: str) -> bool:
 
 
 def wait_after(failures: int) -> float:
-    """Seconds until the next try, after so many in a row that failed: 1, 2, 4, ... 60."""
+    """Return the seconds until the next try, after so many failures in a row: 1, 2, 4, ... 60."""
     return min(LONGEST_WAIT, 2.0 ** min(failures - 1, 16))
 
 
 def legible(line: str) -> str:
-    """A line of a foreign program, fit for an error text."""
+    """Return a line of another program, made fit for an error text."""
     text = "".join(sign if sign.isprintable() else " " for sign in line).strip()
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 3] + "..."

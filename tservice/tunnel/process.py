@@ -1,4 +1,6 @@
-"""The tunnel's process: its address read from what it prints, its whole group ended."""
+"""Process of the tunnel: reading its address from its output, and terminating its process
+group.
+"""
 
 from __future__ import annotations
 
@@ -25,24 +27,26 @@ from tservice.tunnel import warden
 from tservice.tunnel.model import URL_SECONDS, find_url, legible
 
 LONGEST_LINE = 16 * 1024
-"""Bytes of a line that are looked at; what is longer is cut."""
+"""Bytes of a line that are read; a longer line is cut."""
 
 KillGroup = Callable[[int, int], None]
 
 
 class TunnelFailed(Exception):
-    """There is no tunnel, or no longer; the text says why, and is fit for a client."""
+    """The tunnel could not be opened, or has ended; the text gives the reason, and is fit for a
+    client.
+    """
 
 
 class Lines:
-    """Cuts a stream of bytes into lines."""
+    """Splitter of a byte stream into lines."""
 
     def __init__(self, heard: Callable[[str], None]) -> None:
         self._heard = heard
         self._rest = b""
 
     def feed(self, data: bytes) -> None:
-        """The next bytes."""
+        """Process the next bytes."""
         *lines, rest = (self._rest + data).split(b"\n")
         self._rest = rest[-LONGEST_LINE:]
         for line in lines:
@@ -50,7 +54,7 @@ class Lines:
 
 
 class TunnelProcess(ProcessProtocol):
-    """One run of the tunnel's program under its L{warden}."""
+    """Run of the tunnel's program under its L{warden}."""
 
     transport: IProcessTransport
 
@@ -73,13 +77,15 @@ class TunnelProcess(ProcessProtocol):
         """Run C{argv} without a shell.
 
         @param argv: the first word is an absolute path.
-        @raise OSError: no process could be made.
+        @raise OSError: the process could not be started.
         """
         words = [sys.executable, "-I", "-S", warden.__file__, *argv]
         processes.spawnProcess(self, words[0], words, env=dict(env), path=str(cwd))
 
     def url(self) -> Deferred[str]:
-        """Fires with the address; errbacks with L{TunnelFailed}.  Cancelling ends the waiting."""
+        """Return a Deferred that fires with the address, or fails with L{TunnelFailed}.  Cancelling
+        ends the waiting.
+        """
         if self._failure is not None:
             return fail(self._failure)
         if self._found is not None:
@@ -89,7 +95,9 @@ class TunnelProcess(ProcessProtocol):
         return waiter
 
     def ended(self) -> Deferred[None]:
-        """Fires once nothing of it runs any more.  Cancelling only stops the waiting."""
+        """Return a Deferred that fires once all of its processes have ended.  Cancelling only stops
+        the waiting.
+        """
         if self._over:
             return succeed(None)
         waiter: Deferred[None] = Deferred()
@@ -98,16 +106,16 @@ class TunnelProcess(ProcessProtocol):
 
     @property
     def started(self) -> bool:
-        """Whether there was a process at all."""
+        """True if the process was started."""
         return self._group is not None
 
     @property
     def reason(self) -> str:
-        """Why it is over."""
+        """Reason for the end."""
         return "it ended" if self._failure is None else str(self._failure)
 
     def end(self) -> Deferred[None]:
-        """TERM for the group, KILL 3 s later; as L{ended}."""
+        """Send TERM to the group, and KILL 3 s later; return L{ended}."""
         if not self._over and not self._ending:
             self._ending = True
             self._signal(signal.SIGTERM)
@@ -116,7 +124,9 @@ class TunnelProcess(ProcessProtocol):
 
     def connectionMade(self) -> None:
         self._group = self.transport.pid
-        self._later(URL_SECONDS, self._fail, f"it printed no https address in {URL_SECONDS:g} s")
+        self._later(
+            URL_SECONDS, self._fail, f"it printed no https address within {URL_SECONDS:g} s"
+        )
 
     def outReceived(self, data: bytes) -> None:
         self._out.feed(data)
@@ -125,7 +135,7 @@ class TunnelProcess(ProcessProtocol):
         self._err.feed(data)
 
     def processExited(self, reason: Failure) -> None:
-        # Only what it left behind in its group can still hold the pipes open.
+        # Only processes left in its group can still hold the pipes open.
         self._signal(signal.SIGKILL)
         self._later(warden.GRACE, self.transport.loseConnection)
 
@@ -154,7 +164,7 @@ class TunnelProcess(ProcessProtocol):
     def _fail(self, why: str) -> None:
         if self._failure is not None or (self._found is not None and not self._over):
             return
-        said = f"; the last that it said: {legible(self._last)}" if self._last else ""
+        said = f"; its last output: {legible(self._last)}" if self._last else ""
         self._failure = TunnelFailed(why + said)
         waiting, self._awaiting_url = self._awaiting_url, []
         for waiter in waiting:
@@ -168,7 +178,7 @@ class TunnelProcess(ProcessProtocol):
         if status is not None and status > warden.SIGNALLED:
             number = status - warden.SIGNALLED
         if number is not None:
-            return f"it was ended by signal {number}"
+            return f"it was killed by signal {number}"
         return f"it ended with status {status}"
 
     def _signal(self, number: int) -> None:
@@ -177,7 +187,7 @@ class TunnelProcess(ProcessProtocol):
         try:
             self._kill_group(self._group, number)
         except ProcessLookupError:
-            # It has not made its group yet, or nobody is left in it.
+            # It has not created its group yet, or the group is empty.
             if self.transport.pid is not None:
                 with suppress(ProcessExitedAlready):
                     self.transport.signalProcess(number)

@@ -18,9 +18,9 @@ from tservice.tunnel.login import QrLogin, Shown, TooManyGuesses
 from tservice.tunnel.service import Tunnel
 
 HEADERS = {**NO_STORE, "Referrer-Policy": "no-referrer"}
-"""Of every answer about a code: its address is to be found nowhere afterwards."""
+"""Headers of every answer about a code, so that its address is not stored anywhere."""
 
-WRONG = "Unauthorized: this code is used up or too old"
+WRONG = "Unauthorized: this code is used or expired; scan the current one"
 
 
 class AuthSessionAnswer(Answer):
@@ -63,11 +63,11 @@ class QrAnswer(Answer):
 
 @frozen(kw_only=True)
 class Perimeter:
-    """What the routes are told of those who come in.
+    """Information on signed-in users for the routes.
 
-    @ivar auth_sessions: everybody who is signed in.
-    @ivar sse_clients: how many listen to the events.
-    @ivar set_cookie: the C{Set-Cookie} for a token, as the answer to a visit.
+    @ivar auth_sessions: returns all signed-in sessions.
+    @ivar sse_clients: returns the number of event streams.
+    @ivar set_cookie: returns the C{Set-Cookie} for a token, in answer to a visit.
     """
 
     auth_sessions: Callable[[], Sequence[AuthSessionAnswer]]
@@ -76,23 +76,23 @@ class Perimeter:
 
 
 class TunnelRoutes:
-    """The tunnel for admins, and the way in for who scanned its code."""
+    """Routes of the tunnel for admins, and the sign-in with a scanned code."""
 
     def __init__(self, tunnel: Tunnel, login: QrLogin, perimeter: Perimeter) -> None:
         self._tunnel, self._login, self._perimeter = tunnel, login, perimeter
 
     async def start(self, call: Call) -> object:
-        """Start it, and answer when its address is known."""
+        """Start the tunnel, and answer when its address is known."""
         await self._tunnel.start(call.again)
         return self._state()
 
     async def stop(self, call: Call) -> object:
-        """Stop it, and answer when nothing of it is left."""
+        """Stop the tunnel, and answer when all of its processes have ended."""
         await self._tunnel.stop()
         return self._state()
 
     async def status(self, call: Call) -> object:
-        """The tunnel, and who is signed in."""
+        """Return the tunnel and the signed-in users."""
         return TunnelStatusAnswer(
             running=self._tunnel.running,
             url=self._tunnel.url,
@@ -101,22 +101,22 @@ class TunnelRoutes:
         )
 
     async def qr(self, call: Call) -> object:
-        """The caller's code."""
+        """Return the caller's code."""
         return self._shown(call, self._login.show)
 
     async def regenerate(self, call: Call) -> object:
-        """Another code for the caller."""
+        """Create another code for the caller."""
         return self._shown(call, self._login.regenerate)
 
     async def enter(self, call: Call) -> object:
         """Sign in with a code.
 
-        @raise Refusal: bare 401 for a code that opens nothing, 429 over a cap.
+        @raise Refusal: plain 401 for an invalid code, 429 over a limit.
         """
         request = cast(Request, call.request)
         home = f"{request.visit.base}/"
         if request.method == b"HEAD":
-            # What only looks at the address, as some messengers do, must not use it up.
+            # A preview of the address, as by some messengers, must not use up the code.
             return Reply(content=b"", status=302, headers={**HEADERS, "Location": home})
         try:
             opened = self._login.log_in(
@@ -127,7 +127,7 @@ class TunnelRoutes:
         if opened is None:
             raise _unseen(bare(401, WRONG))
         token, key = opened
-        # Behind the #, where it reaches the page and no server.
+        # In the fragment, which reaches the page but no server.
         headers = {
             **HEADERS,
             "Location": f"{home}#key={key}",
@@ -147,7 +147,7 @@ class TunnelRoutes:
         return Reply(content=answer, headers=HEADERS)
 
     def operations(self) -> list[Operation]:
-        """The routes, for the table."""
+        """Return the operations of the routes."""
         starting = (ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED)
         none = (ErrorCode.NOT_FOUND,)
         return [
@@ -197,6 +197,6 @@ def _admin(
 
 
 def _unseen(refusal: Refusal) -> Refusal:
-    """The same refusal, with L{HEADERS}."""
+    """Return the same refusal with L{HEADERS}."""
     response = refusal.response
     return bare(response.status, response.content.decode(), {**response.headers, **HEADERS})

@@ -1,4 +1,6 @@
-"""Keeps the tunnel up while it is wanted (protocol-tunnel).  Knows nothing of HTTP or of codes."""
+"""Service that keeps the tunnel open while it is wanted (protocol-tunnel).  Independent of HTTP and
+codes.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,13 @@ from tservice.tunnel.process import KillGroup, TunnelFailed, TunnelProcess
 
 @frozen(kw_only=True)
 class TunnelDependencies:
-    """What a tunnel needs.
+    """Dependencies of a tunnel.
 
     @ivar command: its program: a name on PATH, or a path.
     @ivar find: finds the program.
     @ivar environ: the service's own environment.
-    @ivar local_url: where the service listens on this machine; C{None}: on no TCP port.
-    @ivar allowed: whether there is a password, or the operator wants none.
+    @ivar local_url: returns the service's URL on this machine; C{None}: it listens on no TCP port.
+    @ivar allowed: there is a password, or the operator permits a tunnel without one.
     """
 
     clock: IReactorTime
@@ -50,17 +52,17 @@ class TunnelDependencies:
 
 
 Changed = Callable[[str | None], None]
-"""Told the address of a tunnel that is up, and C{None} when it is up no longer."""
+"""Callback with the address of an open tunnel, or C{None} after it ended."""
 
 
 class Tunnel:
-    """One tunnel, started and stopped by people or by the setting C{tunnelEnabled}.
+    """Tunnel that is started and stopped by users, or by the setting C{tunnelEnabled}.
 
-    What has been up once, or is started by the setting, is started again whenever it ends, after
-    a wait that grows.  A start by a person that comes to nothing is over.
+    A tunnel that was open once, or is enabled by the setting, is restarted after its end, with
+    growing delays.  A start by a user that fails is not repeated.
 
-    @ivar url: its public address while it is up.
-    @ivar running: whether it is wanted: being started, up, or waiting for its next start.
+    @ivar url: its public address while it is open.
+    @ivar running: true while it is wanted: starting, open, or waiting for a restart.
     """
 
     _log = Logger()
@@ -80,24 +82,24 @@ class Tunnel:
         self._stops: list[Deferred[None]] = []
 
     def observe(self, changed: Changed) -> None:
-        """Tell C{changed} of every change, for good."""
+        """Call C{changed} after every change, for good."""
         self._observers.add(changed)
 
     def hosts(self) -> frozenset[str]:
-        """The names under which the service is reached through it now."""
+        """Return the host names under which the service is reachable through the tunnel now."""
         return frozenset() if self.url is None else frozenset({host_of(self.url)})
 
     async def start(self, again: Callable[[], object] = lambda: None) -> str:
-        """Start it unless it runs, and wait for its address.
+        """Start the tunnel unless it runs, and wait for its address.
 
-        @param again: judges the caller once more, behind a stop that is under way.
-        @raise ServiceError: 403: anybody could come through; 422: it could not be started.
+        @param again: authorizes the caller again, after a pending stop.
+        @raise ServiceError: 403: the service has no password; 422: it could not be started.
         """
         if not self._deps.allowed:
             raise ServiceError(
                 ErrorCode.FORBIDDEN,
-                "a tunnel needs a password, or the service must be told to allow an"
-                " unauthenticated network",
+                "a tunnel needs a password; set SERVICE_PASSWORD, or configure the service to"
+                " allow an unauthenticated network",
             )
         if not await self._stop_is_over():
             raise failed("tunnel: it was stopped")
@@ -112,7 +114,7 @@ class Tunnel:
         return await waiter
 
     async def stop(self) -> None:
-        """Stop it; over when no process of it is left."""
+        """Stop the tunnel, and wait until all of its processes have ended."""
         self._stop_calls += 1
         await self._halt()
 
@@ -128,12 +130,12 @@ class Tunnel:
         await waiter
 
     def keep(self, wanted: bool) -> None:
-        """Do as the setting says, from now on."""
+        """Start or stop the tunnel as the setting says."""
         self._lasting = wanted
         spawn(self._follow(wanted), self._log, "the setting of the tunnel")
 
     def close(self) -> Deferred[None]:
-        """L{stop}, whatever the setting says: the service ends."""
+        """Stop the tunnel regardless of the setting, as the service ends."""
         self._lasting = False
         return Deferred.fromCoroutine(self.stop())
 
@@ -144,7 +146,10 @@ class Tunnel:
             self._begin()
 
     async def _stop_is_over(self) -> bool:
-        """Wait for a stop that is under way; false when another came meanwhile: the last counts."""
+        """Wait for a pending stop; return false if another one was requested during the wait.
+
+        The last request counts.
+        """
         before = self._stop_calls
         if self._stopping:
             await self._halt()
@@ -155,7 +160,7 @@ class Tunnel:
         self._work = spawn(self._run(), self._log, "the tunnel")
 
     async def _run(self) -> None:
-        """Until it is stopped, or a first start that need not last has failed."""
+        """Run until the tunnel is stopped, or a first start without the setting has failed."""
         failures, lasting = 0, False
         try:
             while True:
@@ -171,7 +176,7 @@ class Tunnel:
             self._over()
 
     async def _run_once(self) -> bool:
-        """One process from its start to its end; whether it was up."""
+        """Run one process to its end; return true if the tunnel was open."""
         process = TunnelProcess(self._deps.clock, self._deps.kill_group)
         up = False
         try:
@@ -188,7 +193,9 @@ class Tunnel:
         return up
 
     async def _settle(self, process: TunnelProcess) -> None:
-        """Wait until nothing of a process is left; a stop waits as well, and cuts nothing short."""
+        """Wait until all processes have ended; a stop also waits for this, and does not interrupt
+        it.
+        """
         self._settling = True
         self._change(None)
         if process.started:
@@ -196,25 +203,31 @@ class Tunnel:
         self._settling = False
 
     async def _program(self) -> str:
-        """@raise TunnelFailed: there is no such program."""
+        """Return the path of the program.
+
+        @raise TunnelFailed: the program does not exist.
+        """
         name, path = self._deps.command, self._deps.environ.get("PATH", os.defpath)
         try:
             found = await self._deps.find(name, path)
         except ServiceError as error:
-            raise TunnelFailed(f"{name} could not be looked for: {error.message}") from error
+            raise TunnelFailed(f"{name} could not be searched: {error.message}") from error
         if found is None:
             raise TunnelFailed(f"there is no program {name}")
         return found
 
     def _launch(self, process: TunnelProcess, program: str) -> None:
-        """@raise TunnelFailed: there is nothing for it to lead to, or it cannot be started."""
+        """Start the process.
+
+        @raise TunnelFailed: the service has no TCP port, or the process cannot be started.
+        """
         deps = self._deps
         local = deps.local_url()
         if local is None:
-            raise TunnelFailed("it needs a TCP port of the service, and there is none")
+            raise TunnelFailed("the service listens on no TCP port, which the tunnel needs")
         parts = urlsplit(local)
         argv = (os.path.abspath(program), "tunnel", "--url", f"{parts.scheme}://{parts.netloc}")
-        # It needs its own settings from the environment, and none of the service's.
+        # Pass on the program's own settings, but none of the service's.
         env = {k: v for k, v in deps.environ.items() if not k.startswith("SERVICE_")}
         try:
             process.start(deps.processes, argv, env, deps.home)
@@ -246,7 +259,7 @@ class Tunnel:
         if url == self.url:
             return
         self.url = url
-        # The process must be ended even if telling of it fails.
+        # The process must be terminated even if an observer fails.
         self._observers.tell(lambda changed: changed(url))
 
     def _over(self) -> None:
@@ -260,7 +273,7 @@ class Tunnel:
                 waiter.callback(None)
 
     async def _wait(self, seconds: float) -> None:
-        """Between two starts; L{_resume} cuts it short."""
+        """Wait between two starts; L{_resume} interrupts it."""
         self._pause = Deferred()
         timer = self._deps.clock.callLater(seconds, self._resume)
         try:

@@ -1,9 +1,9 @@
-"""Stands between the service and the tunnel's program, so that nothing of it is left behind.
+"""Supervisor between the service and the tunnel's program, so that no process outlives the service.
 
-It leads a session and process group of its own and runs the program in it.  Its standard input
-is a pipe whose other end only the service has: when that ends, by whatever signal, the pipe
-closes, and the warden ends the whole group.  Otherwise the service signals the group; the warden
-itself leaves with its program's exit status.
+It creates a session with a process group, and runs the program in it.  Its standard input is a pipe
+whose other end only the service holds. When the service ends, by any signal, the pipe closes, and
+the warden ends the whole group.  Otherwise the service signals the group; the warden then exits
+with the program's exit status.
 
 It runs by file name in a bare interpreter (C{python -I -S}), with the standard library only.
 """
@@ -20,10 +20,10 @@ GRACE = 3.0
 """Seconds between TERM and KILL."""
 
 NOT_STARTED = 127
-"""The exit status when there is no running the program, as shells have it."""
+"""Exit status if the program cannot be run, as in shells."""
 
 SIGNALLED = 128
-"""Added to the number of the signal that ended the program, as shells do."""
+"""Offset of the exit status for a program ended by a signal, as in shells."""
 
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
@@ -31,7 +31,7 @@ _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 def main(argv: list[str]) -> NoReturn:
     """Run C{argv}, whose first word is a path, until it or the service ends."""
     os.setsid()
-    # What the service sends to the group is meant for the program.
+    # Signals from the service to the group are meant for the program.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     ended = _watch_for_the_end()
     child = os.fork()
@@ -46,11 +46,11 @@ def main(argv: list[str]) -> NoReturn:
 
 
 def _watch_for_the_end() -> int:
-    """A descriptor that can be read once the child has ended."""
+    """Return a descriptor that can be read once the child has ended."""
     ended, told = os.pipe()
     os.set_blocking(told, False)
     signal.set_wakeup_fd(told)
-    # Without a handler the wakeup descriptor is told nothing.
+    # Without a handler nothing is written to the wakeup descriptor.
     signal.signal(signal.SIGCHLD, lambda *_: None)
     return ended
 
@@ -68,7 +68,7 @@ def _become(argv: list[str]) -> NoReturn:
 
 
 def _end_group(ended: int) -> NoReturn:
-    """The service is gone: end everything that is left of it here, this process included."""
+    """End the whole group, including this process, as the service is gone."""
     os.killpg(0, signal.SIGTERM)
     select.select([ended], [], [], GRACE)
     os.killpg(0, signal.SIGKILL)

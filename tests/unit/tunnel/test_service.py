@@ -137,7 +137,7 @@ class StartTests(TunnelCase):
         self.assertNoResult(started)
         self.clock.advance(0.1)
         self.clock.advance(0)
-        self.failing(started, "no https address in 30 s")
+        self.failing(started, "no https address within 30 s")
         self.assertEqual([TERM], [number for _, number in self.stage.signals])
 
     def test_it_ends_before_its_address(self) -> None:
@@ -164,7 +164,7 @@ class StartTests(TunnelCase):
     def test_no_port(self) -> None:
         stage = Stage(Path(self.mktemp()), local_url=lambda: None)
         self.stage, self.tunnel, self.clock = stage, stage.tunnel, stage.clock
-        self.failing(self.start(), "needs a TCP port")
+        self.failing(self.start(), "listens on no TCP port")
 
     def test_whose_right_ended_meanwhile_starts_none(self) -> None:
         """It waits for the end of the one before."""
