@@ -1,1 +1,1 @@
-"""Dictation: speech that a page records, made into text by a service elsewhere."""
+"""Dictation: a speech service turns speech recorded by a page into text."""

@@ -1,4 +1,4 @@
-"""Dictation, put together."""
+"""Construction of the dictation feature."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from tservice.voice.upstream import Upstreams
 
 
 def build_voice(ground: Ground) -> Feature[Voice]:
-    """Speech to text, by the account of the service's own user or a third party's key."""
+    """Build the feature, which uses the account of the service's own user or a key of another
+    provider.
+    """
     config = ground.config
     voice = Voice(
         VoiceDependencies(
@@ -43,7 +45,9 @@ def build_voice(ground: Ground) -> Feature[Voice]:
 
 
 def credentials_of(environ: Mapping[str, str], home: Path) -> Path:
-    """Where the primary CLI of the service's own user keeps its account's credentials."""
+    """Return the file with the account's credentials of the primary CLI, for the service's own
+    user.
+    """
     moved = environ.get("CLAUDE_CONFIG_DIR", "")
     folder = Path(moved) if moved.startswith("/") else home / ".claude"
     return folder / ".credentials.json"

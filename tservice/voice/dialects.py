@@ -1,4 +1,4 @@
-"""How each speech service is asked, and how it answers (protocol-voice).  Pure."""
+"""Requests and answers of each speech service (protocol-voice).  Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from attrs import frozen
 from tservice.voice.model import KEYTERMS, Heard, Provider
 
 KEEP_ALIVE = '{"type":"KeepAlive"}'
-"""Sent at the opening and every L{KEEP_ALIVE_SECONDS}."""
+"""Message sent at the opening and every L{KEEP_ALIVE_SECONDS}."""
 CLOSE_STREAM = '{"type":"CloseStream"}'
-"""There is no more speech: the rest of the text is wanted."""
+"""Message that ends the speech and requests the rest of the text."""
 KEEP_ALIVE_SECONDS = 8
 
 _SOUND = {"encoding": "linear16", "sample_rate": "16000", "channels": "1"}
@@ -22,11 +22,11 @@ _SOUND = {"encoding": "linear16", "sample_rate": "16000", "channels": "1"}
 
 @frozen(kw_only=True)
 class Dialect:
-    """One speech service.
+    """Protocol of one speech service.
 
-    @ivar options: of the query, beside the sound's, language and terms.
-    @ivar scheme: of its C{Authorization}.
-    @ivar read: what a message of its, an object, says; C{None}: nothing that counts.
+    @ivar options: query parameters, in addition to audio format, language and terms.
+    @ivar scheme: scheme of its C{Authorization}.
+    @ivar read: parses its messages, which are objects; C{None}: the message is irrelevant.
     """
 
     options: Mapping[str, str]
@@ -34,17 +34,17 @@ class Dialect:
     read: Callable[[Mapping[str, Any]], Heard | None]
 
     def query(self, language: str, keyterms: Sequence[str]) -> str:
-        """What is asked for."""
+        """Return the query of a request."""
         query = [*_SOUND.items(), *self.options.items(), ("language", language)]
         query += [("keyterm", term) for term in keyterms[:KEYTERMS]]
         return urlencode(query)
 
     def headers(self, secret: str) -> Mapping[str, str]:
-        """What it knows us by."""
+        """Return the headers with the credentials."""
         return {"Authorization": f"{self.scheme} {secret}"}
 
     def heard(self, payload: bytes) -> Heard | None:
-        """What a message says; what is no message of the dialect says nothing."""
+        """Return the update in a message; C{None} for an invalid message."""
         try:
             message = json.loads(payload)
         except (ValueError, RecursionError):
@@ -53,7 +53,7 @@ class Dialect:
 
 
 def _text(message: Any, *path: str | int) -> str:
-    """The text at a path; nothing where there is none."""
+    """Return the text at a path; empty if there is none."""
     for step in path:
         try:
             message = message[step]

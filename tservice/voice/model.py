@@ -1,4 +1,4 @@
-"""What a dictation is made from, and what becomes of it (protocol-voice).  Pure."""
+"""Records and limits of dictation (protocol-voice).  Pure."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 STREAMS = 4
-"""Dictations at a time."""
+"""Limit of concurrent dictations."""
 
 OF_ONE = 2
-"""Of them of one account, where there are several accounts."""
+"""Limit of concurrent dictations of one account, if there are several accounts."""
 
 STREAM_SECONDS = 300
-"""How long one may last."""
+"""Longest dictation in seconds."""
 
 FRAME_BYTES = 65_536
-"""Bytes of speech in one message of a client."""
+"""Largest message of speech from a client in bytes."""
 
 QUEUE_BYTES = 256 * 1024
-"""Bytes of speech that wait for the speech service, from which on no more is read: 8 seconds."""
+"""Bytes of speech queued for the speech service, above which reading pauses: 8 seconds."""
 
 TEXT_MOST = 100_000
-"""Characters of a dictation's text; five minutes of speech have some 6,000."""
+"""Longest text of a dictation in characters; five minutes of speech have some 6,000."""
 
 KEYTERMS = 100
-"""Terms that are passed on; the others are left out."""
+"""Limit of terms that are passed on; further ones are left out."""
 
 EXPIRY_SECONDS = 60
-"""Credentials that end within this time are taken for expired."""
+"""Seconds before their expiry at which credentials count as expired."""
 
 CREDENTIALS_BYTES = 64 * 1024
 
@@ -39,14 +39,14 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 
 
 class Provider(StrEnum):
-    """Who turns speech into text for the service."""
+    """Provider of speech recognition."""
 
     PRIMARY = "primary"
     THIRD_PARTY = "third_party"
 
 
 class Reason(StrEnum):
-    """Why there is no dictation."""
+    """Reason why dictation is not available."""
 
     DISABLED = "disabled"
     NO_CREDENTIALS = "no-credentials"
@@ -55,7 +55,7 @@ class Reason(StrEnum):
 
 
 class Unavailable(Exception):
-    """There is no dictation."""
+    """Dictation is not available."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason.value)
@@ -64,7 +64,7 @@ class Unavailable(Exception):
 
 @frozen(kw_only=True)
 class Credentials:
-    """Those of the primary CLI's account, read and never changed.
+    """Credentials of the primary CLI's account, which are only read.
 
     @ivar expires_at: Unix milliseconds.
     """
@@ -76,7 +76,7 @@ class Credentials:
 
 @frozen(kw_only=True)
 class Source:
-    """Whom a dictation is sent to, and with which secret."""
+    """Provider and secret for a dictation."""
 
     provider: Provider
     secret: str = field(repr=False)
@@ -84,11 +84,11 @@ class Source:
 
 
 def read_credentials(content: bytes | None, now: int) -> Credentials:
-    """The credentials in the primary CLI's file.
+    """Return the credentials in the primary CLI's file.
 
-    @param content: C{None}: there is no such file.
+    @param content: C{None}: there is no file.
     @param now: Unix milliseconds.
-    @raise Unavailable: there are none, or none that can be used.
+    @raise Unavailable: there are no usable credentials.
     """
     if content is None:
         raise Unavailable(Reason.NO_CREDENTIALS)
@@ -122,10 +122,10 @@ def _credentials(found: Any) -> Credentials:
 
 @frozen(kw_only=True)
 class Heard:
-    """What the speech service said: a new end of the text, or that the text stands, or a fault.
+    """Update from the speech service: a new end of the text, a final text, or an error.
 
-    @ivar tail: replaces the running end of the text.
-    @ivar ends: the running end is final.
+    @ivar tail: replaces the provisional end of the text.
+    @ivar ends: the provisional end is final.
     """
 
     tail: str | None = None
@@ -135,9 +135,9 @@ class Heard:
 
 @frozen(kw_only=True)
 class Transcript:
-    """The text so far.
+    """Text of a dictation so far.
 
-    @ivar tail: its running end, which may still be replaced.
+    @ivar tail: its provisional end, which may still be replaced.
     """
 
     fixed: str = ""
@@ -145,17 +145,17 @@ class Transcript:
 
     @property
     def text(self) -> str:
-        """The whole."""
+        """Whole text."""
         return " ".join(part for part in (self.fixed, self.tail) if part)
 
     def after(self, heard: Heard) -> Transcript:
-        """The text once C{heard} is taken into account."""
+        """Return the text after C{heard}."""
         tail = self.tail if heard.tail is None else heard.tail.strip()
         after = evolve(self, tail=tail)
         return Transcript(fixed=after.text) if heard.ends else after
 
 
 def shown_error(message: str, secret: str) -> str:
-    """What a client is told of a fault of the speech service: one short line without C{secret}."""
+    """Return an error of the speech service for a client: one short line without C{secret}."""
     clean = message.replace(secret, "[redacted]") if secret else message
     return " ".join("".join(each if each.isprintable() else " " for each in clean).split())[:300]

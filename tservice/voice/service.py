@@ -1,4 +1,4 @@
-"""Whether there is dictation, for whom it is asked, and how many there are (protocol-voice)."""
+"""Availability, credentials and limits of dictation (protocol-voice)."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from tservice.voice.upstream import LineRequest
 
 
 class Dictating(Protocol):
-    """One dictation under way, as the service knows it."""
+    """Dictation under way."""
 
     def switched_off(self) -> None:
-        """The setting was taken back, or another account is asked from now on."""
+        """Handle a setting that was turned off, or a change of the account."""
 
 
 @frozen(kw_only=True)
 class VoiceDependencies:
-    """What the service is made of.
+    """Dependencies of the service.
 
-    @ivar credentials: the primary CLI's file.
-    @ivar bases: where each speech service is.
-    @ivar shared: whether there are several accounts.
+    @ivar credentials: file of the primary CLI.
+    @ivar bases: base URL of each speech service.
+    @ivar shared: there are several accounts.
     """
 
     clock: IReactorTime
@@ -57,7 +57,7 @@ class VoiceDependencies:
 
 
 class Voice:
-    """Knows the dictations under way, and with which secret a new one is made."""
+    """Service for the dictations under way and the secrets of new ones."""
 
     def __init__(self, deps: VoiceDependencies) -> None:
         self._deps = deps
@@ -66,26 +66,26 @@ class Voice:
 
     @property
     def count(self) -> int:
-        """How many dictations are under way."""
+        """Number of dictations under way."""
         return len(self._under_way)
 
     @property
     def enabled(self) -> bool:
-        """Whether an administrator has switched dictation on."""
+        """True if an administrator has enabled dictation."""
         return self._deps.settings.get().primary_voice_enabled
 
     def start(self) -> None:
-        """Begin to hear of settings."""
+        """Start to observe the settings."""
         self._unobserve = self._deps.settings.observe(self._changed)
 
     def stop(self) -> None:
-        """Hear nothing more; what is under way ends with its WebSocket."""
+        """Stop observing the settings; open dictations end with their WebSockets."""
         self._unobserve()
 
     def enter(self, one: Dictating, username: str) -> bool:
-        """One more of that account's; L{leave} gives the place back.
+        """Register a dictation of that account; L{leave} removes it.
 
-        @return: false where there are L{STREAMS}, or L{OF_ONE} of one account among several.
+        @return: false if there are L{STREAMS} already, or L{OF_ONE} of one account among several.
         """
         own = sum(owner == username for owner in self._under_way.values())
         if len(self._under_way) >= STREAMS or (self._deps.shared and own >= OF_ONE):
@@ -94,11 +94,11 @@ class Voice:
         return True
 
     def leave(self, one: Dictating) -> None:
-        """It is over."""
+        """Unregister a dictation that has ended."""
         self._under_way.pop(one, None)
 
     async def status(self) -> VoiceStatus:
-        """Whether there is dictation by the service."""
+        """Return whether dictation is available."""
         try:
             source = await self.source()
         except Unavailable as error:
@@ -113,10 +113,10 @@ class Voice:
         )
 
     async def source(self) -> Source:
-        """Whom a dictation is sent to now.
+        """Return the provider and secret for a new dictation.
 
-        @raise Unavailable: to nobody.
-        @raise ServiceError: the folder of the credentials does not answer.
+        @raise Unavailable: dictation is not available.
+        @raise ServiceError: the folder of the credentials does not respond.
         """
         settings = self._deps.settings.get()
         wanted, key = settings.voice_settings.provider, settings.voice_settings.api_key
@@ -134,9 +134,9 @@ class Voice:
     def request(
         self, source: Source, language: str | None, keyterms: Sequence[str] | None
     ) -> tuple[LineRequest, Callable[[], None]]:
-        """What the speech service is asked, C{None} being what the settings say.
+        """Return the request to the speech service; C{None} values come from the settings.
 
-        @return: also what is to be called when the secret is not in use any more.
+        @return: the request, and a function to call when the secret is no longer in use.
         """
         chosen = self._deps.settings.get().voice_settings
         dialect = DIALECTS[source.provider]
@@ -173,9 +173,9 @@ def _third_party(key: str) -> Source:
 
 
 def _read(path: Path) -> bytes | None:
-    """A small regular file; C{None}: there is none.
+    """Return the contents of a small regular file; C{None} if it does not exist.
 
-    @raise Unavailable: it is something else, or may not be read.
+    @raise Unavailable: it is no regular file, or may not be read.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)

@@ -1,4 +1,4 @@
-"""What clients see of dictation (protocol-voice)."""
+"""Response model of dictation (protocol-voice)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The WebSocket to a speech service, spoken by Autobahn through the egress guard."""
+"""WebSocket connection to a speech service, with Autobahn and the egress guard."""
 
 from __future__ import annotations
 
@@ -21,36 +21,40 @@ from tservice.core.net.egress import GUARDED, EgressPolicy, parse_target
 from tservice.core.net.guarded import GuardedEndpoint
 
 HEAD_BYTES = 16 * 1024
-"""Bytes of the answer to a handshake."""
+"""Largest head of the handshake's answer in bytes."""
 
 MESSAGE_BYTES = 64 * 1024
-"""Bytes of a message of the speech service."""
+"""Largest message of the speech service in bytes."""
 
 MESSAGE_PARTS = 64
-"""Fragments of a message; empty ones add no bytes, and are kept until the last."""
+"""Limit of fragments of a message; empty fragments add no bytes, but are kept until the
+last one.
+"""
 
 
 class Listener(Protocol):
-    """Hears of a line."""
+    """Listener to a connection."""
 
     def line_opened(self, line: Line) -> None:
-        """It is a WebSocket now."""
+        """Handle the completed handshake."""
 
     def line_said(self, message: bytes) -> None:
-        """A text message came."""
+        """Handle a text message."""
 
     def line_filled(self) -> None:
-        """It takes no more for now."""
+        """Handle a full buffer: the connection accepts no more data."""
 
     def line_drained(self) -> None:
-        """It takes more again."""
+        """Handle a drained buffer: the connection accepts data again."""
 
     def line_ended(self, clean: bool) -> None:
-        """It is over; called once, and last, also where it never opened."""
+        """Handle the end; called exactly once as the last call, even if the connection never
+        opened.
+        """
 
 
 class Line(Protocol):
-    """A connection to a speech service."""
+    """Connection to a speech service."""
 
     def send_sound(self, sound: bytes) -> None:
         """Send speech."""
@@ -59,21 +63,21 @@ class Line(Protocol):
         """Send a message of the dialect."""
 
     def hold(self) -> None:
-        """Read no more until L{release}."""
+        """Stop reading until L{release}."""
 
     def release(self) -> None:
-        """Read on."""
+        """Resume reading."""
 
     def cut(self) -> None:
-        """End it without a farewell."""
+        """End the connection without a closing handshake."""
 
 
 @frozen(kw_only=True)
 class LineRequest:
-    """Where to, and how one is known there.
+    """Address and credentials of a connection.
 
     @ivar url: C{ws://} or C{wss://}.
-    @ivar query: joined to that of C{url}.
+    @ivar query: appended to the query of C{url}.
     """
 
     url: str
@@ -83,7 +87,7 @@ class LineRequest:
 
 @implementer(IPushProducer)
 class UpstreamProtocol(WebSocketClientProtocol):
-    """An Autobahn protocol that belongs to a listener."""
+    """Autobahn protocol that reports to a listener."""
 
     transport: Any
     wasClean: bool
@@ -109,7 +113,7 @@ class UpstreamProtocol(WebSocketClientProtocol):
     def cut(self) -> None:
         self.transport.abortConnection()
 
-    # What the transport calls
+    # # Called by the transport
 
     def connectionMade(self) -> None:
         super().connectionMade()
@@ -122,7 +126,7 @@ class UpstreamProtocol(WebSocketClientProtocol):
         self._listener.line_drained()
 
     def stopProducing(self) -> None:
-        """There is nothing here that would go on."""
+        """Do nothing, as no data is produced."""
 
     def dataReceived(self, data: bytes) -> None:
         if self.state == self.STATE_CONNECTING:
@@ -134,12 +138,12 @@ class UpstreamProtocol(WebSocketClientProtocol):
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         done = reason.check(ConnectionDone) is not None
-        # Autobahn would log why a certificate was refused as an error of ours.
+        # Autobahn would log a refused certificate as an error of the service.
         super().connectionLost(reason if done else Failure(ConnectionLost()))
         well = self.wasClean and self.remoteCloseCode in (None, 1000, 1001)
         self._listener.line_ended(bool(well))
 
-    # What Autobahn calls
+    # # Called by Autobahn
 
     def onOpen(self) -> None:
         self._listener.line_opened(self)
@@ -160,16 +164,16 @@ class UpstreamProtocol(WebSocketClientProtocol):
 
     def onCloseFrame(self, code: int, reasonRaw: bytes) -> bool | None:
         failed: bool | None = super().onCloseFrame(code, reasonRaw)
-        # It is the other side's turn to hang up, for which it could let us wait.
+        # The peer should close the connection now, but might not: do not wait for it.
         self.cut()
         return failed
 
     def onClose(self, wasClean: bool, code: int | None, reason: str | None) -> None:
-        """L{connectionLost} tells."""
+        """Do nothing, as L{connectionLost} reports the end."""
 
 
 class Upstreams:
-    """Makes lines.  A redirect is none: nobody follows it with a secret."""
+    """Connector to speech services.  Redirects are not followed, as a secret is sent."""
 
     def __init__(
         self,
@@ -178,17 +182,20 @@ class Upstreams:
         *,
         tls: IPolicyForHTTPS | None = None,
     ) -> None:
-        """@param tls: which certificates are trusted; the platform's by default."""
+        """Create a connector.
+
+        @param tls: trusted certificates; the platform's by default.
+        """
         self._reactor, self._policy = reactor, policy
         self._tls = tls or BrowserLikePolicyForHTTPS()
 
     def open(self, request: LineRequest, listener: Listener) -> Deferred[Any]:
-        """Connect; it has no time-out of its own: cancel the Deferred.
+        """Connect without a time-out: the caller cancels the Deferred.
 
-        @return: errbacks where no connection was made; then the listener is told nothing.
-        @raise EgressRefused: the target is against the rules.
+        @return: fails if no connection was made; the listener is not called then.
+        @raise EgressRefused: the target violates the rules.
         """
-        # The rules know addresses of requests; a WebSocket begins as one.
+        # The rules are for HTTP URLs; a WebSocket begins as an HTTP request.
         target = parse_target("http" + request.url.removeprefix("ws"), self._policy)
         joint = "&" if "?" in target.resource else "?"
         factory: Any = WebSocketClientFactory(
@@ -203,7 +210,7 @@ class Upstreams:
             maxMessagePayloadSize=MESSAGE_BYTES,
             maxFramePayloadSize=MESSAGE_BYTES,
             failByDrop=True,
-            # These timers would run on the global reactor; a dictation has its own.
+            # These timers would run on the global reactor; a dictation has its own timers.
             openHandshakeTimeout=0,
             closeHandshakeTimeout=0,
             serverConnectionDropTimeout=0,

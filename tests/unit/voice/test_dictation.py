@@ -264,7 +264,7 @@ class LifeTests(DictationCase):
         for _ in range(STREAMS - 1):
             self.assertIsNone(self.start()[1].ended)
         _, page, _ = self.start()
-        self.assertEqual((4008, "too many dictations at a time"), page.ended)
+        self.assertEqual((4008, "too many dictations at a time; try again later"), page.ended)
         self.assertEqual(STREAMS, len(self.made))
         self.dictation.text('{"t":"stop"}')
         self.assertIsNone(self.start()[1].ended)
@@ -391,7 +391,7 @@ class PressureTests(DictationCase):
         kept = list(self.far.texts)
         self.clock.pump([1.0] * int(STALL_SECONDS))
         self.assertEqual(kept, self.far.texts, "what keeps it alive is not stored up either")
-        self.over(4004, "the speech service takes no speech")
+        self.over(4004, "the speech service accepts no speech")
 
     def test_a_page_that_reads_nothing(self) -> None:
         self.connect()

@@ -1,1 +1,1 @@
-"""The operations of dictation, and one dictation on its way."""
+"""Operations of dictation, and the relay of one dictation."""

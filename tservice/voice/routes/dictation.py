@@ -1,4 +1,6 @@
-"""One dictation: speech from a page to a speech service, and its text back (protocol-voice)."""
+"""Dictation: relay of speech from a page to a speech service, and of its text back
+(protocol-voice).
+"""
 
 from __future__ import annotations
 
@@ -32,27 +34,27 @@ from tservice.voice.service import Voice
 from tservice.voice.upstream import Line, LineRequest
 
 OPEN_SECONDS = 10.0
-"""What the speech service may take to answer the handshake."""
+"""Seconds for the speech service to answer the handshake."""
 REST_SECONDS = 3.0
-"""What it may take for the rest of the text."""
+"""Seconds for the rest of the text."""
 STALL_SECONDS = 20.0
-"""How long it may take no speech."""
+"""Seconds that the speech service may accept no speech."""
 CONTROL_CHARACTERS = 1024
 
 
 class Opens(Protocol):
-    """Makes lines (L{tservice.voice.upstream.Upstreams.open})."""
+    """Opener of connections (L{tservice.voice.upstream.Upstreams.open})."""
 
     def __call__(self, request: LineRequest, listener: Any) -> Deferred[Any]: ...
 
 
 @frozen(kw_only=True)
 class DictationDependencies:
-    """What a dictation is made of.
+    """Dependencies of a dictation.
 
-    @ivar opens: makes the line.
-    @ivar username: whose it is.
-    @ivar language: C{None}: as the settings say; so are C{keyterms}.
+    @ivar opens: opens the connection.
+    @ivar username: account of the dictation.
+    @ivar language: C{None}: taken from the settings; likewise C{keyterms}.
     """
 
     clock: IReactorTime
@@ -66,9 +68,12 @@ class DictationDependencies:
 
 @implementer(ISocketHandler)
 class Dictation:
-    """Speech that the speech service does not take waits here, at most L{QUEUE_BYTES} and what one
-    read brings; then the page is not read any more.  Of text that the page does not take only the
-    last is kept, for each holds the whole, and the speech service is not read any more."""
+    """Relay of one dictation with bounded buffers.
+
+    Speech that the speech service does not accept waits here, up to L{QUEUE_BYTES} and one read;
+    then reading from the page pauses.  If the page does not accept text, only the last one is kept,
+    as each has the whole text, and reading from the speech service pauses.
+    """
 
     _log = Logger()
 
@@ -86,13 +91,13 @@ class Dictation:
         self._queued = 0
         self._said = Transcript()
 
-    # What the page's socket calls
+    # # Called by the page's socket
 
     def opened(self, socket: ISocket) -> None:
         self._socket = socket
         if not self._deps.voice.enter(self, self._deps.username):
             self._release()
-            socket.close(TOO_MANY, "too many dictations at a time")
+            socket.close(TOO_MANY, "too many dictations at a time; try again later")
             return
         self._timers.set("length", STREAM_SECONDS, self._finish)
         self._timers.set("open", OPEN_SECONDS, self._fail, "the speech service does not answer")
@@ -144,7 +149,7 @@ class Dictation:
     def closed(self, code: int) -> None:
         self._release()
 
-    # What the line calls
+    # # Called by the upstream connection
 
     def line_opened(self, line: Line) -> None:
         if self._over:
@@ -172,7 +177,7 @@ class Dictation:
 
     def line_filled(self) -> None:
         self._full = True
-        self._timers.set("stall", STALL_SECONDS, self._fail, "the speech service takes no speech")
+        self._timers.set("stall", STALL_SECONDS, self._fail, "the speech service accepts no speech")
 
     def line_drained(self) -> None:
         self._full = False
@@ -190,10 +195,10 @@ class Dictation:
             lost = "was lost" if self._open else "refused the dictation"
             self._fail(f"the speech service {lost}")
 
-    # What the service calls
+    # # Called by the service
 
     def switched_off(self) -> None:
-        """It ends at once, for nothing more may leave."""
+        """End immediately, as no more data may be sent to the speech service."""
         if not self._over:
             self._close(NO_SUCH, Reason.DISABLED.value)
 
@@ -201,7 +206,7 @@ class Dictation:
 
     @property
     def _peer(self) -> ISocket:
-        assert self._socket is not None, "nothing comes in before it is opened"  # noqa: S101
+        assert self._socket is not None, "no data arrives before the socket is opened"  # noqa: S101
         return self._socket
 
     def _made(self, line: Line) -> None:
@@ -215,13 +220,13 @@ class Dictation:
         self._making = None
         if self._over or why.check(CancelledError):
             return
-        self._log.info("no speech service: {why}", why=why.getErrorMessage())
+        self._log.info("cannot connect to the speech service: {why}", why=why.getErrorMessage())
         refused = why.check(EgressRefused)
         told = why.getErrorMessage() if refused else "could not be reached"
         self._fail(f"the speech service {told}")
 
     def _pump(self) -> None:
-        """Hand on what waits, as far as it is taken."""
+        """Forward queued speech as far as it is accepted."""
         while self._open and self._line is not None and self._queue and not self._full:
             sound = self._queue.popleft()
             self._queued -= len(sound)
@@ -254,7 +259,7 @@ class Dictation:
         self._say({"t": "transcript", "text": self._said.text, "final": final})
 
     def _finish(self) -> None:
-        """The end as it should be: the whole text, and that it is all."""
+        """End normally: send the whole text, and the notice that it is complete."""
         self._show(final=True)
         self._say({"t": "closed"})
         self._close(1000)
@@ -271,7 +276,7 @@ class Dictation:
         self._peer.close(code, reason)
 
     def _release(self) -> None:
-        """Let go of everything but the page's socket."""
+        """Release everything except the page's socket."""
         if self._over:
             return
         self._over = True
@@ -287,7 +292,7 @@ class Dictation:
 
 
 def _control(data: str) -> str | None:
-    """What a control frame says; C{None}: it is none."""
+    """Return the type of a control frame; C{None} if it is invalid."""
     if len(data) > CONTROL_CHARACTERS:
         return None
     try:

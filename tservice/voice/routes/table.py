@@ -18,17 +18,17 @@ from tservice.voice.service import Voice
 from tservice.voice.shown import VoiceStatus
 
 TERM = 64
-"""Characters of a term, as in the settings."""
+"""Longest term in characters, as in the settings."""
 
 
 def _terms(text: str) -> str:
     if any(len(term) > TERM for term in terms_of(text)[:KEYTERMS]):
-        raise ValueError(f"must hold no term of more than {TERM} characters")
+        raise ValueError(f"must not contain a term of more than {TERM} characters")
     return text
 
 
 def terms_of(text: str) -> list[str]:
-    """What a comma list names."""
+    """Return the terms of a comma-separated list."""
     return [term for term in (part.strip() for part in text.split(",")) if term]
 
 
@@ -53,13 +53,13 @@ class VoiceQuery(Query):
 
 
 class VoiceRoutes:
-    """Dictation; the rules live in L{Voice} and L{Dictation}."""
+    """Routes of dictation; the rules are in L{Voice} and L{Dictation}."""
 
     def __init__(self, clock: IReactorTime, voice: Voice, opens: Opens) -> None:
         self._clock, self._voice, self._opens = clock, voice, opens
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the operations of the routes."""
         return [
             Operation(
                 method="GET",
@@ -80,14 +80,14 @@ class VoiceRoutes:
                 query=VoiceQuery,
                 style=Style.WEBSOCKET,
                 allowed=self.require_enabled,
-                # Compressed, a read of 64 KB could hold 64 MB of silence.
+                # With compression, a read of 64 KB could contain 64 MB of silence.
                 socket=SocketBounds(message=FRAME_BYTES, too_big=UNSUPPORTED, compressed=False),
                 closes_foreign=True,
             ),
         ]
 
     def require_enabled(self) -> None:
-        """Asked before everything else of a request.
+        """Check that dictation is enabled, before any other check of a request.
 
         @raise SwitchedOff: the setting is off.
         """
@@ -95,13 +95,13 @@ class VoiceRoutes:
             raise SwitchedOff("primaryVoiceEnabled", Reason.DISABLED.value)
 
     async def status(self, call: Call) -> VoiceStatus:
-        """Whether there is dictation."""
+        """Return whether dictation is available."""
         return await self._voice.status()
 
     async def stream(self, call: Call) -> Dictation:
-        """A dictation.
+        """Open a dictation.
 
-        @raise CloseSocket: there is none.
+        @raise CloseSocket: it is not available.
         """
         query: VoiceQuery = call.query
         try:
