@@ -156,5 +156,5 @@ def _text(context: Context) -> str:
     if text is not None and text != "-":
         return text
     if text is None and context.shell.input.isatty():
-        raise Unusable("there is no TEXT, and stdin is a terminal")
+        raise Unusable("TEXT is missing, and stdin is a terminal")
     return context.shell.input.read().removesuffix("\n")

@@ -156,8 +156,8 @@ _READ, _INPUT, _MANAGE = "sessions:read", "sessions:input", "sessions:manage"
 TOOLS = (
     Tool("list_sessions", "List the sessions that you may see, with their state.",
          given.NoArguments, (_READ,), _list_sessions, reads=True),
-    Tool("new_session", "Make and start a session: a shell, or a coding agent of its own."
-         " With prompt, type that once it has started.",
+    Tool("new_session", "Create and start a session: a shell, or another coding agent."
+         " With prompt, type it after the start.",
          given.NewSession, (_MANAGE, _INPUT), _new_session),
     Tool("send_input", "Type text into a session and press Enter, exactly once. With wait, return"
          " when one of these signals comes.",
@@ -174,10 +174,10 @@ TOOLS = (
          given.OfSession, (_READ,), _last_response, reads=True),
     Tool("list_approvals", "List the dialogs of agents that wait for an answer.",
          given.NoArguments, ("approvals",), _list_approvals, reads=True),
-    Tool("answer_approval", "Answer such a dialog. Give frame of the item as expectFrame, so that"
+    Tool("answer_approval", "Answer a dialog. Pass frame of the item as expectFrame, so that"
          " only the dialog that you saw is answered.",
          given.AnswerApproval, ("approvals",), _answer_approval),
-    Tool("git_status", "What git says of a session's folder: branch, changes, commits.",
+    Tool("git_status", "Git status of a session's folder: branch, changes, commits.",
          given.OfSession, ("git",), _git_status, reads=True),
     Tool("list_cases", "List the cases: folders to make sessions in.",
          given.NoArguments, (_READ,), _list_cases, reads=True),
