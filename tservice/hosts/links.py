@@ -227,7 +227,7 @@ class FarsOfHosts:
     def of(self, place: Place) -> IFar:
         link = self.links.of(place.id.name)
         if link is None:
-            raise MuxError(f"there is no remote host {place.id.name}")
+            raise MuxError(f"unknown remote host {place.id.name}")
         # The caller uses this host, so open the connection.
         link.connection.begin()
         return link.far

@@ -77,7 +77,7 @@ class RemotePlaces:
     async def meet(self, known: PlaceId) -> None:
         link = self.links.of(known.name)
         if link is None:
-            raise failed(f"there is no remote host {known.name} any more")
+            raise failed(f"remote host {known.name} no longer exists")
         link.connection.begin()
         if not link.connection.up:
             raise failed(f"{link.host.label} is out of reach")
@@ -107,7 +107,7 @@ class RemotePlaces:
     def judge(self, known: PlaceId, os_user: str | None) -> Place:
         link = self.links.of(known.name)
         if link is None:
-            raise failed(f"there is no remote host {known.name} any more")
+            raise failed(f"remote host {known.name} no longer exists")
         if link.facts is None:
             raise failed(f"{link.host.label} is out of reach: {link.connection.why or 'not tried'}")
         refuse_tmux(link.facts.tmux)
