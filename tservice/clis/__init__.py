@@ -1,1 +1,1 @@
-"""The registry of agent CLIs that a session can run."""
+"""Registry of the agent CLIs that a session can run."""

@@ -61,7 +61,7 @@ class Transcript(StrEnum):
 
 
 class McpFormat(StrEnum):
-    """Dialects of MCP configuration files (protocol-mcp-dialects)."""
+    """Dialect of an MCP configuration file (protocol-mcp-dialects)."""
 
     CLAUDE = "claude-json"
     GEMINI = "gemini-json"
@@ -83,7 +83,7 @@ class CustomModelStyle(StrEnum):
 
 
 class ConfigReader(StrEnum):
-    """Readers of agents' own configuration files."""
+    """Reader of an agent's own configuration file."""
 
     CLAUDE = "claude-json"
     CODEX = "codex-toml"

@@ -1,4 +1,4 @@
-"""C{/api/clis}."""
+"""Routes of C{/api/clis}."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class NewCliBody(CliBody):
 
 
 class ListQuery(Query):
-    """C{versions=true} asks installed CLIs for theirs, which takes up to 5 s."""
+    """Query for the list; C{versions=true} reads the versions of installed CLIs, which takes up to
+    5 s.
+    """
 
     versions: QueryBool = False
 

@@ -45,21 +45,23 @@ _FAULTS = (ErrorCode.INVALID_INPUT, ErrorCode.FORBIDDEN, ErrorCode.RATE_LIMITED)
 
 
 class RawQuery(Query):
-    """Which file; C{download}: to be saved, not shown."""
+    """Query for a file; C{download}: it is to be saved, not shown."""
 
     path: PATH
     download: QueryBool = False
 
 
 class TailQuery(Query):
-    """Which file; C{lines} of its end first, clamped to 0 to 1000."""
+    """Query for a file to follow; the first message has its last C{lines}, clamped to 0 to
+    1000.
+    """
 
     path: PATH
     lines: QueryInt = 50
 
 
 class DownloadQuery(Query):
-    """Of which session, and what."""
+    """Query for a file or folder of a session."""
 
     session_id: str
     path: PATH = "."

@@ -39,7 +39,7 @@ _FAULTS = (
 
 
 class TreeQuery(Query):
-    """Where to begin, and how deep; C{depth} is clamped to 1 to 10."""
+    """Query for a tree; C{depth} is clamped to 1 to 10."""
 
     path: PATH = "."
     depth: QueryInt = 3
@@ -47,7 +47,7 @@ class TreeQuery(Query):
 
 
 class ContentQuery(Query):
-    """Which lines; C{from} and C{lines} are clamped."""
+    """Query for lines of a file; C{from} and C{lines} are clamped."""
 
     path: PATH
     start: QueryInt = Field(default=1, alias="from")

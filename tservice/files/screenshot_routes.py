@@ -1,4 +1,4 @@
-"""C{/api/screenshots}, which is deprecated (protocol-uploads)."""
+"""Routes of C{/api/screenshots}, which are deprecated (protocol-uploads)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""C{/api/remote-hosts}, C{/api/sessions/{id}/reachability}, C{wake} (protocol-remote)."""
+"""Routes of C{/api/remote-hosts}, C{/api/sessions/{id}/reachability} and C{wake}
+(protocol-remote).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C{/api/mcp-sync}."""
+"""Routes of C{/api/mcp-sync}."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C{/api/model-endpoints}, C{/api/sessions/{id}/custom-model}."""
+"""Routes of C{/api/model-endpoints} and C{/api/sessions/{id}/custom-model}."""
 
 from __future__ import annotations
 

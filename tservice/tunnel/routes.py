@@ -1,4 +1,4 @@
-"""C{/api/tunnel}, C{/q} (protocol-tunnel)."""
+"""Routes of C{/api/tunnel} and C{/q} (protocol-tunnel)."""
 
 from __future__ import annotations
 

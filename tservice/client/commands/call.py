@@ -9,7 +9,7 @@ from tservice.client.errors import Unusable
 
 
 def call(context: Context) -> int:
-    """Send a request and print the payload."""
+    """Send one API request and print the payload."""
     words = context.words
     text = context.shell.input.read() if words.body == "-" else words.body
     try:

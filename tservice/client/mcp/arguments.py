@@ -32,7 +32,7 @@ Signals = Annotated[
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool: what it does not know is refused."""
+    """Arguments of a tool; unknown arguments are refused."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, extra="forbid", frozen=True, strict=True, validate_by_name=False
@@ -40,11 +40,11 @@ class Arguments(BaseModel):
 
 
 class NoArguments(Arguments):
-    """No arguments."""
+    """Arguments of a tool without any."""
 
 
 class NewSession(Arguments):
-    """A session to make and start."""
+    """Arguments of a new session."""
 
     mode: Annotated[
         str | None,
@@ -61,13 +61,13 @@ class NewSession(Arguments):
 
 
 class OfSession(Arguments):
-    """One session."""
+    """Arguments of a tool for one session."""
 
     session_id: SessionId
 
 
 class SendInput(OfSession):
-    """Text to type."""
+    """Arguments with text to type."""
 
     text: Annotated[str, Field(max_length=65536, description="Enter is added")]
     wait: Signals | None = None
@@ -75,7 +75,7 @@ class SendInput(OfSession):
 
 
 class SendKey(OfSession):
-    """A key to press."""
+    """Arguments with a key to press."""
 
     key: Annotated[
         str,
@@ -84,7 +84,7 @@ class SendKey(OfSession):
 
 
 class Wait(Arguments):
-    """Signals to wait for."""
+    """Arguments with signals to wait for."""
 
     session_ids: Annotated[list[SessionId], Field(min_length=1, max_length=100), AT_FIRST]
     until: Signals | None = None
@@ -95,14 +95,14 @@ class Wait(Arguments):
 
 
 class WaitOutput(OfSession):
-    """Output to wait for."""
+    """Arguments with output to wait for."""
 
     match: Annotated[str, Field(min_length=1, max_length=200, description="Taken literally")]
     timeout_ms: Milliseconds = 60_000
 
 
 class ReadScreen(OfSession):
-    """What of a terminal to read."""
+    """Arguments with the part of a terminal to read."""
 
     lines: Annotated[
         int | None,
@@ -111,7 +111,7 @@ class ReadScreen(OfSession):
 
 
 class AnswerApproval(Arguments):
-    """The answer to a dialog."""
+    """Arguments with the answer to a dialog."""
 
     approval_id: Annotated[str | None, Field(max_length=128)] = None
     session_id: SessionId | None = None

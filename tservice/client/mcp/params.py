@@ -18,19 +18,19 @@ class _Shape(BaseModel):
 
 
 class Meta(_Shape):
-    """Remarks on a request."""
+    """Metadata of a request."""
 
     progress_token: str | float = ""
 
 
 class Params(_Shape):
-    """Parameters of a method that takes none of its own."""
+    """Parameters of a method without specific ones."""
 
     meta: Meta = Field(default=Meta(), alias="_meta")
 
 
 class InitializeParams(Params):
-    """Greeting of a client.  Programs that leave parts of it out are served all the same."""
+    """Parameters of C{initialize}.  All are optional, as some clients leave them out."""
 
     protocol_version: str = ""
     capabilities: dict[str, Any] = {}
@@ -38,7 +38,7 @@ class InitializeParams(Params):
 
 
 class ListParams(Params):
-    """Page of a list.  Each list is one page, so no cursor was ever given out."""
+    """Parameters of a list.  Each list is one page, so that no cursor is ever issued."""
 
     cursor: str = ""
 
@@ -51,19 +51,19 @@ class ListParams(Params):
 
 
 class CallParams(Params):
-    """Tool to use."""
+    """Parameters of a tool call."""
 
     name: str
     arguments: dict[str, Any] = {}
 
 
 class ReadParams(Params):
-    """Resource to read."""
+    """Parameters with the resource to read."""
 
     uri: str
 
 
 class LevelParams(Params):
-    """Least level of the log messages that a client wants."""
+    """Parameters with the least level of log messages for a client."""
 
     level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]

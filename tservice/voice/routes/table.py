@@ -1,4 +1,4 @@
-"""C{/api/voice/status} and C{/ws/voice/stream}."""
+"""Routes of C{/api/voice/status} and C{/ws/voice/stream}."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def terms_of(text: str) -> list[str]:
 
 
 class VoiceQuery(Query):
-    """What is spoken; the settings say what is not given here."""
+    """Query for a dictation; missing values come from the settings."""
 
     language: (
         Annotated[

@@ -1,4 +1,4 @@
-"""C{/api/webviews} and C{/webview/<capability>/...}."""
+"""Routes of C{/api/webviews} and C{/webview/<capability>/...}."""
 
 from __future__ import annotations
 
