@@ -379,7 +379,7 @@ class ReachTests(TsctlCase):
         pin = found.stdout.strip().partition("=")[2]
         self.tsctl("ls", TSCTL_URL=other, TSCTL_FINGERPRINT=pin)
         line = self.fails("ls", TSCTL_URL=url, TSCTL_FINGERPRINT="00" * 32, TSCTL_TOKEN="tsk_a")
-        self.assertIn("another certificate than the pinned one", line)
+        self.assertIn("is not the pinned one", line)
 
 
 def quoted(word: str) -> str:

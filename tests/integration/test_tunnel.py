@@ -136,7 +136,7 @@ class TunnelTests(TunnelCase):
         pids = self.start()
         code = self.code()
         os.kill(pids[0], signal.SIGKILL)
-        self.daemon.wait_for_log(f"(?s){UP}.*it was ended by signal 9.*{UP}")
+        self.daemon.wait_for_log(f"(?s){UP}.*it was killed by signal 9.*{UP}")
         self.assertGone(pids)
         self.assertNotEqual(pids, self.pids())
         self.assertEqual(401, self.enter(code).status)
