@@ -1,1 +1,1 @@
-"""What every other part may use: errors, configuration, events, time."""
+"""Foundations that every other package may import: errors, configuration, events and time."""

@@ -1,6 +1,6 @@
-"""What the gate shows to authenticators, and what they may say: the seam between them.
+"""Interface between the gate and the authenticators: the request data they see and their verdicts.
 
-The gate (tservice.http.gate) knows no passwords; an authenticator knows no HTTP answers.
+The gate (tservice.http.gate) knows no passwords.  An authenticator knows no HTTP responses.
 """
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ from tservice.core.identity import Identity
 
 @frozen(kw_only=True)
 class Visit:
-    """One request, as far as deciding who sent it needs.
+    """Data of one request that is needed to decide who sent it.
 
-    @ivar path: as the routes know it; C{None} for a path that no route can have.
+    @ivar path: the path as the routes know it; C{None} for a path that no route can have.
     @ivar host: the Host header, checked.
-    @ivar address: the caller's address, a trusted proxy's word already applied.
-    @ivar secure: whether it came over TLS, to us or to a trusted proxy.
-    @ivar upgrade: whether it asks for a WebSocket.
-    @ivar preflight: whether a browser only asks what it may send from an allowed origin.
-    @ivar cors: the foreign origin that may read the answer, if one is allowed to.
-    @ivar page: whether only a file of the browser UI is asked for: it holds nothing of anybody's.
-    @ivar key: what a page shows beside its cookie, right or wrong; C{None}: no page asks.
-    @ivar led: whether a browser says that a page of another origin, which is not allowed to ask,
-        led it here: by a link, a form, a frame.
-    @ivar base: the base path that the caller knows the service under.
-    @ivar header: the last value of a request header, or C{None}.
-    @ivar cookies: the values of a cookie: other paths, and programs on other ports, set more.
+    @ivar address: the caller's address, with a trusted proxy's header already applied.
+    @ivar secure: true if the request came over TLS, to the service or to a trusted proxy.
+    @ivar upgrade: true if it asks for a WebSocket.
+    @ivar preflight: true for the CORS preflight of a browser from an allowed origin.
+    @ivar cors: the foreign origin that may read the response, if one is allowed to.
+    @ivar page: true if only a static file of the browser UI is requested, which holds no user's
+        data.
+    @ivar key: the page key sent along with the cookie, right or wrong; C{None} if no page asks.
+    @ivar led: true if the browser says that a page of another origin, which is not allowed to ask,
+        caused the navigation: by a link, a form or a frame.
+    @ivar base: the base path under which the caller reaches the service.
+    @ivar header: returns the last value of a request header, or C{None}.
+    @ivar cookies: returns all values of a cookie, because other paths, and programs on other ports,
+        set more.
     """
 
     method: str
@@ -51,9 +53,10 @@ class Visit:
 
 
 class Bucket(Enum):
-    """Where failures are counted; they never share counts (protocol-failures).
+    """Category of authentication failures; categories never share counts (protocol-failures).
 
-    Tokens have one of their own: a script with an old token locks nobody out of the login.
+    Tokens have a separate category, so a script with an expired token locks no user out of the
+    login.
     """
 
     BASIC = "basic"
@@ -64,10 +67,10 @@ class Bucket(Enum):
 
 @frozen(kw_only=True)
 class Pass:
-    """The caller is known.
+    """Verdict: the caller is known.
 
-    @ivar set_cookie: C{Set-Cookie} of the session that this pass opened or extended.
-    @ivar key_wanted: whether a page came in without its key, and should get itself one.
+    @ivar set_cookie: C{Set-Cookie} of the session that this verdict opened or extended.
+    @ivar key_wanted: true if a page sent no page key and should fetch one.
     """
 
     identity: Identity
@@ -77,13 +80,13 @@ class Pass:
 
 @frozen(kw_only=True)
 class Wrong:
-    """Evidence was shown, and it was false: it counts as a failure.
+    """Verdict: the presented credentials are false; this counts as a failure.
 
-    @ivar is_counted: whether the authenticator has counted it.
-    @ivar text: of the bare 401.
-    @ivar challenge: whether a browser shall ask for a password by itself.
-    @ivar busy: it was not looked at, over a cap or for too much that waits; seconds to come back
-        after.
+    @ivar is_counted: true if the authenticator has already counted the failure.
+    @ivar text: text of the bare 401.
+    @ivar challenge: true if the browser should prompt for a password.
+    @ivar busy: the credentials were not checked because a cap is exceeded or too many checks wait;
+        seconds after which to retry.
     """
 
     bucket: Bucket
@@ -94,32 +97,35 @@ class Wrong:
 
 
 Verdict = Pass | Wrong | None
-"""C{None}: no evidence of the kind that this authenticator looks at."""
+"""C{None} means that the request holds no credentials of the kind that this authenticator checks.
+"""
 
 
 class IAuthenticator(Interface):
-    """One way of showing who one is: a cookie, a password, a token, a secret."""
+    """Checks one kind of credentials: a cookie, a password, a token or a secret."""
 
     async def authenticate(visit: Visit) -> Verdict:
-        """Look at C{visit}.  Never raises for anything that a caller can send."""
+        """Check the credentials of C{visit}.  Never raises for anything that a caller can send."""
 
     def again(identity: Identity) -> Identity | None:
-        """What is left of an identity that was passed before, at once and without a trace.
+        """Return the current rights of an identity that was authenticated before, synchronously.
 
-        Nothing is looked at but what became of it since: no password, no hash, no failure counted.
+        Only changes since then are checked: no password is read, nothing is hashed, no failure is
+        counted.
 
-        @return: its rights as they are now; C{None}: it is over, or not of this authenticator.
+        @return: the identity with its current rights; C{None} if it is no longer valid or belongs
+            to another authenticator.
         """
 
 
 class IFailures(Interface):
-    """Counts wrong passwords, secrets and codes."""
+    """Counter of wrong passwords, secrets and codes."""
 
     def failed(bucket: Bucket, address: str, username: str | None) -> float:
-        """Count one.
+        """Count one failure.
 
         @return: 0 while the cap is not reached, else the seconds until the window ends.
         """
 
     def blocked(bucket: Bucket, address: str, username: str | None) -> float:
-        """As L{failed}, without counting."""
+        """Return the same as L{failed} without counting a failure."""

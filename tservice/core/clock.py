@@ -1,8 +1,8 @@
-"""Time: that of the day, and how long things take, read from a clock that was handed in.
+"""Time of day and durations, read from a clock that is passed in.
 
-A clock's C{seconds} are for spans alone.  In the daemon they go on steadily (L{steady}) whatever
-is done to the machine's clock, which is set at a boot, by hand, by a network that is there again;
-a test's clock is both.
+A clock's C{seconds} are for durations only.  In the daemon they are monotonic (L{steady}) even when
+the system clock is set, at a boot, by hand or by NTP after an outage.  A test's clock serves as
+both.
 """
 
 from __future__ import annotations
@@ -11,43 +11,44 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # Programs that are over in an instant ask here too, and do without Twisted.
+    # Short-lived programs import this module too, and must not load Twisted.
     from twisted.internet.defer import Deferred
     from twisted.internet.interfaces import IReactorTime
 
 LATEST_MS = 253402300799999
-"""The end of the year 9999: the last moment that a date can show."""
+"""End of the year 9999 in Unix milliseconds: the last moment that a date can show."""
 
 
 def now_ms(clock: IReactorTime) -> int:
-    """The clock's time in Unix milliseconds, the unit of every time on the wire."""
+    """Return the clock's time in Unix milliseconds, the unit of every time on the wire."""
     return int(unix_seconds(clock) * 1000)
 
 
 def unix_seconds(clock: IReactorTime) -> float:
-    """The clock's time of the day."""
+    """Return the clock's time of day in Unix seconds."""
     seconds: float = getattr(clock, "time_of_day", clock.seconds)()
     return seconds
 
 
 def steady(reactor: Any) -> None:
-    """Have a reactor's timers wait as long as they were told to.
+    """Make a reactor's timers run on the monotonic clock.
 
-    Twisted compares them with the time of the day: after a step back of an hour none would go off
-    for an hour, a key's or a time-out's neither.  Steady seconds go on while the machine sleeps.
+    Twisted compares timers with the time of day.  After a step back of one hour no timer would fire
+    for an hour, so keys and time-outs would stall.  The seconds used here also advance while the
+    machine sleeps.
 
-    @raise RuntimeError: there are timers by the other clock already.
+    @raise RuntimeError: timers were already set by the other clock.
     """
     if reactor.getDelayedCalls():
-        raise RuntimeError("a timer was set before its clock")
+        raise RuntimeError("a timer was set before the clock was replaced")
     reactor.time_of_day = time.time
     reactor.seconds = _since_boot
 
 
 def seconds_until(clock: IReactorTime, moment: int, most: float) -> float:
-    """How long it is to C{moment}, in Unix milliseconds: never negative, at most C{most} seconds.
+    """Return the seconds until C{moment} (Unix milliseconds): never negative, at most C{most}.
 
-    It is 0 only when L{now_ms} has come to it.
+    The result is 0 only once L{now_ms} has reached C{moment}.
     """
     return min(most, max(0.0, (moment - now_ms(clock)) / 1000))
 
@@ -57,12 +58,12 @@ def _since_boot() -> float:
 
 
 def system_seconds() -> float:
-    """The machine's clock in Unix seconds, for a program without a reactor to hand on."""
+    """Return the system clock in Unix seconds, for programs that have no reactor to pass on."""
     return time.time()
 
 
 def sleep(clock: IReactorTime, seconds: float) -> Deferred[None]:
-    """A Deferred that fires after C{seconds}; cancelling it cancels the timer."""
+    """Return a Deferred that fires after C{seconds}; cancelling it cancels the timer."""
     from twisted.internet.defer import Deferred
 
     done: Deferred[None] = Deferred(lambda _: call.cancel())

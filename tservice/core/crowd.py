@@ -1,7 +1,7 @@
-"""JSON and TOML of strangers that a parser would not get through: counted before it is parsed.
+"""Complexity limits for untrusted JSON and TOML, checked before parsing.
 
-A parser of JSON is in C, and holds the interpreter for as long as it takes, in a thread too: 8 MiB
-of names cost a second, in which nobody else is answered.
+The JSON parser is written in C and holds the interpreter lock while it runs, also in a thread.  A
+document of 8 MiB of names takes a second, in which no other request is answered.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from itertools import chain
 from typing import Any
 
 TOML_KEYS = 20_000
-"""Keys of a document, by the signs behind them."""
+"""Limit on the keys of a TOML document, counted by the characters that follow keys."""
 TOML_PARTS = 32
-"""Parts of a dotted key: what the parser does for each key goes by the parts of its table's name,
-and a small file of many of both would keep a thread for days."""
+"""Limit on the parts of a dotted key.  The parser's work for each key is proportional to the parts
+of its table's name, so a small file with many of both would occupy a thread for days.
+"""
 
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
 _DOTTED = re.compile(rf"(?<![\w-])(?:{_PART}){{{TOML_PARTS}}}")
@@ -24,26 +25,24 @@ _NO_SIGNS = bytes(set(range(256)) - set(b",:[{"))
 
 
 def is_crowd(text: str | bytes, most: int) -> bool:
-    """Whether JSON holds more than C{most} values and names, as L{count_values} has it."""
+    """Return whether JSON holds more than C{most} values and names, as counted by
+    L{count_values}.
+    """
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return count_values(raw, most) > most
 
 
 def count_values(raw: bytes, enough: int) -> int:
-    """How many values and names C{raw} holds, before it is parsed.
+    """Return the number of values and names in C{raw} without parsing it.
 
-    Each but the first is behind one of four signs.  To find these costs a hundredth of parsing
-    them: nobody who sends a crowd of tiny values gets it parsed.
-
-    @param enough: beyond it the count need not be right.
-    @return: at least as many as a parser would come across, and never more than there are,
-        containers counted twice.
+    Each value but the first follows one of four characters.  Counting these costs a hundredth of
+    parsing, so a request with too many tiny values is refused before it is parsed.
     """
     signs = len(raw.translate(None, _NO_SIGNS))
     if signs < enough:
         return signs + 1
-    # Counted without the strings, for a text may be full of commas.
-    # To put two signs for two is half the work of taking them out.
+    # Strings are not counted, because a text may be full of commas.
+    # Replacing two characters by two costs half as much as removing them.
     bare = raw.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in raw else raw
     quotes = bare.count(b'"')
     if quotes > 2 * enough:
@@ -53,12 +52,12 @@ def count_values(raw: bytes, enough: int) -> int:
 
 
 def count_parsed(data: Any, enough: int) -> int:
-    """The same of what was parsed already: exactly so many, unless they are more than C{enough}."""
+    """Return the number of values in parsed data, exact up to C{enough}."""
     level, found = [data], 1
     while level and found <= enough:
         lists = [each for each in level if isinstance(each, list | tuple)]
         objects = [each for each in level if isinstance(each, dict)]
-        # An empty one is counted twice, as its sign is there without a value behind it.
+        # An empty one is counted twice, because its bracket is not followed by a value.
         found += sum(max(1, len(each)) for each in lists)
         found += sum(max(1, 2 * len(each)) for each in objects)
         level = [*chain.from_iterable(lists), *chain.from_iterable(map(dict.values, objects))]
@@ -66,13 +65,13 @@ def count_parsed(data: Any, enough: int) -> int:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The document that C{text} is.
+    """Parse a TOML document.
 
-    @raise ValueError: it is none, or would take too long to parse.
+    @raise ValueError: C{text} is not TOML, or would take too long to parse.
     """
     if text.count("=") > TOML_KEYS or _DOTTED.search(text):
         raise ValueError("takes too long to parse")
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ValueError("nested too deep") from None
+        raise ValueError("nested too deeply") from None

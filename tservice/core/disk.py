@@ -1,7 +1,8 @@
-"""What a disk says when it takes nothing more: full, quota used up, read-only, broken.
+"""Errors of a disk that accepts no more writes: full, quota used up, read-only or broken.
 
-Whoever asks for something to be kept then gets a 422 that says so (protocol-errors).  What has
-happened anyway and cannot be refused is owed to the disk: see C{Database.later}.
+A request to store something then fails with a 422 that names the reason (protocol-errors).  A
+change that has already happened and cannot be refused becomes a deferred write: see
+C{Database.later}.
 """
 
 from __future__ import annotations
@@ -28,34 +29,36 @@ _BY_SQLITE = {
     sqlite3.SQLITE_FULL: FULL,
     sqlite3.SQLITE_READONLY: READ_ONLY,
     sqlite3.SQLITE_CANTOPEN: BROKEN,
-    # SQLite's word for a used-up quota too; the log has the code.
+    # SQLite reports a used-up quota by the same code; the log has the extended code.
     sqlite3.SQLITE_IOERR: BROKEN,
 }
 _PRIMARY = 0xFF
-"""The bits of an extended result code that name its family."""
+"""Bits of an extended result code that name its family."""
 
 
 class NotKept(ServiceError):
-    """The disk did not take it: a 422, and nothing has changed.
+    """Error for data that the disk did not accept: a 422, and nothing has changed.
 
-    @ivar reason: what is the matter with the disk.
+    @ivar reason: the problem of the disk.
     """
 
     def __init__(self, reason: str) -> None:
-        super().__init__(ErrorCode.OPERATION_FAILED, f"{reason}: it cannot be kept")
+        super().__init__(ErrorCode.OPERATION_FAILED, f"{reason}: the change was not saved")
         self.reason = reason
 
     def though(self, done: str = "done", again: str = "undo it") -> ServiceError:
-        """What to say of that which holds at once all the same.
+        """Return an error that says that the change is in effect but not on disk.
 
-        @param done: what has happened.
-        @param again: what a restart would do before the disk has it.
+        @param done: the change that has happened.
+        @param again: the effect of a restart before the change is on disk.
         """
         return failed(f"{self.reason}: {done}, but a restart now would {again}")
 
 
 def trouble(error: BaseException) -> str | None:
-    """What is the matter with the disk by C{error}; C{None}: it is about something else."""
+    """Return the disk problem that C{error} reports; C{None} if the error is about something
+    else.
+    """
     if isinstance(error, NotKept):
         return error.reason
     if isinstance(error, sqlite3.Error):
@@ -68,9 +71,10 @@ def trouble(error: BaseException) -> str | None:
 
 @contextmanager
 def holding(done: str = "done", again: str = "undo it") -> Iterator[None]:
-    """Says of what the disk does not keep in the block that it holds at once all the same.
+    """Report a failed write in the block as a change that is in effect but not on disk.
 
-    @param done: as for L{NotKept.though}, as is C{again}.
+    @param done: see L{NotKept.though}.
+    @param again: see L{NotKept.though}.
     """
     try:
         yield
@@ -80,7 +84,7 @@ def holding(done: str = "done", again: str = "undo it") -> Iterator[None]:
 
 @contextmanager
 def keeping() -> Iterator[None]:
-    """Turns what a disk says in the block into L{NotKept}; all other errors pass."""
+    """Turn disk errors in the block into L{NotKept}; all other errors pass."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:

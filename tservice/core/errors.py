@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ErrorCode(StrEnum):
-    """The C{errorCode} of an error envelope (protocol-errors)."""
+    """C{errorCode} of an error envelope (protocol-errors)."""
 
     INVALID_INPUT = "INVALID_INPUT"
     UNAUTHORIZED = "UNAUTHORIZED"
@@ -45,7 +45,7 @@ HTTP_STATUS: dict[ErrorCode, int] = {
 
 
 class ServiceError(Exception):
-    """An error whose text and code are meant for the caller.
+    """Error whose text and code are meant for the caller.
 
     @ivar code: decides the HTTP status by L{HTTP_STATUS}.
     @ivar message: one line; never holds a secret.
@@ -58,36 +58,36 @@ class ServiceError(Exception):
 
     @property
     def status(self) -> int:
-        """The HTTP status that belongs to L{code}."""
+        """HTTP status that belongs to L{code}."""
         return HTTP_STATUS[self.code]
 
 
 def invalid(field: str, rule: str) -> ServiceError:
-    """A 400 that names the field and the rule it broke (wire, Conventions)."""
+    """Return a 400 that names the field and the rule it broke (wire, Conventions)."""
     return ServiceError(ErrorCode.INVALID_INPUT, f"{field}: {rule}")
 
 
 def not_found(what: str) -> ServiceError:
-    """A 404 for C{what}, for example C{Session 1b2c}."""
+    """Return a 404 for C{what}, for example C{Session 1b2c}."""
     return ServiceError(ErrorCode.NOT_FOUND, f"{what} not found")
 
 
 def conflict(message: str) -> ServiceError:
-    """A 409: the request does not fit the current state."""
+    """Return a 409: the request does not fit the current state."""
     return ServiceError(ErrorCode.CONFLICT, message)
 
 
 def failed(message: str) -> ServiceError:
-    """A 422: well-formed, but it could not be done."""
+    """Return a 422: the request was well-formed, but the operation failed."""
     return ServiceError(ErrorCode.OPERATION_FAILED, message)
 
 
 class StartError(SystemExit, Exception):
-    """The service cannot start; the text is one line for the operator, without a secret.
+    """Failure to start the service; the text is one line for the operator, without a secret.
 
-    Being a C{SystemExit}, it ends the program with that line and exit status 1 instead of a
-    traceback; being an C{Exception}, it is seen by what C{twistd} does on the way out (the pid
-    file, the word to the process that waits for the daemon).
+    As a C{SystemExit} it ends the program with that line and exit status 1 instead of a traceback.
+    As an C{Exception} it is handled by the exit path of C{twistd}, which removes the pid file and
+    notifies the process that waits for the daemon.
     """
 
     def __init__(self, line: str) -> None:

@@ -1,8 +1,8 @@
-"""The event hub: what happened, told to whoever listens in this process.
+"""Event hub that passes each event to all listeners in this process.
 
 L{EventName} is the one place where an event is declared.  Names are stable (protocol-versioning);
-the SSE stream sends them as they are, and the page of the protocol and the types of the browser UI
-are written from them.
+the SSE stream sends them unchanged.  The protocol page and the types of the browser UI are
+generated from them.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from tservice.core.scopes import Scope
 
 
 class Audience(Enum):
-    """Who may see an event in multi-user mode (protocol-sse)."""
+    """Group of callers who may see an event in multi-user mode (protocol-sse)."""
 
     EVERYONE = "everyone"
     OWNER = "owner"
-    """The named owner, and admins; without an owner nobody but admins."""
+    """The named owner, and admins; without an owner only admins."""
     ADMINS = "admins"
     PERSON = "person"
-    """The named owner alone, an admin, and with no token: what signs in as somebody is neither for
-    other admins nor for programs."""
+    """The named owner alone, even if an admin, and never with a token: credentials for signing in
+    as a user are neither for other admins nor for programs.
+    """
 
 
 _EVERYONE, _ADMINS, _PERSON = Audience.EVERYONE, Audience.ADMINS, Audience.PERSON
@@ -38,11 +39,12 @@ _CASES, _CRON = (Audience.OWNER, Scope.SESSIONS_READ), (Audience.OWNER, Scope.CR
 class EventName(StrEnum):
     """Every event (protocol-events), in the order of that page.
 
-    @ivar payload: what it tells, or the part of it that listeners may rely on.
-    @ivar when: when it is told; with what the payload's fields do not say themselves.
-    @ivar audience: who may hear of it.
-    @ivar scope: what a token needs to hear of it, beside the scope C{events}.
-    @ivar bulky: it is of the high-volume terminal stream, which clients may filter.
+    @ivar payload: the type of the payload, or the part of it that listeners may rely on.
+    @ivar when: the condition under which it is published, with anything that the payload's fields
+        do not say.
+    @ivar audience: the callers who may receive it.
+    @ivar scope: the scope that a token needs to receive it, in addition to the scope C{events}.
+    @ivar bulky: true for the high-volume terminal stream, which clients may filter.
     """
 
     payload: type[Payload]
@@ -219,11 +221,11 @@ def _tells_as_declared(event: Event, _: Attribute[Payload], payload: Payload) ->
 
 @frozen(kw_only=True)
 class Event:
-    """One thing that happened.
+    """Occurrence of an event.
 
-    @ivar payload: of the type that its name declares.
+    @ivar payload: an instance of the type that its name declares.
     @ivar session_id: the session that it is about, if any.
-    @ivar owner: the user that an event with that L{Audience} belongs to.
+    @ivar owner: the user to whom an event with that L{Audience} belongs.
     """
 
     name: EventName
@@ -236,18 +238,21 @@ Listener = Callable[[Event], None]
 
 
 class EventHub:
-    """Tells each event to every listener, in the order of subscription.
+    """Publisher that calls every listener for each event, in the order of subscription.
 
-    A listener that raises is logged and does not keep the others from hearing.
+    An exception of a listener is logged and does not affect the others.
     """
 
     def __init__(self) -> None:
         self._listeners = Listeners[Listener]("the events")
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Start telling C{listener}; the returned function ends it and may be called twice."""
+        """Call C{listener} for every further event.
+
+        @return: a function that ends the subscription and may be called twice.
+        """
         return self._listeners.add(listener)
 
     def publish(self, event: Event) -> None:
-        """Tell every listener of C{event} before returning."""
+        """Call every listener with C{event} before returning."""
         self._listeners.tell(lambda listener: listener(event))

@@ -1,5 +1,6 @@
-"""Lists of bodies are looked at up to their first fault: to find and to tell one costs
-(protocol-errors)."""
+"""Validation of request lists that stops at the first fault, since finding and reporting each one
+is costly (protocol-errors).
+"""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from pydantic import FailFast
 
 
 class _AtFirst(FailFast):
-    """Unions ask it for a hash."""
+    """Hashable L{FailFast}, because unions need a hash."""
 
     __hash__ = object.__hash__
 
 
 AT_FIRST = _AtFirst()
-"""On a list that may have many entries; at those behind a fault nobody looks."""
+"""Marker for lists that may have many entries; entries after a fault are not checked."""

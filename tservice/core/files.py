@@ -1,4 +1,4 @@
-"""Small private files: read with clear errors, written whole or not at all."""
+"""Small private files: read with clear errors, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tservice.core.crowd import is_crowd
 
 PRIVATE = 0o600
 READ_LIMIT = 1024 * 1024
-"""Bytes that L{read_text} takes at most: a settings file is never near it."""
+"""Default limit of L{read_text} in bytes, far above the size of any settings file."""
 VALUES_LIMIT = 50_000
-"""Values and names of a JSON file that anybody may have made."""
+"""Limit on the values and names of a JSON file that an untrusted user may have written."""
 SMALL = 8192
 """Bytes that L{read_small} reads at most."""
 
@@ -57,17 +57,18 @@ SECRET_NAMES = {
         .ssh/?* *.keychain-db .gnupg/secring.gpg private-keys-v1.d/?*
     """,
 }
-"""Names of files with credentials, in lower case, by who lists them: the scanners' own tables
-(C{signatures.go}, C{config.yaml}; C{filename_detector.go}, C{files.yml}), and what they miss.
+"""Names of files with credentials, in lower case, by source: the scanners' tables
+(C{signatures.go}, C{config.yaml}; C{filename_detector.go}, C{files.yml}), and names that they
+miss.
 
-A name with folders is the end of a path; C{*} stands for anything within one name.
+A name with folders matches the end of a path; C{*} matches any characters within one name.
 """
 ENVIRONMENT_NAMES = ".env* *.env"
-"""Names of environment files, which can be shown by whoever asks for it."""
+"""Names of environment files, which are shown on explicit request."""
 PUBLIC_NAMES = "id_*.pub .ssh/*.pub .ssh/config .ssh/known_hosts* .ssh/authorized_keys*"
-"""Names of files without credentials that are among the others."""
+"""Exceptions: names of files without credentials that match the patterns above."""
 _DEPTH = 4
-"""Names of a path that count: as many as the longest of the table has."""
+"""Number of path components that are compared: as many as the longest pattern has."""
 
 
 def _compile(names: str) -> re.Pattern[str]:
@@ -86,10 +87,10 @@ _PUBLIC = _compile(PUBLIC_NAMES)
 def is_secret(path: str, *, reveal: bool = False) -> bool:
     """Return whether a file at that path holds secrets and is never handed out (protocol-files).
 
-    Only names are looked at, never the content.
+    Only names are checked, never the content.
 
-    @param path: the more folders it has, the better it is known; one that ends with C{/} is none
-        of a file.
+    @param path: more parent folders make the check more reliable; a path that ends with C{/} is not
+        a file.
     @param reveal: environment files may be shown.
     """
     end = "/".join(path.lower().split("/")[-_DEPTH:])
@@ -99,27 +100,32 @@ def is_secret(path: str, *, reveal: bool = False) -> bool:
 
 
 class FileError(Exception):
-    """A file that cannot be used; the text names the file and the reason, never its content."""
+    """Error of a file that cannot be used; the text names the file and the reason, never its
+    content.
+    """
 
 
 class UnsafeFile(FileError):
-    """Not a regular file, a symbolic link where none may be, or open to other users."""
+    """Error: not a regular file, a symbolic link where none is allowed, or accessible to other
+    users.
+    """
 
 
 class UnparsableFile(FileError):
-    """Not UTF-8, not the expected syntax, or too large."""
+    """Error: not UTF-8, not the expected syntax, or too large."""
 
 
 def write_private(path: Path, data: str | bytes, *, follow: bool = False) -> None:
-    """Replace C{path} by C{data}, mode 0600; a crash leaves the old or the new content whole.
+    """Replace the content of C{path} by C{data}, mode 0600; a crash keeps the old or the new
+    content.
 
-    A temporary file in the same folder is written, synced and renamed, then the folder is
-    synced.  The folder must exist.
+    A temporary file in the same folder is written, synced and renamed, then the folder is synced.
+    The folder must exist.
 
-    @param follow: what a symbolic link at C{path} means: false refuses it, true writes to its
+    @param follow: how to treat a symbolic link at C{path}: false refuses it, true writes to its
         target (and refuses a dangling one), as a user who keeps a file elsewhere expects.
-    @raise UnsafeFile: C{path} is a link against the rule, or there and no regular file.
-    @raise OSError: the file system's own refusal; C{path} is as before.
+    @raise UnsafeFile: C{path} is a link that is not allowed, or exists and is not a regular file.
+    @raise OSError: the file system refused; C{path} is unchanged.
     """
     target = _target(path, follow)
     content = data.encode() if isinstance(data, str) else data
@@ -158,13 +164,14 @@ def read_small(path: Path, limit: int = SMALL) -> str | None:
 
 @contextmanager
 def replacement(target: Path) -> Iterator[Path]:
-    """An empty 0600 file beside C{target} that takes its place when the block ends well.
+    """Yield an empty 0600 file in C{target}'s folder that replaces C{target} when the block
+    succeeds.
 
-    The block fills it; it is then synced and renamed.  After an error it is removed and
-    C{target} is untouched.
+    The block writes the file; it is then synced and renamed.  After an error it is removed and
+    C{target} is unchanged.
     """
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    os.fchmod(descriptor, PRIVATE)  # mkstemp lets an odd umask take it away from us too
+    os.fchmod(descriptor, PRIVATE)  # a strict umask may remove the owner's rights from mkstemp
     os.close(descriptor)
     temporary = Path(name)
     try:
@@ -179,9 +186,9 @@ def replacement(target: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove temporary files that a killed process left beside C{target}.
+    """Remove temporary files of C{target} that a killed process did not remove.
 
-    For the owner of C{target} at its start, when nobody is writing.
+    Call it at the start of the process that owns C{target}, while no write is running.
     """
     prefix, suffix = f".{target.name}.", ".tmp"
     for entry in os.scandir(target.parent):
@@ -190,9 +197,10 @@ def remove_leftovers(target: Path) -> None:
 
 
 def close_to_others(path: Path) -> bool:
-    """Take from group and others what they may do with a file of ours; links are left alone.
+    """Remove all permissions of group and others from one of the service's files; links are
+    skipped.
 
-    @return: whether there was anything to take.
+    @return: true if permissions were removed.
     @raise OSError: it cannot be opened or changed.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -216,21 +224,21 @@ def sync(path: Path) -> None:
 
 
 def read_text(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> str:
-    """The content of a regular file; symbolic links are followed.
+    """Return the content of a regular file; symbolic links are followed.
 
     @param private: refuse a file that its group or others may read or write.
     @param limit: bytes; a larger file is refused.
-    @raise FileNotFoundError: there is none.
-    @raise UnsafeFile: not a regular file, a link that leads nowhere, or open to others although
+    @raise FileNotFoundError: the file does not exist.
+    @raise UnsafeFile: not a regular file, a dangling link, or accessible to others although
         C{private}.
     @raise UnparsableFile: too large, or not UTF-8.
     """
-    # O_NONBLOCK: a named pipe put in the file's place must not stop the service.
+    # O_NONBLOCK: a named pipe in the place of the file must not block the service.
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         if path.is_symlink():
-            # Where it led is not there now, as what is not mounted: that is no new beginning.
+            # The link's target is missing, perhaps not mounted: do not start with an empty file.
             raise UnsafeFile(f"{path.name}: is a symbolic link that leads nowhere") from None
         raise
     try:
@@ -249,10 +257,11 @@ def read_text(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> 
 
 
 def read_json(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> Any:
-    """The JSON value in a file, under the rules of L{read_text}.
+    """Return the JSON value in a file, under the rules of L{read_text}.
 
-    @raise UnparsableFile: also for broken JSON; says where, never what.  And for a crowd of more
-        than L{VALUES_LIMIT} in a file that is not C{private}: anybody may have made that.
+    @raise UnparsableFile: also for invalid JSON; the text gives the position, never the content.
+        Also for more than L{VALUES_LIMIT} values in a file that is not C{private}, since any user
+        may have written it.
     """
     text = read_text(path, private=private, limit=limit)
     if not private and is_crowd(text, VALUES_LIMIT):
@@ -274,7 +283,7 @@ def _check_open(path: Path, status: os.stat_result, private: bool) -> None:
 
 
 def _target(path: Path, follow: bool) -> Path:
-    """Where C{path} is really written."""
+    """Return the path that a write to C{path} changes."""
     if path.is_symlink():
         if not follow:
             raise UnsafeFile(f"{path.name}: is a symbolic link")
@@ -288,4 +297,4 @@ def _target(path: Path, follow: bool) -> Path:
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not valid JSON")

@@ -1,4 +1,4 @@
-"""Work that several may wait for, and that goes on when they do not."""
+"""Shared work that several callers can await and that continues without them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Flight(Generic[T]):
-    """One piece of work, begun at once.
+    """Coroutine that starts immediately and whose result several callers can await.
 
-    @ivar landed: it is over.
-    @ivar over: fires then, whichever way it went.
+    @ivar landed: true once it has finished.
+    @ivar over: fires when it has finished, with or without an error.
     """
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
@@ -25,7 +25,7 @@ class Flight(Generic[T]):
         self.over: Deferred[None] = Deferred.fromCoroutine(work).addBoth(self._land)
 
     def join(self) -> Deferred[T]:
-        """Its result, or its error; to cancel this ends only the waiting."""
+        """Return a Deferred of the result or error; cancelling it ends only this caller's wait."""
         waiter: Deferred[T] = Deferred()
         self._waiting.append(waiter)
         if self.landed:

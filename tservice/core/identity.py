@@ -1,4 +1,4 @@
-"""Who is calling: what every layer may know about a caller."""
+"""Identity of a caller, as every layer may know it."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from attrs import Factory, field, frozen
 from tservice.core.places.place import PlaceId, place_of_os_user
 
 Known = Callable[[str], bool]
-"""Whether there is an account of that name, disabled or not."""
+"""Callable that returns whether an account of that name exists, disabled or not."""
 
 
 @frozen(kw_only=True)
 class Identity:
-    """Who is calling.
+    """Authenticated caller and its rights.
 
     @ivar username: the account's name; in single-user mode the configured one.
-    @ivar can_bypass_permissions: may have run what nobody asks about; admins may, others only
-        where it is said.
+    @ivar can_bypass_permissions: true if the caller may start agents that ask for no permissions;
+        admins may, others only if their account allows it.
     @ivar method: C{none}, C{basic}, C{cookie}, C{token}, C{hook} or C{capability}.
-    @ivar auth_session: the id of the cookie session behind this call, where there is one.
-    @ivar token: the id of the scoped token behind this call, where there is one.
-    @ivar scopes: what that token may do; C{None} without a token: everything.
-    @ivar os_user: the OS user that the account's panes run as; C{None}: the service's own.
-    @ivar os_uid: the OS user whose hooks are calling, where there is one.
-    @ivar container: the container whose hooks are calling, where there is one.
-    @ivar parent: the session whose agent is calling: it makes children of that session, and
-        C{sessions} are those that there are.
-    @ivar sessions: the only sessions that it may reach; C{None}: all of its owner's.
+    @ivar auth_session: the id of the cookie session of this call, if there is one.
+    @ivar token: the id of the scoped token of this call, if there is one.
+    @ivar scopes: the scopes of that token; C{None} without a token: everything.
+    @ivar os_user: the OS user that the account's panes run as; C{None}: the service's user.
+    @ivar os_uid: the OS user whose hooks are calling, if any.
+    @ivar container: the container whose hooks are calling, if any.
+    @ivar parent: the session whose agent is calling: new sessions become its children, and
+        C{sessions} are the existing ones.
+    @ivar sessions: the only sessions that the caller may access; C{None}: all of its owner's.
     """
 
     username: str
@@ -47,21 +47,21 @@ class Identity:
 
     @property
     def place(self) -> PlaceId:
-        """Where the account's sessions live that say nothing else."""
+        """Default location of the account's sessions."""
         return place_of_os_user(self.os_user)
 
     def may_reach(self, owner: str | None, session_id: str | None = None) -> bool:
-        """Whether what C{owner} owns is this caller's to see (protocol-conventions).
+        """Return whether the caller may see something that C{owner} owns (protocol-conventions).
 
-        @param session_id: the session that it is, or belongs to; without one it is nothing for
-            a token that is bound to sessions.
+        @param session_id: the session that it is or belongs to; without one, a token that is bound
+            to sessions has no access.
         """
         if self.sessions is not None and session_id not in self.sessions:
             return False
         return self.admin or (owner is not None and owner == self.username)
 
     def covers(self, before: Identity) -> bool:
-        """Whether no right that this caller had C{before} is lost."""
+        """Return whether this caller has kept every right that it had C{before}."""
         return (
             (self.username, self.os_user) == (before.username, before.os_user)
             and self.admin >= before.admin
@@ -72,18 +72,20 @@ class Identity:
         )
 
     def _same_parent(self, before: Identity) -> bool:
-        # A child that it ended is no right that it lost.
+        # A child session that has ended is not a lost right.
         return self.parent is not None and self.parent == before.parent
 
     def is_person(self, username: str | None) -> bool:
-        """Whether it is that user, and not a program with one of that user's tokens."""
+        """Return whether the caller is that user, and not a program with one of that user's
+        tokens.
+        """
         return self.token is None and self.username == username
 
     def has_scope(self, scope: str) -> bool:
-        """Whether the caller may do what C{scope} covers; without a token: whoever it is."""
+        """Return whether the caller has C{scope}; a caller without a token has every scope."""
         return self.scopes is None or scope in self.scopes
 
 
 def _within(part: frozenset[str] | None, whole: frozenset[str] | None) -> bool:
-    """C{None} is everything."""
+    """Return whether C{part} is a subset of C{whole}, where C{None} means everything."""
     return whole is None or (part is not None and part <= whole)

@@ -1,10 +1,9 @@
-"""Folders whose files are the kernel's: nobody works there.
+"""Kernel file systems (C{/proc}, C{/sys}, C{/dev}), which are refused as working directories.
 
-What is below them means something else to each process that looks (C{/proc/self} is whoever asks),
-so that a folder found there by the service is not the one that a pane would get.  And what is below
-C{/proc/self} leads whoever works in this process, also with another user's rights, to everything
-that it holds open for others, past the rights on the folders above that: L{open_plain} goes nowhere
-there.
+Paths below them mean something else to each process (C{/proc/self} is the process that asks), so a
+folder that the service finds there is not the one that a pane would get.  Paths below C{/proc/self}
+also reach every file that this process holds open, even with another user's rights and past the
+rights on parent folders.  L{open_plain} therefore never follows a link of the kernel.
 """
 
 from __future__ import annotations
@@ -15,16 +14,17 @@ import os
 from pathlib import PurePath
 
 KERNEL_FOLDERS = ("/proc", "/sys", "/dev")
-"""Refused as working directories, with all below (protocol-create)."""
+"""Folders that are refused as working directories, with everything below them (protocol-create)."""
 
 LINKS = 40
-"""Symbolic links that the kernel follows in one path."""
+"""Number of symbolic links that the kernel follows in one path."""
 
 
 def leads_to_kernel(path: str) -> bool:
-    """Whether looking up C{path}, which is absolute, passes through a folder of the kernel.
+    """Return whether the lookup of the absolute C{path} passes through a kernel folder.
 
-    Its end alone would not tell: C{/proc/self/cwd} ends wherever the process works.
+    Checking the final target is not enough: C{/proc/self/cwd} resolves to the process's current
+    folder.
     """
     found, left, links = "/", _parts(path), 0
     while left:
@@ -47,15 +47,15 @@ def leads_to_kernel(path: str) -> bool:
 
 
 def in_kernel(path: str) -> bool:
-    """Whether C{path} itself, links aside, is such a folder or below one."""
+    """Return whether C{path}, without following links, is a kernel folder or below one."""
     plain = PurePath(os.path.normpath("/" + path.lstrip("/")))
     return any(plain.is_relative_to(folder) for folder in KERNEL_FOLDERS)
 
 
 def open_plain(path: str | os.PathLike[str], flags: int) -> int:
-    """C{os.open} for what a user chose: no link of the kernel's (C{/proc/self/fd/3}) is followed.
+    """Open a path that a user chose like C{os.open}, but follow no magic link (C{/proc/self/fd/3}).
 
-    @raise OSError: as C{os.open}; ELOOP: such a link is on the way.
+    @raise OSError: as C{os.open}; ELOOP: a magic link is on the way.
     """
     how = _How(flags=flags | os.O_CLOEXEC, mode=0, resolve=_NO_MAGICLINKS)
     size = ctypes.sizeof(how)
@@ -65,14 +65,14 @@ def open_plain(path: str | os.PathLike[str], flags: int) -> int:
     number = ctypes.get_errno()
     if number not in (errno.ENOSYS, errno.EPERM):
         raise OSError(number, os.strerror(number), str(path))
-    # A kernel before 5.6, or a container that does not permit it.
+    # The kernel is older than 5.6, or the container does not permit the call.
     if leads_to_kernel(os.path.abspath(path)):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
     return os.open(path, flags | os.O_CLOEXEC)
 
 
 _OPENAT2 = 437
-"""The same on every processor."""
+"""Number of openat2(2), which is the same on every processor."""
 _NO_MAGICLINKS = 0x02
 _HERE = -100
 
@@ -91,7 +91,7 @@ class _How(ctypes.Structure):
 
 
 def _parts(path: str) -> list[str]:
-    """The steps of C{path}, the first one last."""
+    """Return the components of C{path} in reverse order."""
     return [part for part in reversed(path.split("/")) if part not in ("", ".")]
 
 

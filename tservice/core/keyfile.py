@@ -1,4 +1,4 @@
-"""Secrets that are made at the first start and stay for good."""
+"""Secrets that are generated at the first start and then kept."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from tservice.core.files import FileError, read_text, write_private
 
 
 def kept_text(path: Path, make: Callable[[], str]) -> str:
-    """What is in the file at C{path}; what C{make} gives, where there was none.
+    """Return the content of the file at C{path}; create it with the result of C{make} if it is
+    missing.
 
-    @raise StartError: the file is not one of ours or open to others, or cannot be written.
+    @raise StartError: the file is not one of the service's, is accessible to others, or cannot be
+        written.
     """
     try:
         return read_text(path, private=True).strip()

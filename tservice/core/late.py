@@ -1,4 +1,4 @@
-"""A value that is made after those who will ask for it."""
+"""Reference to a value that is created after the objects that use it."""
 
 from __future__ import annotations
 
@@ -8,30 +8,32 @@ T = TypeVar("T")
 
 
 class Late(Generic[T]):
-    """Stands for something in the constructors of what it itself is made from.
+    """Placeholder passed to constructors for an object that is created later.
 
-    Who is handed one calls it when the value is needed, which is never while the program is
-    still being put together.
+    Call it to get the value when it is needed, never while the program is still being assembled.
     """
 
     def __init__(self, name: str) -> None:
-        """@param name: what is awaited, for the error of who asks too early."""
+        """@param name: the name of the value, for the error of an early call."""
         self._name = name
         self._values: list[T] = []
 
     def set(self, value: T) -> T:
-        """It is there from now on, for good.
+        """Bind the value, once and for all.
 
-        @return: the value, to go on with.
-        @raise RuntimeError: there is one already.
+        @return: the value.
+        @raise RuntimeError: a value is already bound.
         """
         if self._values:
-            raise RuntimeError(f"{self._name} is there already")
+            raise RuntimeError(f"{self._name} is already bound")
         self._values.append(value)
         return value
 
     def __call__(self) -> T:
-        """@raise RuntimeError: it is not there yet."""
+        """Return the bound value.
+
+        @raise RuntimeError: no value is bound yet.
+        """
         if not self._values:
-            raise RuntimeError(f"{self._name} is not there yet")
+            raise RuntimeError(f"{self._name} is not bound yet")
         return self._values[0]

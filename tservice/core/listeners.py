@@ -1,4 +1,4 @@
-"""Whoever is told of something."""
+"""Lists of callbacks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ T = TypeVar("T")
 
 
 class Listeners(Generic[T]):
-    """Tells each of them, in the order in which they came.
+    """List of listeners that are called in the order in which they were added.
 
-    One that raises is logged and does not keep the others from hearing.
+    An exception of a listener is logged and does not affect the others.
     """
 
     _log = Logger()
 
     def __init__(self, what: str) -> None:
-        """@param what: they are told of, for the log."""
+        """@param what: the subject of the notifications, for the log."""
         self._what = what
         self._listeners: dict[object, T] = {}
 
@@ -27,7 +27,10 @@ class Listeners(Generic[T]):
         return len(self._listeners)
 
     def add(self, listener: T) -> Callable[[], None]:
-        """Start telling C{listener}; the returned function ends it and may be called twice."""
+        """Add C{listener}.
+
+        @return: a function that removes it and may be called twice.
+        """
         key = object()
         self._listeners[key] = listener
 
@@ -37,11 +40,11 @@ class Listeners(Generic[T]):
         return remove
 
     def clear(self) -> None:
-        """Forget everyone."""
+        """Remove all listeners."""
         self._listeners.clear()
 
     def tell(self, call: Callable[[T], object]) -> None:
-        """Make C{call} with each, those who leave meanwhile included."""
+        """Run C{call} with each listener, including those removed during the loop."""
         for listener in tuple(self._listeners.values()):
             try:
                 call(listener)

@@ -1,4 +1,4 @@
-"""Bounds of figures that come from outside."""
+"""Limits on numbers that come from outside."""
 
 TOKENS_MAX = 2**53
-"""What every reader of JSON can count exactly; more tokens than anybody ever spent."""
+"""Largest integer that every JSON reader represents exactly, and more tokens than any use."""

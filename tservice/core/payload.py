@@ -1,4 +1,4 @@
-"""The base of what goes out as JSON (protocol-requests)."""
+"""Base class of JSON data in responses and events (protocol-requests)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pydantic.alias_generators import to_camel
 
 
 class Payload(BaseModel):
-    """The data of an answer or of an event: camelCase on the wire, and nothing but its fields.
+    """Data of a response or an event: camelCase on the wire, without additional fields.
 
-    A field that may be C{None} is there as C{null}, unless it is L{absent}.
+    A field that is C{None} is sent as C{null}, unless its default is L{absent}.
     """
 
     model_config = ConfigDict(
@@ -24,12 +24,12 @@ class Payload(BaseModel):
 
 
 def absent(**more: Any) -> Any:
-    """The default of a field that is left out while it is C{None}."""
+    """Return the default of a field that is omitted while it is C{None}."""
     return Field(default=None, exclude_if=_is_none, json_schema_extra=_never_null, **more)
 
 
 def absent_if_false() -> Any:
-    """The default of a flag that is left out while it is not raised."""
+    """Return the default of a flag that is omitted while it is false."""
     return Field(default=False, exclude_if=_is_false)
 
 
@@ -42,7 +42,7 @@ def _is_false(value: object) -> bool:
 
 
 def _never_null(schema: dict[str, Any]) -> None:
-    """It may be missing, and is never C{null}."""
+    """Declare in the schema that the field may be missing but is never C{null}."""
     schema.pop("default", None)
     others = [each for each in schema.pop("anyOf", ()) if each != {"type": "null"}]
     if len(others) == 1:

@@ -1,7 +1,7 @@
-"""What events tell (protocol-events).
+"""Payloads of the events (protocol-events).
 
-Where an event tells a whole record of a feature, here stands the part of it that others may rely
-on; the feature's own answer is made of it, and is what goes out.
+If an event carries a complete record of a feature, the class here has only the fields that other
+packages may rely on.  The feature's response model extends it, and that model is sent.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ class Nothing(Payload):
 
 
 class Happened(Payload):
-    """To what, and when in Unix milliseconds."""
+    """Subject of the event, and its time in Unix milliseconds."""
 
     id: str
     at: int
 
 
 class InputLostTold(Payload):
-    """How many inputs that were kept were not typed, and why the first of them was not."""
+    """Number of stored inputs that were not typed, and the reason for the first of them."""
 
     id: str
     at: int
@@ -32,7 +32,7 @@ class InputLostTold(Payload):
 
 
 class DroppedTold(Payload):
-    """How many attempts there were since, and when the next one is."""
+    """Number of reconnection attempts so far, and the time of the next one."""
 
     id: str
     attempt: int
@@ -40,35 +40,35 @@ class DroppedTold(Payload):
 
 
 class WakingTold(Payload):
-    """By what a remote host is woken."""
+    """Method by which a remote host is woken."""
 
     host_id: str
     method: Literal["mac", "command"]
 
 
 class WakeFailedTold(Payload):
-    """Why a remote host was woken in vain."""
+    """Reason why a remote host did not wake."""
 
     host_id: str
     reason: str
 
 
 class SessionTold(Payload):
-    """A session."""
+    """Session that was created or changed."""
 
     id: str
     detached: bool = absent_if_false()
 
 
 class ExitTold(Payload):
-    """How a session's process ended; an unknown status is left out."""
+    """Exit status of a session's process; an unknown status is omitted."""
 
     id: str
     status: int | None = absent()
 
 
 class OutputTold(Payload):
-    """Output of a terminal; C{offset} is that of its first byte."""
+    """Terminal output; C{offset} is that of its first byte."""
 
     id: str
     offset: int
@@ -76,7 +76,7 @@ class OutputTold(Payload):
 
 
 class NameTold(Payload):
-    """The name that holds now, and who chose it."""
+    """Current name of a session, and who chose it."""
 
     id: str
     name: str
@@ -84,27 +84,27 @@ class NameTold(Payload):
 
 
 class PinTold(Payload):
-    """Whether a session is pinned now."""
+    """Current pinned state of a session."""
 
     id: str
     pinned: bool
 
 
 class OrderTold(Payload):
-    """All sessions of one owner, in the order that holds now."""
+    """Current order of all sessions of one owner."""
 
     order: list[str]
 
 
 class PauseTold(Happened):
-    """When a session goes on, in Unix milliseconds, and the words of the limit."""
+    """Time at which a session resumes, in Unix milliseconds, and the text of the limit."""
 
     resume_at: int
     reason: str
 
 
 class CommandTold(Happened):
-    """A command was sent at so many tokens."""
+    """Token count at which a command was sent."""
 
     tokens: int
 
@@ -125,7 +125,7 @@ class PlanUsageTold(Payload):
 
 
 class TelemetryTold(Payload):
-    """What a status line said of a session; what it did not say is left out."""
+    """Values that a status line reported for a session; missing values are omitted."""
 
     session_id: str
     five_hour: WindowTold | None = absent()
@@ -136,7 +136,7 @@ class TelemetryTold(Payload):
 
 
 class HookTold(Payload):
-    """What a hook said, reduced (protocol-hooks)."""
+    """Reduced data of a hook (protocol-hooks)."""
 
     session_id: str
     at: int
@@ -144,7 +144,7 @@ class HookTold(Payload):
 
 
 class ApprovalTold(Payload):
-    """What waits for a person."""
+    """Approval that waits for a person."""
 
     id: str
     session_id: str
@@ -153,7 +153,7 @@ class ApprovalTold(Payload):
 
 
 class ResolvedTold(Payload):
-    """An item of the inbox that waits no more, and why."""
+    """Item of the inbox that no longer waits, and the reason."""
 
     id: str
     session_id: str
@@ -162,11 +162,11 @@ class ResolvedTold(Payload):
 
 
 class JobsTold(Payload):
-    """The jobs that the hearer may see."""
+    """Jobs that the receiver may see."""
 
 
 class RunTold(Payload):
-    """A run of a job."""
+    """Run of a job."""
 
     id: str
     session_id: str | None
@@ -176,64 +176,64 @@ class RunTold(Payload):
 
 
 class BuildTold(Payload):
-    """An image that is built for a host of containers."""
+    """Image that is being built for a container host."""
 
     host_id: str
     image: str
 
 
 class BuildProgressTold(BuildTold):
-    """How far it is, where the engine tells, and what it printed last."""
+    """Progress of a build, if the engine reports it, and its last output."""
 
     percent: int | None
     line: str
 
 
 class BuildFailedTold(BuildTold):
-    """Why it was not built."""
+    """Reason why a build failed."""
 
     error: str
 
 
 class CaseTold(Payload):
-    """A case."""
+    """Case that was created or changed."""
 
     name: str
 
 
 class CaseGoneTold(Payload):
-    """The name of what was a case."""
+    """Name of a removed case."""
 
     name: str
 
 
 class CaseOrderTold(Payload):
-    """All cases of one owner, in the order that holds now."""
+    """Current order of all cases of one owner."""
 
     order: tuple[str, ...]
 
 
 class CloneProgressTold(CaseGoneTold):
-    """How far a clone is; C{percent} of this phase, where git tells it."""
+    """Progress of a clone; C{percent} of the current phase, if git reports it."""
 
     phase: str
     percent: int | None
 
 
 class TunnelTold(Payload):
-    """The address of the tunnel."""
+    """Address of the tunnel."""
 
     url: str
 
 
 class TroubleTold(Payload):
-    """What went wrong."""
+    """Description of an error."""
 
     error: str
 
 
 class CodeTold(Payload):
-    """A QR code as inline SVG, what it leads to, and until when in Unix milliseconds."""
+    """QR code as inline SVG, its target, and its expiry in Unix milliseconds."""
 
     svg: str
     url: str
@@ -241,7 +241,7 @@ class CodeTold(Payload):
 
 
 class CodeUseTold(Payload):
-    """Who used a code; C{timestamp} in Unix milliseconds."""
+    """User of a code; C{timestamp} in Unix milliseconds."""
 
     ip: str
     ua: str
@@ -249,27 +249,28 @@ class CodeUseTold(Payload):
 
 
 class CliTold(Payload):
-    """An entry of the registry, and whether it is gone."""
+    """Entry of the registry; a flag says that it was removed."""
 
     id: str
     deleted: bool
 
 
 class InstallTold(Payload):
-    """The CLI that is installed."""
+    """CLI that is being installed."""
 
     id: str
 
 
 class InstallOutputTold(InstallTold):
-    """What the install command printed."""
+    """Output of the install command."""
 
     data: str
 
 
 class InstallEndTold(InstallTold):
-    """Whether it worked; C{status} is C{null} where the command has no exit status, C{path} is
-    where the program is now."""
+    """Result of an installation; C{status} is C{null} if the command has no exit status, C{path} is
+    the program's path.
+    """
 
     ok: bool
     status: int | None
@@ -277,25 +278,25 @@ class InstallEndTold(InstallTold):
 
 
 class SettingsTold(Payload):
-    """Every setting."""
+    """Complete settings."""
 
 
 class WebhookTold(Payload):
-    """The webhook."""
+    """Webhook of the event."""
 
 
 class SyncTold(Payload):
-    """What a sync of MCP servers did."""
+    """Result of a sync of MCP servers."""
 
 
 class OfferTold(Payload):
-    """How many sessions can be brought back."""
+    """Number of sessions that can be restored."""
 
     sessions: int
 
 
 class ProgressTold(Payload):
-    """The session that is being brought back, after C{done} of C{total}."""
+    """Session that is being restored, after C{done} of C{total}."""
 
     session_id: str
     done: int
@@ -303,7 +304,7 @@ class ProgressTold(Payload):
 
 
 class ReportTold(Payload):
-    """How many sessions were brought back, and how many not."""
+    """Numbers of sessions that were restored and that failed."""
 
     restored: int
     skipped: int
@@ -321,7 +322,7 @@ class SessionNamed(Payload):
 
 
 class SwapTold(Payload):
-    """The model that an endpoint has loaded no more, and its owner's live sessions that use it."""
+    """Model that an endpoint has unloaded, and the owner's live sessions that use it."""
 
     endpoint_id: str
     model_id: str
@@ -329,10 +330,10 @@ class SwapTold(Payload):
 
 
 class StateTold(Payload):
-    """The state that a client begins with (protocol-state)."""
+    """Initial state of a client (protocol-state)."""
 
 
 class Beat(Payload):
-    """The time of writing, in Unix milliseconds."""
+    """Time of sending, in Unix milliseconds."""
 
     t: int

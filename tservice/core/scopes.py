@@ -1,4 +1,4 @@
-"""What a token may be allowed to do: one scope an operation."""
+"""Scopes of tokens; each operation needs one scope."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ class Scope(StrEnum):
     """A part of the API.  None of them goes beyond what the token's owner may do."""
 
     SESSIONS_READ = "sessions:read"
-    """Lists, records, terminal text and the state that a client begins with."""
+    """Lists, records, terminal text and a client's initial state."""
     SESSIONS_INPUT = "sessions:input"
     """Typing, keys, sizes, and the terminal's WebSocket."""
     SESSIONS_MANAGE = "sessions:manage"
-    """Making, starting, changing and ending sessions."""
+    """Creating, starting, changing and ending sessions."""
     WAITS = "waits"
     EVENTS = "events"
     SETTINGS = "settings"
@@ -21,12 +21,13 @@ class Scope(StrEnum):
     GIT = "git"
     APPROVALS = "approvals"
     ADMIN = "admin"
-    """Some of what only admins may: never who comes in, see L{tservice.http.reach}."""
+    """Some operations for admins, never access control; see L{tservice.http.reach}."""
 
 
 READING = frozenset({Scope.SESSIONS_READ, Scope.WAITS, Scope.EVENTS, Scope.GIT, Scope.APPROVALS})
-"""Scopes whose safe methods a token that is bound to sessions may use beyond those sessions'
-own routes: their handlers leave out what the caller may not reach."""
+"""Scopes whose safe methods a session-bound token may use outside the routes of its sessions; the
+handlers omit items that the caller may not access.
+"""
 
 BOUND = READING | {Scope.SESSIONS_INPUT, Scope.SESSIONS_MANAGE}
-"""Scopes that make sense for a token that is bound to sessions."""
+"""Scopes that make sense for a session-bound token."""

@@ -1,4 +1,4 @@
-"""Services that lean on each other, started bottom up and stopped top down."""
+"""Services that depend on each other, started in order and stopped in reverse order."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 STOP_LIMIT = 10.0
-"""Seconds that one service may take to stop before the ones below it are stopped anyway."""
+"""Seconds that one service may take to stop before the services below it are stopped anyway."""
 
 
 class ServiceStack(MultiService):
-    """Like L{MultiService}, but each child is stopped only when those above it have ended.
+    """Variant of L{MultiService} that stops each child only after those above it have stopped.
 
-    A child that fails or hangs while stopping is logged and passed over, so that the store is
-    always closed and the lock always released.
+    A child that fails or hangs while stopping is logged and skipped, so that the store is always
+    closed and the lock always released.
     """
 
     _log = Logger()
@@ -45,7 +45,7 @@ class ServiceStack(MultiService):
 
 
 class Closing(Service):
-    """Gives what is no service itself a place in the order of a stop."""
+    """Service that calls a close function at its position in the stop order."""
 
     def __init__(self, name: str, close: Callable[[], object]) -> None:
         """@param close: called once at the stop; may return a Deferred."""

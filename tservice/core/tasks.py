@@ -1,4 +1,4 @@
-"""Starting a coroutine that nobody awaits, without losing its errors."""
+"""Background coroutines whose errors are logged."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _T = TypeVar("_T")
 
 
 def spawn(work: Coroutine[Any, Any, _T], log: Logger, what: str) -> Deferred[_T | None]:
-    """Run C{work} now; a failure is logged as C{what}, a cancellation is not an error.
+    """Run C{work} in the background; a failure is logged as C{what}, a cancellation is not an
+    error.
 
-    @return: fires when the work is over, with its result or C{None}; never errbacks.
+    @return: fires with the result, or C{None} after a failure; never errbacks.
     """
 
     def report(failure: Failure) -> None:

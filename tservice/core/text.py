@@ -1,56 +1,59 @@
-"""Texts that people and programs give and that are shown again."""
+"""Checks and shortening of texts from users and programs that are displayed later."""
 
 import re
 import unicodedata
 
 LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*"
-"""A regular expression: one line without control characters, those that force a direction of
-writing included."""
+"""Regular expression of one line without control characters, including those that force the writing
+direction.
+"""
 
 CASE_NAME = r"[^\x00-\x2c./\x3a-\x40\x5b-\x5e\x60\x7b-\x9f\u2028\u2029]+"
-"""A regular expression: what may be the name of a case that is there (protocol-cases)."""
+"""Regular expression of the name of an existing case (protocol-cases)."""
 
 JOINERS = "\u200c\u200d"
-"""Signs that are not printed and yet part of words: Persian has them, and many emoji."""
+"""Invisible characters that are part of words, in Persian and in many emoji."""
 
 _MARKS = ("Mn", "Mc", "Me")
 
 _HARMFUL = re.compile(
-    # Control characters but tab and line feed: terminals act on them.
+    # Control characters except tab and line feed: terminals interpret them.
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f"
-    # Directions of writing that are forced on what follows: the order that is read is not the one
-    # that runs.  Marks of right-to-left scripts are not among them.
+    # Overrides of the writing direction: the displayed order differs from the executed one.
+    # Marks of right-to-left scripts are allowed.
     r"\u202a-\u202e\u2066-\u2069"
-    # Halves of surrogate pairs: no encoding takes them.
+    # Lone surrogates: no encoding accepts them.
     r"\ud800-\udfff]"
 )
 
 
 def defused(text: str) -> str:
-    """A program's words, of several lines perhaps, without what does harm where they are shown.
+    """Return a program's output, possibly of several lines, with harmful characters replaced.
 
-    Each such character becomes U+FFFD, so that a text which hid something does not look innocent.
+    Each such character becomes U+FFFD, so that a manipulated text does not look innocent.
     """
     return _HARMFUL.sub("\ufffd", text)
 
 
 VERSION_LENGTH = 40
-"""Characters of a version."""
+"""Limit on a version in characters."""
 
 
 def version_in(pattern: str, printed: str) -> str | None:
-    """The version in what a program printed: the one group of C{pattern} (protocol-clis)."""
+    """Return the version in a program's output: the one group of C{pattern} (protocol-clis)."""
     found = re.search(pattern, printed, re.MULTILINE)
     return None if found is None or not found[1] else found[1][:VERSION_LENGTH]
 
 
 def is_mark(character: str) -> bool:
-    """Return whether C{character} belongs to the one before: accents, vowel signs, joiners."""
+    """Return whether C{character} belongs to the preceding one: accents, vowel signs, joiners."""
     return unicodedata.category(character) in _MARKS or character in JOINERS
 
 
 def cut_between(text: str, limit: int) -> str:
-    """Return at most C{limit} characters of C{text}; no letter loses its accent or vowel sign."""
+    """Return at most C{limit} characters of C{text} without splitting a letter from its accent or
+    vowel sign.
+    """
     if len(text) <= limit:
         return text
     end = limit
@@ -60,9 +63,10 @@ def cut_between(text: str, limit: int) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return C{text} in at most C{limit} characters; a longer one ends in an ellipsis.
+    """Return C{text} in at most C{limit} characters; a longer text ends in an ellipsis.
 
-    It is cut at a blank where one stands in the last third.  Many languages write none, or few.
+    The text is cut at a blank if there is one in the last third.  Many languages use no blanks, or
+    few.
     """
     if len(text) <= limit:
         return text
@@ -73,25 +77,27 @@ def shorten(text: str, limit: int) -> str:
 
 
 MARK_LENGTH = 32
-"""Characters that the mark of L{cut_marked} takes at most."""
+"""Longest note of missing characters that L{cut_marked} appends."""
 
 
 def kept_of(text: str, limit: int) -> str:
-    """Return what L{cut_marked} leaves of C{text}."""
+    """Return the part of C{text} that L{cut_marked} keeps."""
     return text if len(text) <= limit else cut_between(text, limit - MARK_LENGTH)
 
 
 def cut_marked(text: str, limit: int) -> str:
-    """Return C{text} in at most C{limit} characters; a longer one ends in how many are missing."""
+    """Return C{text} in at most C{limit} characters; a longer text ends with the number of missing
+    ones.
+    """
     kept = kept_of(text, limit)
     missing = len(text) - len(kept)
     return f"{kept}… ({missing} more characters)" if missing else text
 
 
 def ascii_word(text: str) -> str:
-    """Return C{text} in small ASCII letters and digits, with C{-} for all others.
+    """Return C{text} in lower-case ASCII letters and digits, with C{-} for all other characters.
 
-    Accents are left out; what has no ASCII letter gives nothing.
+    Accents are dropped; characters without an ASCII letter give nothing.
     """
     plain = unicodedata.normalize("NFKD", text.casefold())
     letters = "".join(each for each in plain if not is_mark(each))

@@ -1,4 +1,4 @@
-"""Calls that are due later, and letting them be."""
+"""Delayed calls and their cancellation."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 
 def cancel(call: IDelayedCall | None) -> None:
-    """Let a call be that may have been made already, or was never set."""
+    """Cancel a delayed call unless it is C{None} or has already run."""
     if call is not None and call.active():
         call.cancel()
 
 
 class Timers:
-    """Calls that are due later, one under a name; their owner clears them at its end."""
+    """Delayed calls by name; the owner clears them at its end."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
@@ -24,7 +24,7 @@ class Timers:
         return name in self._calls
 
     def set(self, name: str, seconds: float, call: Callable[..., object], *args: object) -> None:
-        """Make C{call} in C{seconds}, in place of what was due under that name."""
+        """Run C{call} in C{seconds}, replacing the pending call of that name."""
 
         def due() -> None:
             del self._calls[name]
@@ -34,10 +34,10 @@ class Timers:
         self._calls[name] = self._clock.callLater(seconds, due)
 
     def stop(self, name: str) -> None:
-        """Nothing is due under that name."""
+        """Cancel the pending call of that name."""
         cancel(self._calls.pop(name, None))
 
     def clear(self) -> None:
-        """Nothing is due."""
+        """Cancel all pending calls."""
         for name in tuple(self._calls):
             self.stop(name)

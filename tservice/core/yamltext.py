@@ -1,4 +1,4 @@
-"""YAML that is packaged with the program."""
+"""Parsing of YAML files that are packaged with the program."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import yaml
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's is ten times as fast; a PyYAML that was built without it has only its own."""
+"""Loader of libyaml if available, which is ten times as fast as PyYAML's."""
 
 
 def parse_yaml(text: str) -> Any:
-    """What a packaged file says: plain values only.
+    """Return the content of a packaged YAML file: plain values only.
 
-    @raise yaml.YAMLError: it is no YAML.
+    @raise yaml.YAMLError: it is not valid YAML.
     """
     return yaml.load(text, Loader=_LOADER)  # noqa: S506 - it is a safe one either way

@@ -1,4 +1,4 @@
-"""The zone that the service's wall times are told in, and its name."""
+"""Time zone of the service's wall-clock times, and its name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 LOCAL_TIME = Path("/etc/localtime")
-"""By custom a link into the folder of zones, whose path below it is the zone's name."""
+"""Usually a link into the folder of zones; the path below that folder is the zone's name."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ZONES = "zoneinfo/"
 
 
 def local_zone(environ: Mapping[str, str]) -> tzinfo:
-    """The machine's zone: C{TZ}, else its own; UTC where neither is known."""
+    """Return the machine's zone: C{TZ}, else its configured one; UTC if neither is known."""
     name = environ.get("TZ", "").lstrip(":")
     try:
         if name:
@@ -27,10 +27,10 @@ def local_zone(environ: Mapping[str, str]) -> tzinfo:
 
 
 def zone_name(zone: tzinfo, at: int, local_time: Path = LOCAL_TIME) -> str:
-    """What a client's own calendar knows the zone by: C{Europe/Berlin}, else C{+02:00}.
+    """Return the name that a client's calendar knows the zone by: C{Europe/Berlin}, else C{+02:00}.
 
     @param at: Unix milliseconds; an offset is that of this moment.
-    @param local_time: where the name of the machine's own zone is looked for.
+    @param local_time: the link that names the machine's zone.
     """
     if zone is UTC:
         return "UTC"
@@ -39,7 +39,7 @@ def zone_name(zone: tzinfo, at: int, local_time: Path = LOCAL_TIME) -> str:
 
 
 def _linked(zone: tzinfo, at: int, local_time: Path) -> str | None:
-    """The name that the link leads to, if what it names shows the same time."""
+    """Return the name that the link leads to, if that zone has the same offset."""
     _, found, name = str(local_time.resolve()).rpartition(_ZONES)
     try:
         named = ZoneInfo(name) if found else None

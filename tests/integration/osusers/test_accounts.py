@@ -37,7 +37,7 @@ class AccountTests(SynchronousTestCase):
         locked, homeless = self.people.make("/usr/sbin/nologin"), self.people.make()
         homeless.home.rmdir()
         for name, why in (
-            ("root", "osUser: root is root, from whom nothing is apart"),
+            ("root", "osUser: root is root, which cannot be isolated"),
             ("no-such-user", "osUser: there is no OS user 'no-such-user'"),
             ("a\0b", "osUser: there is no OS user"),
             (locked.name, f"osUser: {locked.name} may not log in: its shell is /usr/sbin/nologin"),
@@ -68,12 +68,12 @@ class AccountTests(SynchronousTestCase):
         self.assertEqual(pid, self.service.pid("ann", living))
         self.assertIn(pid, processes_of(self.ann.uid))
         typing = ("ann", "POST", f"/api/sessions/{living}/input", {"input": "echo ba''d\r"})
-        self.assertIn("osUser: the account has another one", self.refused(*typing))
+        self.assertIn("osUser: the account's OS user changed", self.refused(*typing))
         self.service.type(ADMIN, living, "echo go''od")
         self.service.shows("ann", living, "good")
         self.assertNotIn("bad", self.service.screen("ann", living))
         start = f"/api/sessions/{resting}/interactive"
-        self.assertIn("osUser: the account has another one", self.refused("ann", "POST", start))
+        self.assertIn("osUser: the account's OS user changed", self.refused("ann", "POST", start))
         self.service.good(ADMIN, "PATCH", f"{USERS}/ann", {"osUser": self.ann.name})
         self.service.type("ann", living, "echo be''tter")
         self.service.shows("ann", living, "better")
@@ -107,7 +107,7 @@ class AccountTests(SynchronousTestCase):
         for method, path in (("POST", "interactive"), ("GET", "files"), ("GET", "git-status"),
                              ("GET", "file-raw?path=.profile")):  # fmt: skip
             found = self.refused("ann", method, f"/api/sessions/{before}/{path}")
-            self.assertIn("osUser: the account has another one", found, path)
+            self.assertIn("osUser: the account's OS user changed", found, path)
         self.assertEqual([], processes_of(self.ann.uid))
 
     def test_a_user_who_is_gone(self) -> None:

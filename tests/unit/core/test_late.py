@@ -11,7 +11,7 @@ class LateTests(SynchronousTestCase):
     def test_it_is_there_once_it_was_set(self) -> None:
         late: Late[int] = Late("the number")
         error = self.assertRaises(RuntimeError, late)
-        self.assertEqual("the number is not there yet", str(error))
+        self.assertEqual("the number is not bound yet", str(error))
         self.assertEqual(7, late.set(7))
         self.assertEqual(7, late())
 

@@ -45,7 +45,7 @@ class WorkersTests(WorkspaceCase):
             asked = Deferred.fromCoroutine(workers.of(workspace))
             refused = self.failureResultOf(asked, ServiceError).value
             self.assertEqual(ErrorCode.OPERATION_FAILED, refused.code)
-            self.assertIn("osUser: the account has another one", refused.message)
+            self.assertIn("osUser: the account's OS user changed", refused.message)
 
     def test_what_is_out_of_reach(self) -> None:
         for kind, reason in ((PlaceKind.REMOTE, "remote"), (PlaceKind.CONTAINER, "docker")):

@@ -1,1 +1,1 @@
-"""What the operator chose, and where it was written."""
+"""Operator's configuration and its sources."""

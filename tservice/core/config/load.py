@@ -20,12 +20,12 @@ CREDENTIAL = "tservice.password"
 PANE_VARIABLES = frozenset(
     {"SERVICE_MUX", "SERVICE_SESSION_ID", "SERVICE_API_URL", "SERVICE_HOOK_SECRET_FILE"}
 )
-"""What a service that was started inside a pane of another one finds and must not read."""
+"""Variables that a service started inside another service's pane finds and must ignore."""
 
 
 @frozen(kw_only=True)
 class Loaded:
-    """The configuration, and what was odd about it but did not stop the start."""
+    """Configuration, with warnings about problems that do not stop the start."""
 
     config: Config
     warnings: tuple[str, ...]
@@ -34,8 +34,8 @@ class Loaded:
 def load(options: Mapping[str, object], environ: Mapping[str, str], home: Path) -> Loaded:
     """Merge every layer into one L{Config}.
 
-    @param options: what the command line gave, by setting name, and C{config}, the YAML file.
-    @raise StartError: one line that names the setting, where it came from, and the rule.
+    @param options: the values from the command line by setting name, and C{config}, the YAML file.
+    @raise StartError: one line that names the setting, its source and the broken rule.
     """
     table = settings()
     values: dict[str, object] = _from_credential(environ)
@@ -57,7 +57,7 @@ def load(options: Mapping[str, object], environ: Mapping[str, str], home: Path) 
 
 
 def _from_yaml(where: str, file: Path, table: tuple[Setting, ...]) -> dict[str, object]:
-    import yaml  # takes longer to import than everything else here, and few have a file
+    import yaml  # slow to import, and few operators use a file
 
     try:
         text = file.read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ def _from_yaml(where: str, file: Path, table: tuple[Setting, ...]) -> dict[str, 
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise StartError(f"{where}: must hold keys and values")
+        raise StartError(f"{where}: must be a mapping of keys to values")
     if document.get("password") is not None:
         _check_private(where, file)
     return _parsed_yaml(file, document, table)
@@ -95,7 +95,7 @@ def _parsed_yaml(
 
 
 def _from_environment(environ: Mapping[str, str], table: tuple[Setting, ...]) -> dict[str, object]:
-    """An empty variable counts as one that is not set."""
+    """Read the settings from environment variables; an empty variable counts as unset."""
     return {
         entry.attribute: _parse(entry, environ[entry.variable], entry.variable)
         for entry in table
@@ -120,9 +120,9 @@ def _from_credential(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _with_password(layer: dict[str, object], where: str, home: Path) -> dict[str, object]:
-    """The layer with its password file read, so that a layer's password is its last word.
+    """Return the layer with its password file read into C{password}.
 
-    @param where: what the password file is called in that layer.
+    @param where: the name of the password file setting in that layer.
     """
     file = layer.get("password_file")
     if not isinstance(file, Path):
@@ -136,7 +136,10 @@ def _with_password(layer: dict[str, object], where: str, home: Path) -> dict[str
 
 
 def _check_private(where: str, file: Path) -> None:
-    """@raise StartError: every user of the machine can read the password in C{file}."""
+    """Refuse a password file that every user of the machine can read.
+
+    @raise StartError: C{file} is readable by all users, or its mode cannot be read.
+    """
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
     except OSError as error:
@@ -165,7 +168,9 @@ def _parse(entry: Setting, raw: object, where: str) -> object:
 
 
 def _expand(path: Path, home: Path) -> Path:
-    """Absolute, with the home folder for C{~}: a daemon changes its current folder."""
+    """Return C{path} as absolute, with C{~} replaced by the home folder, since a daemon changes its
+    current folder.
+    """
     if path.parts[:1] == ("~",):
         return home.joinpath(*path.parts[1:])
     return path.absolute()

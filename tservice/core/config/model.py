@@ -1,8 +1,8 @@
-"""What the operator chose: one frozen record, made once at start.
+"""Operator's configuration: one frozen record, made once at start.
 
-The record is also the table of settings.  A field C{max_sessions} is the option
-C{--max-sessions}, the YAML key C{max-sessions} and the variable C{SERVICE_MAX_SESSIONS}; the
-help, the manual page, the sample file and the README's table are made from the same entry.
+The record is also the table of settings.  A field C{max_sessions} is the option C{--max-sessions},
+the YAML key C{max-sessions} and the variable C{SERVICE_MAX_SESSIONS}.  The help, the manual page,
+the sample file and the README's table are made from the same entry.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ PREFIX = "SERVICE_"
 
 @frozen(kw_only=True)
 class Setting:
-    """One entry of the table.
+    """Entry of the table of settings.
 
     @ivar name: the field's name with dashes: the YAML key and the long option.
-    @ivar flag: true for a truth value, which is an option without a value.
+    @ivar flag: true for a Boolean, which is an option without a value.
     @ivar many: true for a list.
     @ivar on_command_line: false for a secret, which every user could read there.
     @ivar in_environment: false where a variable of that name means something else.
@@ -40,12 +40,12 @@ class Setting:
 
     @property
     def variable(self) -> str:
-        """The environment variable, for example C{SERVICE_MAX_SESSIONS}."""
+        """Environment variable of the setting, for example C{SERVICE_MAX_SESSIONS}."""
         return PREFIX + self.name.upper().replace("-", "_")
 
     @property
     def attribute(self) -> str:
-        """The field of L{Config}."""
+        """Name of the setting's field in L{Config}."""
         return self.name.replace("-", "_")
 
 
@@ -57,7 +57,7 @@ def _setting(
     secret: bool = False,
     in_environment: bool = True,
 ) -> Any:
-    """An attrs field that carries its own entry of the table."""
+    """Return an attrs field whose metadata holds its entry in the table of settings."""
     entry = {
         "parse": parser,
         "help": text,
@@ -69,8 +69,9 @@ def _setting(
 
 @frozen(kw_only=True)
 class Config:
-    """The whole configuration; the figures are those of protocol-sessions, protocol-waits and
-    protocol-startup."""
+    """Complete configuration; defaults are those of protocol-sessions, protocol-waits and
+    protocol-startup.
+    """
 
     listen: tuple[str, ...] = _setting(
         (DEFAULT_LISTEN,),
@@ -189,7 +190,7 @@ class Config:
         parse.path,
         "File that names the boot of this machine; in a container one that each start writes anew.",
     )
-    # In a pane of another service, SERVICE_API_URL is that one's.
+    # In a pane of another service, SERVICE_API_URL is the address of that service.
     api_url: str | None = _setting(
         None,
         parse.url("http", "https"),
@@ -199,12 +200,12 @@ class Config:
 
     @property
     def has_login(self) -> bool:
-        """Whether anybody has to sign in."""
+        """True if callers have to sign in."""
         return self.multiuser or self.password is not None
 
 
 def settings() -> tuple[Setting, ...]:
-    """The table, in the order of L{Config}."""
+    """Return the table of settings in the order of L{Config}."""
     return tuple(
         Setting(
             name=entry.name.replace("_", "-"),

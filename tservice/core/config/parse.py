@@ -1,8 +1,7 @@
-"""From what an operator wrote to a value: one small parser per kind of setting.
+"""Parsers from an operator's raw value to a typed value, one for each kind of setting.
 
-A parser is given text (from the environment or the command line) or whatever YAML made of it,
-and raises C{ValueError} with the rule that was broken, never with the value itself: a value
-may be a secret.
+A parser takes text (from the environment or the command line) or a YAML value.  It raises
+C{ValueError} with the broken rule, never with the value itself: a value may be a secret.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def text(raw: object) -> str:
-    """One line of text without control characters."""
+    """Parse one line of text without control characters."""
     if not isinstance(raw, str) or not raw or _CONTROL.search(raw):
         raise ValueError("must be one line of text")
     return raw
 
 
 def user_name(raw: object) -> str:
-    """Basic authentication ends a user name at the first colon."""
+    """Parse a user name; it holds no colon, since Basic authentication ends the name there."""
     name = text(raw)
     if ":" in name:
         raise ValueError("must not hold a colon")
@@ -40,7 +39,7 @@ def user_name(raw: object) -> str:
 
 
 def boolean(raw: object) -> bool:
-    """A YAML truth value, or one of the usual words for it."""
+    """Parse a YAML Boolean, or one of the usual words for one."""
     if isinstance(raw, bool):
         return raw
     word = str(raw).lower() if isinstance(raw, str | int) else ""
@@ -52,7 +51,7 @@ def boolean(raw: object) -> bool:
 
 
 def whole(least: int, most: int) -> Parser:
-    """A whole number from C{least} to C{most}."""
+    """Return a parser of whole numbers from C{least} to C{most}."""
 
     def parse(raw: object) -> int:
         rule = f"must be a whole number from {least} to {most}"
@@ -68,7 +67,7 @@ def whole(least: int, most: int) -> Parser:
 
 
 def one_of(*words: str) -> Parser:
-    """One of C{words}, exactly."""
+    """Return a parser that accepts exactly one of C{words}."""
 
     def parse(raw: object) -> str:
         if not isinstance(raw, str) or raw not in words:
@@ -79,7 +78,7 @@ def one_of(*words: str) -> Parser:
 
 
 def list_of(item: Callable[[object], str]) -> Parser:
-    """A YAML list, or text with commas between the items; each is given to C{item}."""
+    """Return a parser of a YAML list or comma-separated text; each item is parsed by C{item}."""
 
     def parse(raw: object) -> tuple[str, ...]:
         if isinstance(raw, str):
@@ -92,12 +91,14 @@ def list_of(item: Callable[[object], str]) -> Parser:
 
 
 def path(raw: object) -> Path:
-    """A path; a leading C{~} is the home folder, filled in when the configuration is made."""
+    """Parse a path; a leading C{~} is the home folder and is expanded when the configuration is
+    made.
+    """
     return Path(text(raw))
 
 
 def export(raw: object) -> str:
-    """C{syslog}, or the absolute path of a file."""
+    """Parse C{syslog} or the absolute path of a file."""
     found = text(raw)
     if found != "syslog" and not Path(found).is_absolute():
         raise ValueError("must be syslog or an absolute path")
@@ -105,7 +106,7 @@ def export(raw: object) -> str:
 
 
 def host(raw: object) -> str:
-    """A host name, or a suffix that starts with a dot (protocol-hosts)."""
+    """Parse a host name, or a suffix that starts with a dot (protocol-hosts)."""
     name = text(raw).lower()
     if not _HOST.fullmatch(name):
         raise ValueError("must be host names or suffixes with a leading dot")
@@ -113,7 +114,9 @@ def host(raw: object) -> str:
 
 
 def local_origin(raw: object) -> str:
-    """C{http(s)://localhost[:port]}: cross-origin use is for localhost only (protocol-hosts)."""
+    """Parse C{http(s)://localhost[:port]}; cross-origin use is for localhost only
+    (protocol-hosts).
+    """
     parts = urlsplit(text(raw))
     rule = "must be origins on localhost, such as http://localhost:5173"
     if parts.scheme not in ("http", "https") or parts.hostname not in _LOCAL_HOSTS:
@@ -124,7 +127,7 @@ def local_origin(raw: object) -> str:
 
 
 def network(raw: object) -> str:
-    """An address or a network, such as C{10.0.0.0/8}."""
+    """Parse an address or a network, such as C{10.0.0.0/8}."""
     try:
         return str(ipaddress.ip_network(text(raw), strict=False))
     except ValueError:
@@ -132,7 +135,7 @@ def network(raw: object) -> str:
 
 
 def url_prefix(raw: object) -> str:
-    """The path that a reverse proxy serves us under, without a slash at its end."""
+    """Parse the path under which a reverse proxy serves the service, without a trailing slash."""
     if not isinstance(raw, str):
         raise ValueError("must be a path such as /tservice")
     prefix = raw.rstrip("/")
@@ -142,7 +145,7 @@ def url_prefix(raw: object) -> str:
 
 
 def url(*schemes: str) -> Parser:
-    """An absolute URL with one of C{schemes} and a host."""
+    """Return a parser of absolute URLs with one of C{schemes} and a host."""
 
     def parse(raw: object) -> str:
         address = text(raw)
@@ -155,7 +158,7 @@ def url(*schemes: str) -> Parser:
 
 
 def variable(raw: object) -> str:
-    """The name of an environment variable; those of the service itself never reach a pane."""
+    """Parse the name of an environment variable; the service's variables never reach a pane."""
     name = text(raw)
     if not _VARIABLE.fullmatch(name) or name.startswith("SERVICE_"):
         raise ValueError("must be names of environment variables, none starting SERVICE_")

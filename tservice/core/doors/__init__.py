@@ -1,1 +1,1 @@
-"""Threads for work that may hang, each kind behind a door of its own."""
+"""Thread pools for blocking work, one pool for each kind of work."""

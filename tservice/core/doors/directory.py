@@ -1,7 +1,7 @@
-"""What the system's database of users says, asked behind the door for names.
+"""Entries of the system's user database, looked up in the worker pool for names.
 
-The database may lie on another machine (LDAP), which may be away: a question holds up its asker,
-never the reactor.  What was answered last is remembered, for what runs goes on by it.
+The database may be remote (LDAP) and out of reach.  A lookup blocks only the request that needs it,
+never the reactor.  The last answers are cached, because running sessions depend on them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from twisted.logger import Logger
 from tservice.core.doors.threads import IThreads, NoThreads
 
 REMEMBERED = 1000
-"""Users that are remembered; the one asked about least lately is forgotten first."""
+"""Number of cached users; the least recently used entry is evicted first."""
 
 
 @frozen
@@ -28,7 +28,7 @@ class _Answer:
 
 
 class Directory:
-    """Answers from memory; L{refresh} asks."""
+    """Cache of the system's user database; L{refresh} queries the database."""
 
     _log = Logger()
 
@@ -37,27 +37,27 @@ class Directory:
         entry: Callable[[str], Any] = pwd.getpwnam,
         groups: Callable[[str, int], Sequence[int]] = os.getgrouplist,
     ) -> None:
-        """
-        @param entry: an account's line; C{KeyError} or C{ValueError} without one.
-        @param groups: the groups of a name and its first group.
+        """@param entry: returns the passwd entry of an account; raises C{KeyError} or C{ValueError}
+            without one.
+        @param groups: returns the groups of a name and its first group.
         """
         self._entry, self._groups = entry, groups
         self._threads: IThreads = NoThreads()
         self._known: dict[str, _Answer] = {}
 
     def use(self, threads: IThreads) -> None:
-        """Ask behind this door from now on."""
+        """Run all further lookups in C{threads}."""
         self._threads = threads
 
     async def refresh(self, name: str) -> None:
-        """Have what the system says of C{name} now.
+        """Query the database for C{name} and cache the answer.
 
         @raise ServiceError: 422, 429: it does not answer.
         """
         self._keep(name, await self._threads.run(partial(self._ask, name)))
 
     def entry(self, name: str) -> Any:
-        """The account's line as L{refresh} found it.
+        """Return the passwd entry that L{refresh} found.
 
         @raise KeyError: there is none.
         """
@@ -67,7 +67,7 @@ class Directory:
         return found
 
     def groups(self, name: str, gid: int) -> Sequence[int]:
-        """The groups that went with it."""
+        """Return the groups that L{refresh} found for the entry."""
         return self._recall(name).groups
 
     def _recall(self, name: str) -> _Answer:

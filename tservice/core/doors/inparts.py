@@ -1,7 +1,6 @@
-"""Sorting in a thread that lets the reactor's go on.
+"""Sorting in a worker thread without blocking the reactor's thread.
 
-One call of C{sorted} keeps the interpreter for as long as it takes, and with it everybody's
-terminals.
+One call of C{sorted} holds the interpreter lock while it runs, which would freeze every terminal.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 AT_ONCE = 4096
-"""Items that are sorted in one go: some milliseconds."""
+"""Number of items that are sorted in one call, which takes some milliseconds."""
 
 
 def in_order(items: Iterable[T], key: Callable[[T], Any] | None = None) -> Iterator[T]:
-    """C{items} as C{sorted} has them; between two of them others may go on."""
+    """Iterate over C{items} in the order of C{sorted}; other threads can run between two items."""
     left, parts = iter(items), list[list[Any]]()
     while part := list(islice(left, AT_ONCE)):
         part.sort(key=key)

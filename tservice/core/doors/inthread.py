@@ -1,4 +1,4 @@
-"""The door to folders as most callers know it: one call that is awaited."""
+"""Callables that run blocking work in the worker pool for files and return an awaitable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 
 class InThread(Protocol):
-    """Runs something that blocks; what it returns or raises comes back."""
+    """Runs blocking work and returns its result or raises its error."""
 
     def __call__(self, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
         """Run C{work} in a thread.
@@ -23,31 +23,31 @@ class InThread(Protocol):
 
 
 class InOwnThread(Protocol):
-    """As L{InThread}, for a session's folder."""
+    """Same as L{InThread}, for a session's folder."""
 
     def __call__(self, work: Callable[[], _T], at: str, owner: str | None, /) -> Awaitable[_T]:
         """Run C{work} in a thread.
 
-        @param at: as L{InThread} has it.
+        @param at: see L{InThread}.
         @param owner: the account whose folder it is (L{IThreads}).
         """
 
 
 class InPlace(Protocol):
-    """As L{InThread}, with the rights that sessions have in a place."""
+    """Same as L{InThread}, with the rights that sessions have in a location."""
 
     def __call__(
         self, place: Place, work: Callable[[], _T], at: str, owner: str | None, /
     ) -> Awaitable[_T]:
         """Run C{work} in a thread with the rights of C{place}.
 
-        @param at: as L{InThread} has it.
-        @param owner: as L{InOwnThread} has it.
+        @param at: see L{InThread}.
+        @param owner: see L{InOwnThread}.
         """
 
 
 def in_own_thread(threads: IThreads) -> InOwnThread:
-    """Through one door."""
+    """Return an L{InOwnThread} that uses one worker pool."""
 
     def run(work: Callable[[], _T], at: str, owner: str | None, /) -> Awaitable[_T]:
         return threads.run(work, at=at, owner=owner)
@@ -56,7 +56,7 @@ def in_own_thread(threads: IThreads) -> InOwnThread:
 
 
 def in_place(threads: IThreads) -> InPlace:
-    """Through one door."""
+    """Return an L{InPlace} that uses one worker pool."""
 
     def run(place: Place, work: Callable[[], _T], at: str, owner: str | None, /) -> Awaitable[_T]:
         return threads.run(partial(place.act, work), at=at, owner=owner)

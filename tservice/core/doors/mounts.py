@@ -1,6 +1,6 @@
-"""Which folders lie on another mount than the service's own, as the kernel tells it.
+"""Detection of folders on other mounts than the service's data, from the kernel's mount table.
 
-No mount is touched for that, so none can hold up who asks.
+No mount is touched for that, so a dead mount cannot block the caller.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ _ESCAPED = re.compile(rb"\\([0-7]{3})")
 
 
 class Mounts:
-    """Knows every mount by its device: one that is mounted twice hangs in both places."""
+    """Table of mounts by device; a device that is mounted twice hangs at both mount points."""
 
     def __init__(self, own: str, table: str = TABLE) -> None:
-        """
-        @param own: a folder of the service's, without which it can do nothing anyway.
-        """
+        """@param own: a folder of the service, without which it cannot work anyway."""
         self._own = os.path.realpath(own)
         self._table = open(table, "rb", buffering=0)  # noqa: SIM115
         self._changes = select.poll()
@@ -29,13 +27,13 @@ class Mounts:
         self._devices = self._read()
 
     def close(self) -> None:
-        """From now on nothing is known to lie elsewhere."""
+        """Close the table; afterwards every path counts as being on the service's mount."""
         self._table.close()
 
     def elsewhere(self, path: str) -> str:
-        """The device that C{path}, which is absolute, lies on by its words; C{""} for the own.
+        """Return the device of the absolute C{path}; C{""} for the device of the service's folder.
 
-        A symbolic link is not followed: its target would have to be asked.
+        Symbolic links are not followed, because reading one would touch the mount.
         """
         if self._table.closed:
             return ""

@@ -1,6 +1,6 @@
-"""Programs on C{PATH}, of which a folder may lie on a mount whose server is gone.
+"""Lookup of programs on C{PATH}, of which a folder may lie on a mount whose server is gone.
 
-Whoever looks into such a folder waits for ever, so the reactor's thread looks into none.
+Access to a folder on a dead mount blocks for ever, so the reactor's thread never does it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tservice.core.doors.reach import PROBE_SECONDS
 from tservice.core.doors.threads import Door, NoThreads
 
 Find = Callable[[str, str], Deferred[str | None]]
-"""Where a program is, by its name and a C{PATH}; C{None}: nowhere.
+"""Callable that returns the path of a program, given its name and a C{PATH}; C{None} if not found.
 
-May fail with a C{ServiceError}: 422: a folder does not answer; 429: too much waits.
+May fail with a C{ServiceError}: 422: a folder does not answer; 429: too many requests wait.
 """
 
 
 def finder(files: Door | NoThreads) -> Find:
-    """Looks for programs behind the door for files."""
+    """Return a function that looks for programs in the worker pool for files."""
 
     def find(name: str, path: str) -> Deferred[str | None]:
         look = partial(shutil.which, name, path=path)
@@ -34,9 +34,11 @@ def finder(files: Door | NoThreads) -> Find:
 
 
 def silent_folders(path: str, seconds: float = PROBE_SECONDS) -> list[str]:
-    """The folders of a C{PATH} that do not answer in time, for a start before there is a door.
+    """Return the folders of a C{PATH} that do not answer in time, for the start before a worker
+    pool runs.
 
-    @param seconds: for all of them together; this blocks as long where one is silent.
+    @param seconds: the limit for all folders together; this call blocks up to that time if one does
+        not answer.
     """
     folders = [folder for folder in dict.fromkeys(path.split(":")) if folder.startswith("/")]
     asked = {folder: Thread(target=_look, args=(folder,), daemon=True) for folder in folders}
@@ -54,5 +56,5 @@ def _await(threads: Iterable[Thread]) -> None:
 
 
 def _look(folder: str) -> None:
-    # A folder that a server serves is asked for by its content; that it is missing is an answer.
+    # The trailing "." makes a network mount query its server; a missing folder is an answer too.
     os.path.exists(os.path.join(folder, "."))

@@ -1,8 +1,9 @@
-"""Whether what a user named answers, asked behind the doors before the reactor's thread needs it.
+"""Reachability checks of user-named folders in worker threads, before the reactor's thread needs
+them.
 
-A folder may lie on a mount whose server is gone, and whoever looks at it then waits for ever.  So
-the folders of a request are touched in a thread first.  One that does not answer is refused, and
-remembered: no second thread is spent on it while the first one waits.
+A folder may lie on a mount whose server is gone, where every access blocks for ever.  The folders
+of a request are therefore touched in a thread first.  A folder that does not answer is refused and
+remembered, so no second thread is spent on it while the first one waits.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from tservice.core.places.place import Place, PlaceId
 from tservice.core.places.places import Places
 
 PROBE_SECONDS = 5.0
-"""What has not answered by then is as good as gone."""
+"""Time-out of a check in seconds; a folder that has not answered by then counts as unreachable."""
 
 
 class Reach(Protocol):
-    """What callers ask."""
+    """Interface of the reachability check."""
 
     def paths(
         self,
@@ -35,22 +36,22 @@ class Reach(Protocol):
         asker: str,
         seconds: float = PROBE_SECONDS,
     ) -> Awaitable[None]:
-        """Touch folders of a place with its rights; that they are missing is fine.
+        """Touch folders of a location with its rights; missing folders are fine.
 
-        Its home and what the service itself looks into are touched too; each mount by a thread of
-        its own, which says where it is: what hangs takes no thread from what does not.  Of a place
-        whose files are not this machine's nothing is touched: no thread of the service waits for
-        them.
+        The location's home and the service's search folders are touched too.  Each mount gets a
+        separate thread, so a mount that hangs delays no other.  If the files of a location are not
+        on this machine, nothing is touched, because no thread of the service waits for them.
 
-        Raises C{ServiceError}: 422 naming the one that does not answer; 429: too much waits.
+        Raises C{ServiceError}: 422 naming the folder that does not answer; 429: too many requests
+        wait.
 
         @param asker: the account that asks.
-        @param seconds: that all of them together may take.
+        @param seconds: the time limit for all of them together.
         """
 
 
 class NoReach:
-    """Everything answers: for tests."""
+    """Check for tests in which every folder answers."""
 
     async def paths(
         self,
@@ -71,7 +72,10 @@ async def _no_folders() -> Sequence[str]:
 
 @define(eq=False)
 class _Probe:
-    """@ivar at: what it touches; C{None} once it is through."""
+    """State of one check.
+
+    @ivar at: the folder being touched; C{None} once all have answered.
+    """
 
     at: str | None = None
 
@@ -79,16 +83,16 @@ class _Probe:
         for path in paths:
             self.at = path
             with suppress(OSError, ValueError):
-                # A folder that a server serves is asked for by its content.
+                # The trailing "." makes a network mount query its server.
                 os.stat(os.path.join(path, "."))
         self.at = None
 
 
 class DoorReach:
-    """See L{Reach}.
+    """Implementation of L{Reach} on the worker pool for files.
 
-    @param always: folders that every request leads to: those where programs are looked for, the
-        cases, the home.
+    @param always: returns the folders that every request depends on: program folders, the cases
+        folder, the home.
     """
 
     def __init__(self, places: Places, files: Door, always: Folders = _no_folders) -> None:
@@ -105,7 +109,7 @@ class DoorReach:
         await self._places.ask(place)
         found = self._places.find(place)
         if found is None or not found.near:
-            return  # whoever judges the place says that there is none
+            return  # the later check of the location reports that it does not exist
         home = str(found.home) if found.apart else ""
         named = list(dict.fromkeys(path for path in paths if path.startswith("/")))
         always = await self._always()
@@ -139,7 +143,7 @@ class DoorReach:
             raise silent(hangs) from None
 
     def _refuse_silent(self, place: PlaceId, paths: Iterable[str]) -> None:
-        # No more than the door has threads that hang.
+        # The number of entries is bounded by the threads of the pool that hang.
         self._silent = {key: probe for key, probe in self._silent.items() if probe.at == key[1]}
         for path in paths:
             if (place, path) in self._silent:

@@ -1,4 +1,4 @@
-"""Host names, looked up behind the door for names instead of the reactor's own threads."""
+"""Host name lookups in the worker pool for names instead of the reactor's thread pool."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from tservice.core.doors.threads import Door
 from tservice.core.errors import ServiceError
 
 PLACE = "hosts"
-"""Hosts have their share of the door, so that a dead name server leaves some to users."""
+"""Share of the pool for host lookups, so that a dead name server keeps no threads from user
+lookups.
+"""
 
 
 @frozen
 class _Pool:
-    """As much of a thread pool as the resolver asks for."""
+    """Part of the thread pool interface that the resolver needs."""
 
     door: Door
     place: str
@@ -41,11 +43,12 @@ class _Pool:
 @implementer(IHostnameResolver)
 @frozen
 class DoorResolver:
-    """Asks the system through a door; what does not answer is not found.
+    """Resolver that queries the system in a worker pool; a query that times out counts as not
+    found.
 
-    @ivar reactor: that the answers come back to.
-    @ivar place: whose share of the door is used.
-    @ivar ask: the system's own.
+    @ivar reactor: the reactor that receives the answers.
+    @ivar place: the share of the pool that is used.
+    @ivar ask: the system's lookup function.
     """
 
     reactor: Any
@@ -70,9 +73,10 @@ class DoorResolver:
 
 
 def asked_by(resolver: IHostnameResolver, owner: str | None) -> IHostnameResolver:
-    """C{resolver} for names that an account chose, which take nothing of the share of others.
+    """Return C{resolver} for names that an account chose, limited to that account's share of the
+    pool.
 
-    @param owner: C{None}: whoever runs the service chose them.
+    @param owner: C{None} if the operator of the service chose the names.
     """
     if owner is None or not isinstance(resolver, DoorResolver):
         return resolver

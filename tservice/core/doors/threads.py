@@ -1,13 +1,13 @@
-"""The doors to threads, for work that would hold up the reactor (architecture-doors).
+"""Thread pools for blocking work (architecture-doors).
 
-There is one door for each kind of work, so that what hangs behind one holds up nobody at another:
-a dead mount stops no sign-in.  A piece of work that takes too long is given up: its caller is told,
-and its thread, which nothing can end, is replaced, up to a bound.  The threads are daemons: the end
-of the program waits for none that hangs.
+There is one pool for each kind of work, so work that hangs in one pool delays no other kind: a dead
+mount stops no sign-in.  Work that takes too long is given up: its caller gets an error, and its
+thread, which cannot be ended, is replaced, up to a bound.  The threads are daemons, so the end of
+the program waits for none that hangs.
 
-What hangs takes half of a share at most, so that whoever has a dead mount works on elsewhere.  Of
-another mount than the service's own that is so from the first moment on.  One that is reached by a
-link, or lies below the folder, shows only when work is given up.
+Hanging work uses at most half of a share, so the user of a dead mount can continue in other
+folders.  For mounts other than the service's this limit holds from the start.  A mount that is
+reached by a link, or lies below the folder, is noticed only when work is given up.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from zope.interface import Interface, implementer
 from tservice.core.errors import ErrorCode, ServiceError, failed
 
 SIZE = 2
-"""Hashes at a time: they are bound by the processor, not by waiting."""
+"""Number of concurrent hashes; they are bound by the processor, not by waiting."""
 LATE_SECONDS = 5.0
-"""When all that one share may have on a mount has been out for so long, nobody waits behind it."""
+"""Seconds after which queued work for a mount is refused, if all threads that one share may have on
+it are still busy.
+"""
 
 _T = TypeVar("_T")
 
@@ -42,34 +44,35 @@ def _nowhere(path: str) -> str:
 
 
 class IThreads(Interface):
-    """Runs work beside the reactor."""
+    """Runs work outside the reactor's thread."""
 
     def run(work: Callable[[], Any], *, at: str = "", owner: str | None = None) -> Deferred[Any]:
-        """The result of C{work}, which must touch nothing that the reactor's thread uses.
+        """Run C{work} in a thread; it must touch nothing that the reactor's thread uses.
 
-        The Deferred may fail with a L{ServiceError}: 429: too much waits; 422: it took too long,
-        or C{at} does not answer.
+        The Deferred fires with the result.  It may fail with a L{ServiceError}: 429: too many
+        requests wait; 422: the work took too long, or C{at} does not answer.
 
-        @param at: the folder of a user that it touches.  While work there is given up and hangs,
-            no more is sent after it; and it has a share of its own.  Of each mount but the
-            service's own, half a share is had at a time.
-        @param owner: the account whose folder it is, among several: all of an account's folders
-            have one share, or many that hang would take every thread.
+        @param at: the user's folder that the work touches.  While earlier work there is given up
+            and hangs, no more is started; the folder has a separate share.  For each mount other
+            than the service's, half a share is available at a time.
+        @param owner: the account whose folder it is, among several.  All folders of an account have
+            one share; otherwise many that hang would use up all threads.
         """
 
 
 @frozen(kw_only=True)
 class DoorBounds:
-    """What one door lets in.
+    """Limits of one pool.
 
-    @ivar threads: pieces of work at a time, not counting those that are slow or were given up.
-    @ivar stuck: threads of these that are replaced; beyond, they count as busy.
-    @ivar slow: seconds after which work that goes on is replaced; C{None}: once it is given up.
-    @ivar share: threads that one place may have.  Those that hang at one folder count as half of
+    @ivar threads: concurrent work items, not counting slow ones and those that were given up.
+    @ivar stuck: how many of these threads are replaced; any more count as busy.
+    @ivar slow: seconds after which a running thread is replaced; C{None}: once its work is given
+        up.
+    @ivar share: threads that one share may have.  Threads that hang at one folder count as half of
         it at most.
-    @ivar queue: pieces that wait, of one place half of them, and half of these for one mount; one
-        more is refused with 429.
-    @ivar seconds: that a piece waits at most, and then runs at most; C{None}: for ever.
+    @ivar queue: number of waiting items; one share has half of them, and one mount half of these.
+        Further items are refused with 429.
+    @ivar seconds: longest time that an item may wait and run together; C{None}: no limit.
     """
 
     threads: int
@@ -81,17 +84,19 @@ class DoorBounds:
 
     @property
     def half(self) -> int:
-        """Of a share: what one mount has at most, and what all that hangs at one folder counts."""
+        """Half of a share: the limit for one mount, and the most that work hanging at one folder
+        counts.
+        """
         return max(1, (self.share or 0) // 2)
 
 
 @frozen(kw_only=True)
 class State:
-    """How a door stands.
+    """Usage figures of a pool.
 
-    @ivar threads: alive.
-    @ivar stuck: of them, those whose work was given up.
-    @ivar oldest: seconds since the oldest work that runs was begun.
+    @ivar threads: threads alive.
+    @ivar stuck: threads among them whose work was given up.
+    @ivar oldest: seconds since the oldest running work was started.
     """
 
     threads: int
@@ -103,7 +108,10 @@ class State:
 
 @define(eq=False)
 class _Job:
-    """@ivar mount: whose it is, and where, on another mount than the service's own."""
+    """Work item of a pool.
+
+    @ivar mount: the share and the device, if the folder is on another mount than the service's.
+    """
 
     work: Callable[[], Any]
     place: str
@@ -120,7 +128,7 @@ class _Job:
 
 @implementer(IThreads)
 class Door(Service):
-    """Threads for one kind of work, each piece in one of its own."""
+    """Thread pool for one kind of work; each work item runs in a separate thread."""
 
     def __init__(
         self,
@@ -130,9 +138,8 @@ class Door(Service):
         bounds: DoorBounds,
         elsewhere: Elsewhere = _nowhere,
     ) -> None:
-        """
-        @param reactor: provides IReactorTime and IReactorFromThreads.
-        @param what: what does not answer, as callers are told it.
+        """@param reactor: provides IReactorTime and IReactorFromThreads.
+        @param what: the resource that error texts name when it does not answer.
         """
         self.setName(f"door {name}")
         self.label = name
@@ -156,9 +163,9 @@ class Door(Service):
     ) -> Deferred[_T]:
         """See L{IThreads}.
 
-        @param place: who asks; none has more than its share of the threads.  C{owner}, else C{at}
-            where it is left out.
-        @param seconds: in place of the door's own bound.
+        @param place: the share to use; by default C{owner}, else C{at}.  No share may use more than
+            its part of the threads.
+        @param seconds: replaces the pool's time limit.
         """
         if self._closed:
             return fail(failed("the service is stopping"))
@@ -184,7 +191,7 @@ class Door(Service):
 
     @property
     def state(self) -> State:
-        """How it stands now."""
+        """Current usage figures."""
         now = self._reactor.seconds()
         stuck = sum(job.given_up for job in self._begun)
         return State(
@@ -196,7 +203,7 @@ class Door(Service):
         )
 
     def stopService(self) -> Deferred[None]:
-        """Begin nothing more; fires once nothing runs but what was given up."""
+        """Start no further work; the Deferred fires once only given-up work is running."""
         super().stopService()
         self._closed = True
         for job in tuple(self._waiting):
@@ -206,7 +213,7 @@ class Door(Service):
         self._look_empty()
         return self._empty
 
-    # -- inside
+    # -- internals
 
     def _next(self) -> None:
         for job in tuple(self._waiting):
@@ -228,7 +235,7 @@ class Door(Service):
         return self._crowded() if self._is_crowded(job) else None
 
     def _hangs(self, job: _Job) -> bool:
-        """Whether it would be sent after others that hang."""
+        """Return whether the work would only wait for other work that hangs."""
         if job.at and any(each.given_up and each.at == job.at for each in self._begun):
             return True
         return self._fills(job, [each for each in self._begun if each.late])
@@ -250,13 +257,15 @@ class Door(Service):
         return not self._fills(job, self._begun) and self._taken(job.place) < share
 
     def _fills(self, job: _Job, those: list[_Job]) -> bool:
-        """Whether they have all that one may have on the mount of C{job}."""
+        """Return whether C{those} use all threads that one share may have on the mount of
+        C{job}.
+        """
         if self._bounds.share is None or job.mount is None:
             return False
         return sum(each.mount == job.mount for each in those) >= self._bounds.half
 
     def _taken(self, place: str) -> int:
-        """Threads of C{place}, as far as they count."""
+        """Return the number of threads that count for C{place}."""
         own = [job for job in self._begun if job.place == place]
         hanging = Counter(job.at for job in own if job.given_up and job.at)
         counted = sum(min(count, self._bounds.half) for count in hanging.values())
@@ -270,7 +279,7 @@ class Door(Service):
         threading.Thread(target=self._work, args=(job,), name=name, daemon=True).start()
 
     def _work(self, job: _Job) -> None:
-        """In the thread."""
+        """Run the work in its thread and pass the result to the reactor."""
         result: Any
         try:
             result = job.work()
@@ -310,16 +319,16 @@ class Door(Service):
         self._shut()
 
     def _shut(self) -> None:
-        """Who waits to be sent after those that hang would only hang as well."""
+        """Refuse queued work that would only wait for other work that hangs."""
         for job in tuple(self._waiting):
-            # Who was told before may have had it dropped.
+            # A caller that was notified earlier in this loop may have cancelled the job.
             if job in self._waiting and self._hangs(job):
                 self.refused += 1
                 self._waiting.remove(job)
                 self._end(job, Failure(silent(job.at)))
 
     def _drop(self, job: _Job) -> None:
-        """Its caller left; what has begun goes on."""
+        """Remove cancelled work from the queue; running work continues."""
         if job in self._waiting:
             self._waiting.remove(job)
             self._stop_timer(job)
@@ -330,7 +339,7 @@ class Door(Service):
             job.done.callback(result)
 
     def _set_timer(self, job: _Job) -> None:
-        """For what has begun: be back when it has been out too long once more."""
+        """Set the timer of running work to its next time limit."""
         self._stop_timer(job)
         stages = self._stages(job)
         if stages:
@@ -339,7 +348,9 @@ class Door(Service):
             job.timer = self._reactor.callLater(left, step, job)
 
     def _stages(self, job: _Job) -> list[tuple[float, Callable[[_Job], None]]]:
-        """What is to come of it, and after how many seconds; of two at a time the first."""
+        """Return the pending time limits of the work, in seconds after its start, with their
+        actions; of two at the same time the first wins.
+        """
         found: list[tuple[float, Callable[[_Job], None]]] = []
         if job.limit is not None:
             found.append((job.limit, self._give_up))
@@ -361,36 +372,35 @@ class Door(Service):
             self._empty.callback(None)
 
     def _crowded(self) -> ServiceError:
-        text = f"too many requests wait for {self.what} already; try again"
+        text = f"too many requests are waiting for {self.what}; try again later"
         return ServiceError(ErrorCode.RATE_LIMITED, text)
 
 
 def silent(at: str) -> ServiceError:
-    """What is said of a folder that does not answer."""
+    """Return the error for a folder that does not answer."""
     return failed(f"{at} does not answer; is it on a mount whose server is gone?")
 
 
 HASHING = DoorBounds(threads=SIZE, queue=1024)
-"""Who waits for a hash is bounded where hashes are asked for, place by place."""
+"""Limits for hashing; the callers bound their own queues separately."""
 NAMES = DoorBounds(threads=10, stuck=6, share=4, queue=128, seconds=10.0)
 FILES = DoorBounds(threads=6, stuck=60, slow=1.0, share=4, queue=256, seconds=30.0)
-"""An account has six threads that hang at most: four in one folder, which count as two, and two in
-another.  So ten of them leave all threads to others, each of theirs after a second.
+"""Limits for files.  An account has at most six threads that hang: four in one folder, which count
+as two, and two in another.  If ten such accounts hang, all threads are still free for others,
+each after a second.
 """
 
 
 class Doors(MultiService):
-    """Every door.
+    """Complete set of thread pools.
 
-    @ivar hashing: for what the processor works on: passwords, seals of messages.
-    @ivar names: for the system's word on hosts and users, which may come over a network.
+    @ivar hashing: for work of the processor: password hashes and message signatures.
+    @ivar names: for lookups of hosts and users, which may come over a network.
     @ivar files: for folders and files that users named.
     """
 
     def __init__(self, reactor: Any, elsewhere: Elsewhere = _nowhere) -> None:
-        """
-        @param elsewhere: tells the mounts of folders that users named.
-        """
+        """@param elsewhere: returns the mount of a folder that a user named."""
         super().__init__()
         self.hashing = Door(reactor, "hashing", "the processor", HASHING)
         self.names = Door(reactor, "names", "the system's directory of names", NAMES)
@@ -400,13 +410,13 @@ class Doors(MultiService):
 
     @property
     def all(self) -> tuple[Door, ...]:
-        """In a fixed order."""
+        """Every pool in a fixed order."""
         return (self.hashing, self.names, self.files)
 
 
 @implementer(IThreads)
 class NoThreads:
-    """Runs everything at once, in the caller's thread: for tests and for the start."""
+    """Runs work synchronously in the caller's thread: for tests and for the start."""
 
     def run(
         self,

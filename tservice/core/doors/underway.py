@@ -1,4 +1,4 @@
-"""How much of one owner may be under way at once."""
+"""Limit on the concurrent operations of one owner."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from tservice.core.errors import ErrorCode, ServiceError
 
 
 class UnderWay:
-    """Things under way, by whose they are."""
+    """Counter of concurrent operations by owner."""
 
     def __init__(self, most: int, refusal: str) -> None:
-        """@param refusal: what is said to who asks for more than C{most}."""
+        """@param refusal: the error text for an owner who exceeds C{most}."""
         self._most, self._refusal = most, refusal
         self._begun: Counter[str] = Counter()
 
     @property
     def count(self) -> int:
-        """All of them."""
+        """Number of operations of all owners."""
         return self._begun.total()
 
     @contextmanager
     def take(self, owner: str) -> Iterator[None]:
-        """One of them, for the block.
+        """Count one operation of C{owner} for the duration of the block.
 
-        @raise ServiceError: 429: there are as many as there may be.
+        @raise ServiceError: 429: the limit is reached.
         """
         if self._begun[owner] >= self._most:
             raise ServiceError(ErrorCode.RATE_LIMITED, self._refusal)

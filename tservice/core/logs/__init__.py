@@ -1,1 +1,1 @@
-"""Log lines, without secrets."""
+"""Logging without secrets."""

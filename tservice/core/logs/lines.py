@@ -1,4 +1,4 @@
-"""The log: one line an event, as text or as JSON, with no secret in it."""
+"""Log output: one line an event, as text or as JSON, without secrets."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from tservice.core.disk import NotKept
 from tservice.core.logs.redact import Redactor
 
 LONGEST = 16_000
-"""Characters of one message, and of one traceback; the rest is cut off and said to be."""
+"""Limit in characters on one message and on one traceback; the rest is cut off and its length
+noted.
+"""
 
 
 @implementer(ILogObserver)
 class LineObserver:
     """Writes every event of at least one level; an event without a level counts as C{info}.
 
-    Lines that the log's disk does not take are counted, and told of when it takes them again.
+    Lines that the log's disk does not accept are counted, and the count is logged once writing
+    works again.
 
     @param out: has C{write} and C{flush}.
     @param log_format: C{text} or C{json}.
@@ -48,7 +51,7 @@ class LineObserver:
             self._out.write(lines)
             self._out.flush()
         except OSError:
-            # There is nowhere else to say it: the log's own disk is full.
+            # The error cannot be reported elsewhere: the log's disk is full.
             self._lost += 1
         else:
             self._lost = 0
@@ -56,9 +59,9 @@ class LineObserver:
 
 @implementer(ILogObserver)
 class FaultCount:
-    """Counts what is logged as an error or worse.
+    """Counter of events that are logged as an error or worse.
 
-    @ivar count: since it began to listen.
+    @ivar count: the number since the observer was added.
     """
 
     def __init__(self) -> None:
@@ -71,32 +74,32 @@ class FaultCount:
 
 
 class LogFile:
-    """A text file that can be opened again under its name, for logrotate."""
+    """Text file that can be reopened under its name, for logrotate."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = self._open()
 
     def write(self, text: str) -> int:
-        """Append C{text}; it is on its way to the disk once L{flush} returns."""
+        """Append C{text}; it reaches the kernel once L{flush} returns."""
         return self._file.write(text)
 
     def flush(self) -> None:
-        """Hand what was written to the kernel."""
+        """Pass buffered text to the kernel."""
         self._file.flush()
 
     def reopen(self) -> None:
-        """Close the file, wherever it was moved to, and go on in a new one of the old name."""
+        """Close the file, even if it was renamed, and continue in a new one of the old name."""
         fresh = self._open()
         self._file.close()
         self._file = fresh
 
     def close(self) -> None:
-        """Close the file; nothing may be written any more."""
+        """Close the file; no more text may be written."""
         self._file.close()
 
     def _open(self) -> IO[str]:
-        # Mode 0640: the group of an administrator may read it, nobody else.
+        # Mode 0640: only the owner and the administrators' group may read it.
         descriptor = os.open(
             self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640
         )
@@ -104,9 +107,9 @@ class LogFile:
 
 
 def is_told_elsewhere(event: LogEvent) -> bool:
-    """Whether it is the failure of something that a full disk did not take.
+    """Return whether the event is a write failure of a full disk that is logged elsewhere.
 
-    The store tells of the disk once; each thing that then could not be kept would be a flood.
+    The store logs the disk problem once; logging each failed write would flood the log.
     """
     failure = event.get("log_failure")
     return isinstance(failure, Failure) and failure.check(NotKept) is not None
@@ -117,22 +120,22 @@ def _lost_lines(event: LogEvent, count: int) -> LogEvent:
         "log_time": event["log_time"],
         "log_level": LogLevel.error,
         "log_namespace": __name__,
-        "log_format": "{count} lines of this log may be lost: its disk did not take them",
+        "log_format": "{count} lines of this log may be lost: its disk did not accept them",
         "count": count,
     }
 
 
 def text_line(event: LogEvent, redactor: Redactor) -> str:
-    """C{<time> <level> <where> <message>}; a traceback follows on indented lines."""
+    """Return C{<time> <level> <where> <message>}; a traceback follows on indented lines."""
     message, traceback = _told(event, redactor)
     head = f"{_time(event)} {_level(event):<8} {_where(event)}: {_one_line(message)}\n"
     return head + "".join(f"    {_one_line(line)}\n" for line in traceback.splitlines())
 
 
 def json_line(event: LogEvent, redactor: Redactor) -> str:
-    """One object: C{time}, C{level}, C{where}, C{message}, and C{traceback} if there is one.
+    """Return one object: C{time}, C{level}, C{where}, C{message}, and C{traceback} if there is one.
 
-    C{event} names what happened for programs that read the log, where the caller gave it one.
+    C{event} names the event for programs that read the log, if the caller named it.
     """
     message, traceback = _told(event, redactor)
     line = {
@@ -164,7 +167,7 @@ def _bounded(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Control characters spelled out: text from outside must not be able to forge a line."""
+    """Escape control characters: text from outside must not be able to forge a line."""
     if text.isprintable():
         return text
     return "".join(

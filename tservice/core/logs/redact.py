@@ -1,4 +1,4 @@
-"""Taking secrets out of text before anybody else reads it."""
+"""Removal of secrets from text before it is logged or shown."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _PATTERNS = (
     re.compile(r"(?i)(x-service-key['\"]?\s*[:=]\s*[^\w]{0,3})[^\s'\",;)\]]+"),
     re.compile(r"(service_session=)[^\s'\";,]+"),
     re.compile(r"(#key=|\bkey\.(?:qr-)?)[0-9a-f]{64}"),
-    # One sign of the scheme is enough.  To look for its beginning in a long word would cost the
-    # square of its length, and with the interpreter held.
+    # One character of the scheme is enough.  Searching for its beginning in a long word would
+    # take quadratic time while the interpreter lock is held.
     re.compile(r"([\w+.-]://)[^\s/@'\"]++(?=@)"),
     re.compile(r"(/q/)[A-Za-z0-9]{6}(?![A-Za-z0-9])"),
     re.compile(r"(tsk_)[A-Za-z0-9_-]{20,}"),
     re.compile(r"(/webview/)[A-Za-z0-9_-]{16,}"),
 )
-"""What looks like a secret wherever it comes from: the first group stays."""
+"""Patterns that match secrets of any origin; the first group of each is kept."""
 
 
 class Redactor:
-    """Replaces known secret values, and what looks like one, by L{MARK}.
+    """Replaces known secret values, and text that looks like a secret, by L{MARK}.
 
-    At most L{MOST_SECRETS} values are known; the oldest is forgotten first, which is why the
-    patterns are there as well.
+    At most L{MOST_SECRETS} values are known.  The oldest is dropped first; the patterns cover
+    dropped ones.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,10 @@ class Redactor:
         self._stale = False
 
     def register(self, secret: str) -> Callable[[], None]:
-        """From now on hide C{secret}, as it is and as URLs spell it; the result ends it."""
+        """Hide C{secret} from now on, both verbatim and URL-encoded.
+
+        @return: a function that stops hiding it.
+        """
         if not secret:
             return _nothing
         self._forms.pop(secret, None)
@@ -58,12 +61,12 @@ class Redactor:
         return forget
 
     def register_login(self, username: str, password: str) -> None:
-        """Hide a password, and the word that Basic authentication makes of it."""
+        """Hide a password and its Basic authentication encoding."""
         self.register(password)
         self.register(base64.b64encode(f"{username}:{password}".encode()).decode("ascii"))
 
     def clean(self, text: str) -> str:
-        """C{text} without any secret."""
+        """Return C{text} without secrets."""
         if self._stale:
             self._compile()
         if self._known is not None:
@@ -80,10 +83,12 @@ class Redactor:
 
 
 def _pattern(form: str) -> str:
-    """A very short secret is hidden only where it stands alone, or no log could be read."""
+    """Return the pattern for one spelling; a very short secret matches only as a separate word, or
+    the log would be unreadable.
+    """
     escaped = re.escape(form)
     return escaped if len(form) >= _SHORT else rf"(?<!\w){escaped}(?!\w)"
 
 
 def _nothing() -> None:
-    """What ends the hiding of an empty secret."""
+    """Do nothing: the undo function for an empty secret."""

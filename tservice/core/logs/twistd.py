@@ -1,4 +1,4 @@
-"""Our log lines under C{twistd}, wherever it was told to write them."""
+"""Log output under C{twistd}, for every log destination of its options."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from tservice.core.logs.lines import LineObserver, LogFile
 from tservice.core.logs.redact import Redactor
 
 DEFAULT_NAME = "twistd.log"
-"""What C{twistd} calls the log of a daemon that was given no name for it."""
+"""Log file name that C{twistd} uses for a daemon without C{--logfile}."""
 
 
 @frozen(kw_only=True)
 class LogOptions:
-    """C{twistd}'s own options on logging.
+    """Logging options of C{twistd}.
 
-    @ivar file: C{None} is stdout.
-    @ivar syslog: the prefix of its lines, or C{None} when it is not asked for.
-    @ivar custom: an observer of the operator's own, which is left alone.
+    @ivar file: the log file; C{None} is stdout.
+    @ivar syslog: the prefix of its lines, or C{None} when syslog is not requested.
+    @ivar custom: an observer of the operator, which is left alone.
     """
 
     file: Path | None = None
@@ -38,9 +38,9 @@ class LogOptions:
 
 
 def target_of(options: Mapping[str, Any] | None) -> LogOptions:
-    """Read the options that stand before C{tservice} on the command line.
+    """Read the options that precede C{tservice} on the command line.
 
-    @raise StartError: a daemon was told to log to stdout, which it does not have.
+    @raise StartError: a daemon is to log to stdout, which it does not have.
     """
     if options is None:
         return LogOptions()
@@ -57,7 +57,7 @@ def target_of(options: Mapping[str, Any] | None) -> LogOptions:
 
 
 class SyslogLines:
-    """Hands each line to the system's log."""
+    """Output that writes each line to the system log."""
 
     def __init__(self, prefix: str) -> None:
         syslog.openlog(prefix)
@@ -68,11 +68,11 @@ class SyslogLines:
             syslog.syslog(syslog.LOG_INFO, line)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing, since nothing is buffered."""
 
 
 class LogService(Service):
-    """Gives C{twistd} our observer, and opens the log file again on SIGUSR1."""
+    """Installs the log observer in C{twistd}, and reopens the log file on SIGUSR1."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class LogService(Service):
         self._file: LogFile | None = None
 
     def install(self, application: Componentized) -> None:
-        """Make C{application} log through us; C{twistd} asks it for an observer.
+        """Make C{application} log through this service; C{twistd} asks it for an observer.
 
         @raise StartError: the log file cannot be opened.
         """
@@ -96,7 +96,9 @@ class LogService(Service):
             application.setComponent(ILogObserver, self._observer())
 
     def close(self) -> None:
-        """Close the log file.  Nothing calls this while C{twistd} still logs its own end."""
+        """Close the log file.  The daemon does not call this, since C{twistd} still logs its
+        end.
+        """
         if self._file is not None:
             self._file.close()
 

@@ -1,1 +1,1 @@
-"""Where the service listens, and where its own requests may go."""
+"""Network: listening endpoints, and rules for outgoing requests."""

@@ -1,6 +1,6 @@
-"""Refusing TLS clients that offer no protocol of ours by the alert that RFC 7301 names.
+"""Rejection of TLS clients that offer no supported protocol, with the alert of RFC 7301.
 
-Twisted answers them by alert 80 (internal_error), of which a client cannot tell what to change.
+Twisted sends alert 80 (internal_error), which does not tell a client what to change.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from OpenSSL import SSL
 
 
 class AlpnContext(SSL.Context):
-    """A TLS context whose server ends a handshake without a common protocol by alert 120."""
+    """TLS context whose server ends a handshake without a common protocol by alert 120."""
 
     def set_alpn_select_callback(
         self, callback: Callable[[SSL.Connection, list[bytes]], Any]
     ) -> None:
-        """Let C{callback} choose among the client's protocols; empty: none of them will do."""
+        """Let C{callback} choose among the client's protocols; an empty result rejects all of
+        them.
+        """
 
         def select(connection: SSL.Connection, offered: Sequence[bytes]) -> Any:
             chosen = callback(connection, list(offered))
             if chosen == b"":
-                # What is raised here becomes the alert no_application_protocol, and is then raised
-                # by the handshake, as OpenSSL's own errors are.
+                # This error becomes the alert no_application_protocol.  The handshake then raises
+                # it like the errors of OpenSSL.
                 raise SSL.Error([("SSL routines", "", "no application protocol")])
             return chosen
 
@@ -31,7 +33,7 @@ class AlpnContext(SSL.Context):
 
 
 class AlpnReactor:
-    """A reactor as server endpoints use it, whose TLS ports have an L{AlpnContext}."""
+    """Reactor for server endpoints whose TLS ports have an L{AlpnContext}."""
 
     def __init__(self, reactor: Any) -> None:
         self._reactor = reactor
@@ -40,7 +42,7 @@ class AlpnReactor:
         return getattr(self._reactor, name)
 
     def listenSSL(self, port: int, factory: Any, contextFactory: Any, **more: Any) -> Any:
-        """Listen as the reactor does."""
-        # Twisted has no public way to another class; its context is made at the first connection.
+        """Listen as the reactor does, with an L{AlpnContext}."""
+        # Twisted has no public setting for the class; it makes the context at the first connection.
         contextFactory._contextFactory = AlpnContext
         return self._reactor.listenSSL(port, factory, contextFactory=contextFactory, **more)

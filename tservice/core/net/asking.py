@@ -1,4 +1,4 @@
-"""A client's connection: Twisted's own, with bounds to what an answer may cost."""
+"""Twisted's HTTP client protocol with limits on the cost of a response."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from twisted.web.iweb import IResponse
 from tservice.core.net.chunks import Chunks
 
 HEAD_BYTES = 64 * 1024
-"""Of an answer before its body, interim answers included (protocol-webtabs)."""
+"""Limit on a response's head in bytes, interim responses included (protocol-webtabs)."""
 INTERIM = 8
-"""Interim answers (1xx), each of which Twisted writes a line of the log about."""
+"""Limit on interim responses (1xx), since Twisted logs a line for each."""
 
 
 class Asking(HTTP11ClientProtocol):
-    """A client that hangs up on a server whose head has no end, and reads chunks together."""
+    """HTTP client protocol that disconnects if a response's head is too long, and reads several
+    chunks at once.
+    """
 
     def __init__(self, quiescentCallback: Any = lambda protocol: None) -> None:
         super().__init__(quiescentCallback)
@@ -33,7 +35,7 @@ class Asking(HTTP11ClientProtocol):
     def dataReceived(self, data: bytes) -> None:
         at = 0
         while at < len(data) and self._in_head():
-            # Line by line, or a piece of 64 KiB would be answers by the thousand in one turn.
+            # Line by line; otherwise 64 KiB could hold thousands of responses in one iteration.
             end = data.find(b"\n", at) + 1 or len(data)
             if not self._takes(data[at:end]):
                 self.drop()
@@ -44,7 +46,7 @@ class Asking(HTTP11ClientProtocol):
             super().dataReceived(data[at:])
 
     def drop(self) -> None:
-        """Cut the connection."""
+        """Abort the connection."""
         transport: Any = self.transport
         transport.abortConnection()
 
@@ -55,7 +57,9 @@ class Asking(HTTP11ClientProtocol):
         return self._parser is not None and self._parser.state not in (BODY, DONE)
 
     def _takes(self, piece: bytes) -> bool:
-        """Count what is about to be read of a head: whether that is still one."""
+        """Count the bytes of a response's head that are about to be read; return false over the
+        limit.
+        """
         self._size += len(piece)
         self._line = (self._line + piece)[-3:]
         if piece.endswith(b"\n"):

@@ -1,7 +1,8 @@
-"""Writing a few bytes without waiting for the reactor's next turn.
+"""Immediate writes of a few bytes, without waiting for the reactor's next iteration.
 
-A transport of Twisted's hands to the system what it was given once the reactor has asked whether
-there is room: a turn for each write.  For a key and its echo that turn is a good part of the way.
+A transport of Twisted passes data to the system only once the reactor has polled for room: one
+iteration for each write.  For a keystroke and its echo that iteration is a large part of the
+latency.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ from typing import Any
 from twisted.internet.abstract import FileDescriptor
 
 SMALL = 4096
-"""Bytes up to which it is worth it; more is gathered by the transport, one call for many writes."""
+"""Largest write in bytes that is sent immediately; larger ones are buffered by the transport, one
+call for many writes.
+"""
 
 
 def write_at_once(transport: Any, descriptor: Any, data: bytes) -> None:
-    """Write C{data}, and hand it to the system now if it takes it.
+    """Write C{data} and send it immediately if the system accepts it.
 
-    What waits there already goes first.  An error is left for the reactor, which meets it at its
-    next turn and tells the protocol as ever.
+    Buffered data is sent first.  Errors are left to the reactor, which finds them at its next
+    iteration and notifies the protocol as usual.
 
-    @param transport: takes C{data}; its producer, if it has one, must not be paused.
-    @param descriptor: what C{transport} writes to; one that is no L{FileDescriptor}, such as
-        TLS, is left to the reactor.
+    @param transport: accepts C{data}; its producer, if it has one, must not be paused.
+    @param descriptor: the descriptor that C{transport} writes to; if it is not a L{FileDescriptor},
+        such as TLS, it is left to the reactor.
     """
     transport.write(data)
     small = len(data) <= SMALL and isinstance(descriptor, FileDescriptor)

@@ -1,8 +1,8 @@
-"""Bodies in chunks, at a cost that is not their sender's to choose.
+"""Chunked bodies, decoded at a cost that the sender cannot inflate.
 
-twisted.web finds its way from chunk to chunk by four calls, and hands each of them on by itself: a
-read of 64 KiB, in chunks of a byte, is eleven thousand of both.  Here whole chunks are found in one
-go and handed on together, and how many at a time has a bound.
+twisted.web takes four calls from chunk to chunk and passes each chunk on separately.  A read of 64
+KiB in chunks of one byte costs eleven thousand of each.  Here complete chunks are found in one pass
+and passed on together, and the number for each call is bounded.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from twisted.web.http import _ChunkedTransferDecoder
 
 _PLAIN = re.compile(rb"([0-9a-fA-F]{1,7})\r\n")
 PLAIN_BYTES = 9
-"""A size with nothing behind it, and how long that is; all others are the base class's affair."""
+"""Longest size line without extensions, in bytes; all other lines are left to the base class."""
 
 
 class Chunks(_ChunkedTransferDecoder):
-    """The base class, but for when and in how many pieces it tells what it read.
+    """Chunked decoder that passes on data in bounded batches.
 
-    @ivar pieces: chunks and parts of chunks that were read by the last call.
-    @ivar more: it stopped at its bound: call L{dataReceived} again, with nothing if need be.
+    @ivar pieces: number of chunks and parts of chunks that the last call read.
+    @ivar more: true if it stopped at its bound: call L{dataReceived} again, with no data if need
+        be.
     """
 
     def __init__(
@@ -30,10 +31,9 @@ class Chunks(_ChunkedTransferDecoder):
         finished: Callable[[bytes], None],
         most: int | None = None,
     ) -> None:
-        """
-        @param took: called with what was read, at most once a call.
-        @param finished: called with what came behind the end.
-        @param most: so many pieces are read by one call, about.
+        """@param took: called with the data that was read, at most once a call.
+        @param finished: called with the data that follows the end of the body.
+        @param most: approximate limit on the pieces that one call reads.
         """
         super().__init__(self._gather, self._finish)
         self.pieces = 0
@@ -42,14 +42,14 @@ class Chunks(_ChunkedTransferDecoder):
         self._gathered: list[bytes] = []
 
     def add(self, data: bytes) -> None:
-        """Keep C{data} for the next call."""
+        """Buffer C{data} for the next call."""
         self._buffer += data
 
     def dataReceived(self, data: bytes) -> None:
-        """Read on.
+        """Decode the buffered data and C{data}.
 
-        @raise twisted.web.http._MalformedChunkedDataError: as the base class; what came before has
-            been handed on.
+        @raise twisted.web.http._MalformedChunkedDataError: as the base class; preceding data has
+            been passed on.
         """
         self._buffer += data
         self.pieces = 0
@@ -71,7 +71,7 @@ class Chunks(_ChunkedTransferDecoder):
                 go_on = getattr(self, f"_dataReceived_{self.state}")()
 
     def _read_plain(self) -> None:
-        """Read the chunks in front that are whole and have nothing odd about them."""
+        """Read the leading chunks that are complete and have no extensions."""
         if not _PLAIN.match(self._buffer[:PLAIN_BYTES]):
             return
         room = len(self._buffer) if self._most is None else self._most - self.pieces

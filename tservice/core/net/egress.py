@@ -1,8 +1,9 @@
-"""Where requests of the service may go: rules on URLs, host names and addresses.
+"""Rules for outgoing requests: URLs, host names and addresses.
 
-Pure.  A URL is read once, by L{parse_target}, and what is asked for later is built from the
-L{EgressTarget}, so that no second parser can see another host in it.  L{tservice.core.net.outbound}
-applies the address rules to what a name resolves to, and connects to the very address that passed.
+Pure.  A URL is parsed once, by L{parse_target}, and the later request is built from the
+L{EgressTarget}, so no second parser can see another host in it.  L{tservice.core.net.outbound}
+applies the address rules to the addresses of a name, and connects to exactly the address that
+passed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 URL_LIMIT = 2048
-"""Characters of a URL."""
+"""Limit on a URL in characters."""
 
 _PORTS = {"http": 80, "https": 443}
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
@@ -29,17 +30,17 @@ _PATH_SAFE = "/%:@!$&'()*+,;=-._~?[]"
 
 
 class EgressRefused(ValueError):
-    """A target against the rules; the text is the rule and never holds the URL."""
+    """Error of a target against the rules; the text is the rule and never holds the URL."""
 
 
 @frozen(kw_only=True)
 class EgressPolicy:
-    """Which addresses and names are out of bounds.
+    """Rules on which addresses and names are refused.
 
-    @ivar networks: refused, also where an IPv6 address carries such an IPv4 one.
-    @ivar names: host names refused without asking what they resolve to; lower case.
-    @ivar rule: what is said of C{networks} to whoever named one of their addresses.
-    @ivar within: an address in none of these is refused as well.
+    @ivar networks: networks that are refused, also where an IPv6 address carries such an IPv4 one.
+    @ivar names: host names that are refused without resolving them; lower case.
+    @ivar rule: the error text for an address in C{networks}.
+    @ivar within: networks that are allowed; any other address is refused as well.
     """
 
     networks: tuple[Network, ...]
@@ -50,8 +51,8 @@ class EgressPolicy:
     def check_name(self, host: str) -> None:
         """Refuse a canonical host name.
 
-        @raise EgressRefused: it is one of C{names}, or below one of them; or it is this machine's
-            (RFC 6761, 6.3), which is refused.
+        @raise EgressRefused: it is one of C{names}, or below one of them, or a refused name of this
+            machine (RFC 6761, 6.3).
         """
         labels = host.rstrip(".").split(".")
         if labels[-1] == "localhost":
@@ -62,8 +63,8 @@ class EgressPolicy:
     def check_address(self, address: Address) -> None:
         """Refuse an address.
 
-        @raise EgressRefused: it, or an IPv4 address inside it, lies in one of C{networks}, or it
-            lies outside of C{within}.
+        @raise EgressRefused: it, or an IPv4 address inside it, lies in one of C{networks} or
+            outside of C{within}.
         """
         if not any(address.version == net.version and address in net for net in self.within):
             raise EgressRefused(self.rule)
@@ -72,7 +73,7 @@ class EgressPolicy:
                 raise EgressRefused(self.rule)
 
     def admits(self, address: Address) -> bool:
-        """Whether L{check_address} refuses nothing."""
+        """Return whether L{check_address} accepts C{address}."""
         try:
             self.check_address(address)
         except EgressRefused:
@@ -82,7 +83,7 @@ class EgressPolicy:
     def stricter(
         self, *networks: str, rule: str, within: tuple[str, ...] = ("0.0.0.0/0", "::/0")
     ) -> EgressPolicy:
-        """The same, and these networks as well."""
+        """Return a copy of the policy that also refuses C{networks}."""
         return evolve(
             self,
             networks=(*self.networks, *map(ip_network, networks)),
@@ -126,8 +127,10 @@ GUARDED = EgressPolicy(
         }
     ),
 )
-"""protocol-egress: link-local, metadata services, multicast, unspecified; this host and private
-networks are allowed.  For what an administrator sets: webhooks, web tabs, model endpoints."""
+"""Policy of protocol-egress: link-local, metadata services, multicast and unspecified addresses are
+refused; this host and private networks are allowed.  For targets that an administrator sets:
+webhooks, web tabs, model endpoints.
+"""
 
 PUBLIC_ONLY = GUARDED.stricter(
     "127.0.0.0/8",
@@ -144,22 +147,23 @@ PUBLIC_ONLY = GUARDED.stricter(
     "240.0.0.0/4",
     "2001::/23",
     "2001:db8::/32",
-    # 6to4 is out of use, and leads to a relay that nobody chose
+    # 6to4 is obsolete, and leads to an arbitrary relay
     "2002::/16",
     "3fff::/20",
     within=("0.0.0.0/0", "2000::/3", "64:ff9b::/96"),
     rule="must be an address of the public internet",
 )
-"""Nothing but the public internet: of IPv6 what is given out for it, and what DNS64 makes of IPv4.
-For targets that a user's browser names, as push services."""
+"""Policy that allows only the public internet: the assigned part of IPv6, and IPv4 addresses mapped
+by DNS64.  For targets that a user's browser names, such as push services.
+"""
 
 
 @frozen(kw_only=True)
 class EgressTarget:
-    """A URL, taken apart.
+    """Parsed URL.
 
     @ivar host: lower-case ASCII name without a trailing dot, or a canonical address.
-    @ivar address: what C{host} is, where it is an address in whichever spelling.
+    @ivar address: the address, if C{host} is one in any spelling.
     @ivar resource: path and query, as they go on the request line.
     """
 
@@ -171,21 +175,21 @@ class EgressTarget:
 
     @property
     def origin(self) -> str:
-        """C{scheme://host[:port]}, all that may be shown of a secret URL."""
+        """C{scheme://host[:port]}, the only part of a secret URL that may be shown."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}"
 
     @property
     def url(self) -> str:
-        """The canonical URL, without a fragment."""
+        """Canonical URL, without a fragment."""
         return f"{self.origin}{self.resource}"
 
 
 def parse_target(url: str, policy: EgressPolicy = GUARDED) -> EgressTarget:
-    """Read C{url} and refuse what is against the rules on its face; asks no name server.
+    """Parse C{url} and refuse it if the text itself breaks a rule; no name server is queried.
 
-    @raise EgressRefused: saying which rule; the text never holds a part of C{url}.
+    @raise EgressRefused: the text names the rule and never holds a part of C{url}.
     """
     if not url or len(url) > URL_LIMIT:
         raise EgressRefused(f"must be 1 to {URL_LIMIT} characters")
@@ -201,10 +205,10 @@ def parse_target(url: str, policy: EgressPolicy = GUARDED) -> EgressTarget:
     if "@" in parts.netloc:
         raise EgressRefused("must not hold a user name or password")
     if not host or port == 0:
-        raise EgressRefused("must hold a host, and no port but 1 to 65535")
+        raise EgressRefused("must have a host, and a port from 1 to 65535 if any")
     bracketed = "[" in parts.netloc
     if bracketed and not _BRACKETED.fullmatch(parts.netloc):
-        raise EgressRefused("must hold nothing but a port behind the brackets")
+        raise EgressRefused("must have only a port after the brackets")
     name, address = read_host(host, bracketed=bracketed)
     policy.check_name(name) if address is None else policy.check_address(address)
     return EgressTarget(
@@ -217,10 +221,10 @@ def parse_target(url: str, policy: EgressPolicy = GUARDED) -> EgressTarget:
 
 
 def read_host(host: str, *, bracketed: bool = False) -> tuple[str, Address | None]:
-    """The canonical form of a host, and its address if it is a literal in any spelling.
+    """Return the canonical form of a host, and its address if it is a literal in any spelling.
 
-    Decimal, octal, hexadecimal and shortened IPv4, as C{inet_aton} reads them; full-width digits
-    and dots; trailing dots; IPv6 in brackets.
+    Accepts decimal, octal, hexadecimal and shortened IPv4, as C{inet_aton} reads them; full-width
+    digits and dots; trailing dots; IPv6 in brackets.
 
     @raise EgressRefused: neither a name nor an address.
     """
@@ -231,7 +235,7 @@ def read_host(host: str, *, bracketed: bool = False) -> tuple[str, Address | Non
     except UnicodeError:
         raise EgressRefused("must hold a valid host name") from None
     labels = name.split(".")
-    # Whatever ends in a number is read as an address by one resolver or another.
+    # Some resolvers read any name that ends in a number as an address.
     if _NUMBER.fullmatch(labels[-1]):
         address = _literal4(labels)
         return str(address), address
@@ -251,7 +255,7 @@ def _literal6(host: str) -> tuple[str, Address]:
 
 
 def _literal4(labels: list[str]) -> IPv4Address:
-    """Four parts or fewer; the last one fills what is left."""
+    """Parse an IPv4 address of four parts or fewer; the last part fills the remaining bytes."""
     try:
         numbers = [_number(label) for label in labels]
         *heads, last = numbers
@@ -262,7 +266,7 @@ def _literal4(labels: list[str]) -> IPv4Address:
         ):
             raise ValueError
     except ValueError:
-        raise EgressRefused("must not be a number that is no address") from None
+        raise EgressRefused("must not end in a number unless it is an address") from None
     value = last
     for index, head in enumerate(heads):
         value += head << (8 * (3 - index))
@@ -289,7 +293,7 @@ _CARRIERS: tuple[tuple[IPv6Network, int], ...] = (
     (IPv6Network("64:ff9b::/96"), 0),
     (IPv6Network("2002::/16"), 80),
 )
-"""Networks whose addresses carry an IPv4 address, and how far from the right it stands."""
+"""Networks whose addresses carry an IPv4 address, and its offset from the right."""
 _TEREDO = IPv6Network("2001::/32")
 _ISATAP = 0x5EFE
 _LOCAL_GATEWAYS = IPv6Network("64:ff9b:1::/48")
@@ -297,7 +301,7 @@ _LOCAL_GATEWAYS = IPv6Network("64:ff9b:1::/48")
 
 
 def _carried(address: Address) -> list[IPv4Address]:
-    """The IPv4 addresses that a gateway may take out of C{address}."""
+    """Return the IPv4 addresses that a gateway may extract from C{address}."""
     if isinstance(address, IPv4Address):
         return []
     value, low = int(address), 0xFFFFFFFF
@@ -307,14 +311,16 @@ def _carried(address: Address) -> list[IPv4Address]:
     if value >> 32 & 0xFCFFFFFF == _ISATAP:
         found.append(value & low)
     if address in _LOCAL_GATEWAYS:
-        # No host is in 0.0.0.0/8: these zeros belong to a prefix of another length.
+        # 0.0.0.0/8 holds no hosts: these zeros belong to a prefix of another length.
         found += [inner for inner in _placed(value) if inner >> 24]
-    # The loopback and unspecified addresses of IPv6 look like carriers, and carry nothing.
+    # The loopback and unspecified addresses of IPv6 match a carrier network but carry nothing.
     return [IPv4Address(inner) for inner in found if value > 1]
 
 
 def _placed(value: int) -> tuple[int, ...]:
-    """What stands behind a prefix of 48, 56, 64 and 96 bits (RFC 6052, 2.2: 64 to 71 are empty)."""
+    """Return the IPv4 addresses that follow a prefix of 48, 56, 64 and 96 bits (RFC 6052, 2.2: bits
+    64 to 71 are empty).
+    """
     return (
         (value >> 64 & 0xFFFF) << 16 | value >> 40 & 0xFFFF,
         (value >> 64 & 0xFF) << 24 | value >> 32 & 0xFFFFFF,
@@ -324,8 +330,8 @@ def _placed(value: int) -> tuple[int, ...]:
 
 
 def read_address(text: str) -> Address:
-    """An address as a resolver gives it; a zone is dropped.
+    """Parse an address as a resolver returns it; a zone is dropped.
 
-    @raise ValueError: it is none.
+    @raise ValueError: C{text} is not an address.
     """
     return ip_address(text.partition("%")[0])

@@ -1,4 +1,4 @@
-"""Where the service listens, and who can reach it there."""
+"""Parsing of the listening endpoints, and their exposure to others."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from tservice.core.errors import StartError
 KINDS = ("tcp", "tcp6", "ssl", "unix")
 PRIVATE_MODE = 0o600
 BACKLOG = 1024
-"""Connections that the kernel holds until they are taken, unless the operator said otherwise.
+"""Default number of connections that the kernel queues until they are accepted.
 
-Beyond it their first packets are dropped and sent again a second later: Twisted's 50 are fewer
-than the clients that may come back at once."""
+Beyond it their first packets are dropped and sent again a second later.  Twisted's default of 50 is
+lower than the number of clients that may reconnect at once.
+"""
 LONGEST_SOCKET_PATH = 107
-"""Bytes that the kernel takes."""
+"""Limit of the kernel on a socket's path, in bytes."""
 
 
 @frozen(kw_only=True)
 class ListenAddress:
-    """One endpoint as the operator wrote it, and what follows from it.
+    """Endpoint as the operator wrote it, with derived properties.
 
     @ivar text: the description as written, for messages.
-    @ivar description: what Twisted is given.
-    @ivar shared: true when other machines or other users of this one can connect.
+    @ivar description: the description that is passed to Twisted.
+    @ivar shared: true if other machines or other users of this one can connect.
     @ivar socket_path: the file of a unix socket.
     """
 
@@ -45,7 +46,7 @@ class ListenAddress:
 
 @frozen(kw_only=True)
 class _Parts:
-    """A description split at its colons, as Twisted's endpoint strings are."""
+    """Endpoint description split at its colons, like Twisted's endpoint strings."""
 
     kind: str
     words: tuple[str, ...]
@@ -53,10 +54,11 @@ class _Parts:
 
 
 def parse_listen(config: Config) -> tuple[ListenAddress, ...]:
-    """Every endpoint of C{config}.
+    """Parse every endpoint of C{config}.
 
-    @raise StartError: one is not understood, or it would let strangers in: without a password
-        nobody else's machine or account may be able to connect, at any start (protocol-startup).
+    @raise StartError: an endpoint is not understood, or others could connect without a password.
+        Without a password no other machine or account may be able to connect, at any start
+        (protocol-startup).
     """
     if not config.listen:
         raise StartError("listen: must name at least one endpoint")
@@ -74,9 +76,9 @@ def parse_listen(config: Config) -> tuple[ListenAddress, ...]:
 
 
 def make_endpoint(reactor: Any, address: ListenAddress) -> IStreamServerEndpoint:
-    """Twisted's endpoint for C{address}; a stale socket file of a dead service is removed.
+    """Return Twisted's endpoint for C{address}; a stale socket file of a dead service is removed.
 
-    @raise StartError: a wrong parameter, an unreadable certificate, a socket in use.
+    @raise StartError: a wrong parameter, an unreadable certificate, or a socket in use.
     """
     from twisted.internet.endpoints import serverFromString
 
@@ -132,8 +134,8 @@ def _unix(text: str, parts: _Parts) -> ListenAddress:
     path = Path(parts.words[0]).absolute()
     if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
         raise StartError(f"listen: {text}: path is longer than {LONGEST_SOCKET_PATH} bytes")
-    # Twisted's lock file holds a pid and takes any process of that number for its owner, which
-    # after a crash in a container is we ourselves.  We look at the socket instead.
+    # Twisted's lock file holds a pid, and any process with that pid counts as its owner.  After a
+    # crash in a container that is this process, so the socket is checked instead.
     backlog = _escape(parts.named.get("backlog", str(BACKLOG)))
     description = f"unix:{_escape(str(path))}:mode={mode:o}:lockfile=0:backlog={backlog}"
     return ListenAddress(
@@ -146,7 +148,7 @@ def _unix(text: str, parts: _Parts) -> ListenAddress:
 
 
 def _clear_stale_socket(path: Path) -> None:
-    """Remove what a dead service left at C{path}; a live one keeps it."""
+    """Remove the socket file of a dead service at C{path}; a live one keeps it."""
     try:
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             raise StartError(f"listen: {path} exists and is not a socket")
@@ -164,7 +166,7 @@ def _clear_stale_socket(path: Path) -> None:
 
 
 def _split(text: str) -> _Parts:
-    """Split at colons; a backslash takes the next character as it is."""
+    """Split at colons; a backslash escapes the next character."""
     pieces: list[list[str]] = [[""]]
     characters = iter(text)
     for character in characters:

@@ -1,7 +1,7 @@
-"""A connection to a host whose every address has passed the rules of L{tservice.core.net.egress}.
+"""Connections to hosts whose every address passes the rules of L{tservice.core.net.egress}.
 
 A name is resolved once, every address in the answer is checked, and the connection goes to an
-address of that answer: nobody looks a second time, so a name server that changes its mind gains
+address of that answer.  There is no second lookup, so a name server that changes its answer gains
 nothing.
 """
 
@@ -35,9 +35,9 @@ from tservice.core.net.egress import EgressPolicy, EgressRefused, read_address, 
 
 @implementer(IStreamClientEndpoint)
 class GuardedEndpoint:
-    """Connects to a host, once all its addresses have passed.
+    """Endpoint that connects to a host once all its addresses have passed the rules.
 
-    For other protocols than HTTP too.  It has no time-out of its own: cancel the Deferred.
+    It works for any protocol, not only HTTP.  It has no time-out: cancel the Deferred.
     """
 
     def __init__(
@@ -51,9 +51,8 @@ class GuardedEndpoint:
         meter: Meter | None = None,
         narrowed: EgressPolicy | None = None,
     ) -> None:
-        """
-        @param meter: bounds what the connection receives.
-        @param narrowed: addresses that do not pass this as well are left out.
+        """@param meter: limits the bytes that the connection receives.
+        @param narrowed: additional policy; addresses that do not pass it are skipped.
         """
         self._reactor = reactor
         self._host = host
@@ -64,10 +63,10 @@ class GuardedEndpoint:
         self._narrowed = narrowed
 
     def connect(self, protocolFactory: IProtocolFactory) -> Deferred[Any]:
-        """Resolve, check, connect.
+        """Resolve the name, check the addresses and connect.
 
-        The Deferred errbacks with L{EgressRefused} before any connection is tried when one
-        address of the answer is refused, however many others there are.
+        The Deferred errbacks with L{EgressRefused} before any connection attempt if one address of
+        the answer is refused, however many others there are.
         """
         return Deferred.fromCoroutine(self._connect(protocolFactory))
 
@@ -78,7 +77,7 @@ class GuardedEndpoint:
         if self._narrowed is not None:
             addresses = _within(addresses, self._narrowed)
         only = _CheckedReactor(self._reactor, _Answered(addresses))
-        # The happy-eyeballs dance over addresses that are already known.
+        # Happy eyeballs over addresses that are already known.
         endpoint = HostnameEndpoint(only, self._host, self._port)
         if self._meter is None:
             return await endpoint.connect(factory)
@@ -109,7 +108,10 @@ async def find_addresses(
 
 
 def _within(addresses: Sequence[Any], policy: EgressPolicy) -> list[Any]:
-    """@raise EgressRefused: none passes."""
+    """Return the addresses that pass C{policy}.
+
+    @raise EgressRefused: no address passes.
+    """
     found = [each for each in addresses if policy.admits(read_address(each.host))]
     if not found:
         raise EgressRefused(policy.rule)
@@ -117,7 +119,7 @@ def _within(addresses: Sequence[Any], policy: EgressPolicy) -> list[Any]:
 
 
 def _resolve(resolver: IHostnameResolver, name: str, port: int) -> Deferred[list[Any]]:
-    """Every address of C{name}.  Cancelling stops the waiting, not the look-up."""
+    """Return every address of C{name}.  Cancelling stops the wait, not the lookup."""
     found: list[Any] = []
     done: Deferred[list[Any]] = Deferred()
 
@@ -125,7 +127,7 @@ def _resolve(resolver: IHostnameResolver, name: str, port: int) -> Deferred[list
     class Receiver:
         @staticmethod
         def resolutionBegan(resolutionInProgress: IHostResolution) -> None:
-            """There is nothing to do with it: a look-up in a thread cannot be cancelled."""
+            """Do nothing, since a lookup in a thread cannot be cancelled."""
 
         @staticmethod
         def addressResolved(address: IAddress) -> None:
@@ -143,7 +145,7 @@ def _resolve(resolver: IHostnameResolver, name: str, port: int) -> Deferred[list
 
 @implementer(IHostnameResolver)
 class _Answered:
-    """Answers with what is known already."""
+    """Resolver that returns known addresses."""
 
     def __init__(self, addresses: Sequence[IAddress]) -> None:
         self._addresses = addresses
@@ -170,12 +172,14 @@ class _Resolution:
     name: str
 
     def cancel(self) -> None:
-        """It was over before anybody could cancel it."""
+        """Do nothing, since the lookup is already complete."""
 
 
 @implementer(IReactorTCP, IReactorTime, IReactorPluggableNameResolver)
 class _CheckedReactor:
-    """What L{HostnameEndpoint} needs of a reactor, with one answer to every name."""
+    """Part of the reactor interface that L{HostnameEndpoint} needs, with one fixed answer to every
+    lookup.
+    """
 
     def __init__(self, reactor: Any, resolver: IHostnameResolver) -> None:
         self._reactor = reactor
@@ -204,9 +208,9 @@ class _CheckedReactor:
 
 
 class Meter:
-    """Counts what arrives over one or more connections, and can end them at once.
+    """Counter of the bytes received over one or more connections, which it can abort.
 
-    @ivar limit: bytes; whoever sends more is cut off.
+    @ivar limit: bytes; connections are aborted beyond it.
     """
 
     def __init__(self, limit: int) -> None:
@@ -214,18 +218,18 @@ class Meter:
         self._connections: list[_Metered] = []
 
     def opened(self, connection: _Metered) -> None:
-        """One more connection counts."""
+        """Count a further connection."""
         self._connections.append(connection)
 
     def abort(self) -> None:
-        """End every connection without a farewell, for which a peer could let us wait."""
+        """Abort every connection without a TLS close, which a peer could delay."""
         connections, self._connections = self._connections, []
         for connection in connections:
             connection.abort()
 
 
 class _Metered(ProtocolWrapper):
-    """Stands next to the TCP transport, below any TLS."""
+    """Protocol wrapper directly above the TCP transport, below any TLS."""
 
     factory: _Metering
     _received = 0

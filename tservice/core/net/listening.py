@@ -1,4 +1,4 @@
-"""Holding the ports: bound early, so that a clash ends the start; opened when all is ready."""
+"""Listening ports: bound early, so that a clash ends the start, and opened when all is ready."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tservice.core.net.endpoints import ListenAddress, make_endpoint
 
 
 class Listener(Service):
-    """Binds every endpoint at start, and accepts connections from L{open} on.
+    """Service that binds every endpoint at start and accepts connections after L{open}.
 
-    Who connects in between waits in the kernel's queue instead of being turned away or meeting
-    a service that does not know its sessions yet.
+    Clients that connect in between wait in the kernel's queue.  They are not refused and never
+    reach a service that has not loaded its sessions.
     """
 
     def __init__(
@@ -32,7 +32,10 @@ class Listener(Service):
         self._ports: list[tuple[ListenAddress, IListeningPort]] = []
 
     def startService(self) -> None:
-        """@raise StartError: an endpoint cannot be listened on; the text names it."""
+        """Bind every endpoint.
+
+        @raise StartError: an endpoint cannot be bound; the text names it.
+        """
         for address in self._addresses:
             port: Any = _bind(self._reactor, address, self._factory)
             self._ports.append((address, port))
@@ -40,36 +43,38 @@ class Listener(Service):
         super().startService()
 
     def stopService(self) -> Deferred[None]:
-        """Fires when every port is closed; connections that are open are not its business."""
+        """Close every port; the Deferred fires when all are closed.  Open connections are not
+        affected.
+        """
         super().stopService()
         ports, self._ports = self._ports, []
         closed = [port.stopListening() for _, port in ports]
         return DeferredList([one for one in closed if one is not None]).addCallback(_nothing)
 
     def open(self) -> None:
-        """Begin to accept connections."""
+        """Start to accept connections."""
         for _, port in self._ports:
             transport: Any = port
             transport.startReading()
 
     def bound(self) -> list[tuple[ListenAddress, int]]:
-        """The TCP ports that are held, in the order of the settings."""
+        """Return the bound TCP ports with their addresses, in the order of the settings."""
         held = [(address, port.getHost()) for address, port in self._ports]
         return [(address, host.port) for address, host in held if hasattr(host, "port")]
 
     def ports(self) -> list[int]:
-        """Their numbers."""
+        """Return the numbers of the bound TCP ports."""
         return [port for _, port in self.bound()]
 
     def urls(self, base_path: str) -> tuple[str, ...]:
-        """Where people find the service, one for each endpoint, in the order of the settings."""
+        """Return the URLs for users, one for each endpoint, in the order of the settings."""
         return tuple(_url(address, port, base_path) for address, port in self._ports)
 
     def local_url(self, base_path: str) -> str | None:
-        """A URL that programs on this machine can use; C{None} with unix sockets alone.
+        """Return a URL that programs on this machine can use; C{None} with unix sockets alone.
 
-        A plain loopback endpoint is best: hooks count as local there, and need not know whom
-        the certificate's name is for.
+        A plain loopback endpoint is preferred: hooks count as local there, and need not know the
+        host name of the certificate.
         """
         ports = [entry for entry in self._ports if entry[0].kind != "unix"]
         if not ports:
@@ -86,7 +91,7 @@ def _distance(entry: tuple[ListenAddress, IListeningPort]) -> tuple[bool, bool]:
 def _bind(reactor: Any, address: ListenAddress, factory: IProtocolFactory) -> IListeningPort:
     found: list[Any] = []
     make_endpoint(reactor, address).listen(factory).addBoth(found.append)
-    (result,) = found  # the endpoints of this world answer at once
+    (result,) = found  # Twisted's server endpoints fire synchronously
     if isinstance(result, Failure):
         reason = getattr(result.value, "socketError", None) or result.value
         text = getattr(reason, "strerror", None) or str(reason)
@@ -107,7 +112,7 @@ def _url(address: ListenAddress, port: IListeningPort, base_path: str) -> str:
 
 
 def _reachable(host: str) -> str:
-    """Every address of the machine includes the loopback one."""
+    """Return the loopback address for a wildcard address, else C{host}."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
 
 

@@ -1,6 +1,6 @@
-"""HTTP requests that leave the host, under the rules of L{tservice.core.net.egress}.
+"""Outgoing HTTP requests under the rules of L{tservice.core.net.egress}.
 
-Redirects are never followed, no proxy is used, no cookie or connection is kept; time and size are
+Redirects are never followed; no proxy, cookie or persistent connection is used.  Time and size are
 bounded.
 """
 
@@ -44,13 +44,17 @@ from tservice.core.net.egress import GUARDED, EgressPolicy, EgressRefused, parse
 from tservice.core.net.guarded import GuardedEndpoint, Meter
 
 TIME_LIMIT = 5.0
-"""Seconds for a whole request, from the name to the end of the answer (protocol-webhooks)."""
+"""Time limit in seconds for a whole request, from the lookup to the end of the response
+(protocol-webhooks).
+"""
 HEAD_LIMIT = 64 * 1024
-"""Bytes that an answer may take beside its body: head, TLS handshake, chunk marks."""
+"""Limit in bytes on the parts of a response other than its body: head, TLS handshake, chunk
+headers.
+"""
 
 
 class OutboundFault(Enum):
-    """Why there is no answer; the values are shown to people (protocol-webhooks)."""
+    """Reason why there is no response; the values are shown to users (protocol-webhooks)."""
 
     TIMED_OUT = "Timed out"
     NOT_FOUND = "Host not found"
@@ -60,7 +64,7 @@ class OutboundFault(Enum):
 
 
 class OutboundError(Exception):
-    """A request without an answer.  Neither its text nor its cause holds the URL."""
+    """Error of a request without a response.  Neither its text nor its cause holds the URL."""
 
     def __init__(self, fault: OutboundFault) -> None:
         super().__init__(fault.value)
@@ -69,10 +73,10 @@ class OutboundError(Exception):
 
 @frozen(kw_only=True)
 class OutboundReply:
-    """An answer of the other side.
+    """Response of the remote server.
 
     @ivar headers: names in lower case; of repeated ones the last.
-    @ivar body: empty when it was not wanted.
+    @ivar body: empty if it was not requested.
     """
 
     status: int
@@ -81,18 +85,18 @@ class OutboundReply:
 
     @property
     def redirects(self) -> bool:
-        """It sends the asker elsewhere, which nobody follows."""
+        """True for a redirect, which is never followed."""
         return 300 <= self.status < 400
 
 
 @frozen(kw_only=True)
 class OutboundRequest:
-    """What is sent.
+    """Request to send.
 
-    @ivar url: checked again here; see L{parse_target}.
-    @ivar body_limit: bytes of the answer's body that are wanted; more is a network error.
-        C{None}: the status is all that counts, and the connection ends behind the head.
-    @ivar asker: the account that chose C{url}; C{None}: whoever runs the service did.
+    @ivar url: checked again on sending; see L{parse_target}.
+    @ivar body_limit: limit on the response's body in bytes; more is a network error.  C{None}: only
+        the status is needed, and the connection ends after the head.
+    @ivar asker: the account that chose C{url}; C{None}: the operator of the service.
     """
 
     url: str = field(repr=False)
@@ -104,7 +108,7 @@ class OutboundRequest:
 
 
 class Outbound:
-    """Sends requests.  Keeps no connection and no state between them."""
+    """HTTP client that keeps no connection and no state between requests."""
 
     def __init__(
         self,
@@ -115,10 +119,9 @@ class Outbound:
         tls: IPolicyForHTTPS | None = None,
         time_limit: float = TIME_LIMIT,
     ) -> None:
-        """
-        @param reactor: provides IReactorTCP and IReactorTime, and resolves names.
-        @param resolver: in place of the reactor's.
-        @param tls: which certificates are trusted; the platform's by default.
+        """@param reactor: provides IReactorTCP and IReactorTime, and resolves names.
+        @param resolver: replaces the reactor's.
+        @param tls: the trusted certificates; the platform's by default.
         """
         self._reactor = reactor
         self._policy = policy
@@ -129,7 +132,8 @@ class Outbound:
     async def send(self, request: OutboundRequest) -> OutboundReply:
         """Send C{request}; cancelling ends the connection.
 
-        @raise OutboundError: there was no whole answer within the bounds, or the target is refused.
+        @raise OutboundError: no complete response arrived within the limits, or the target is
+            refused.
         """
         work: Deferred[OutboundReply] = Deferred.fromCoroutine(self._send(request))
         work.addTimeout(self._time_limit, self._reactor, lambda _, __: _out_of_time())
@@ -138,7 +142,7 @@ class Outbound:
         except (OutboundError, CancelledError):
             raise
         except Exception as error:
-            # The original may name the host; what is told apart is all that leaves here.
+            # The original may name the host; only the fault may leave this method.
             raise OutboundError(_fault(error)) from None
 
     async def _send(self, request: OutboundRequest) -> OutboundReply:
@@ -169,7 +173,7 @@ class Outbound:
 
 
 class _Client(Factory):
-    """Makes the connections, in place of Twisted's pool."""
+    """Factory of the client connections, in place of Twisted's pool."""
 
     noisy = False
 
@@ -182,7 +186,7 @@ class _Client(Factory):
 
 @implementer(IAgentEndpointFactory)
 class _Endpoints:
-    """Guarded connections for an L{Agent}, TLS over them for https."""
+    """Factory of guarded endpoints for an L{Agent}, with TLS for https."""
 
     def __init__(
         self, connector: Callable[[str, int], GuardedEndpoint], tls: IPolicyForHTTPS
@@ -200,7 +204,7 @@ class _Endpoints:
 
 
 class _Collector(Protocol):
-    """Gathers a body up to a bound; the owner of the connection ends it."""
+    """Protocol that collects a body up to a limit; the owner of the connection ends it."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -239,7 +243,7 @@ async def _read(response: IResponse, limit: int | None) -> OutboundReply:
 
 @implementer(IBodyProducer)
 class _Content:
-    """A body that is all there, written at once."""
+    """Body producer that writes the complete body at once."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -250,7 +254,7 @@ class _Content:
         return succeed(None)
 
     def pauseProducing(self) -> None:
-        """Everything was written."""
+        """Do nothing, since everything is already written."""
 
     resumeProducing = stopProducing = pauseProducing
 
@@ -264,7 +268,7 @@ def _out_of_time() -> OutboundReply:
 
 
 def _fault(error: Exception) -> OutboundFault:
-    """What people are told of C{error}."""
+    """Return the fault that users see for C{error}."""
     if isinstance(error, EgressRefused):
         return OutboundFault.REFUSED
     if isinstance(error, DNSLookupError):

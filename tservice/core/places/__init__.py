@@ -1,1 +1,1 @@
-"""Where sessions live."""
+"""Locations of sessions."""

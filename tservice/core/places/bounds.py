@@ -1,7 +1,8 @@
-"""Where the sessions of an account may work, as the account is now (protocol-create).
+"""Folders in which an account's sessions may work, by the account's current rights
+(protocol-create).
 
-A folder is judged when a session is made; what it leads to, and what the account may do, can be
-another thing later.
+A folder is checked when a session is made.  Later its symbolic links, and the rights of the
+account, may have changed.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ def account_folder(cases_dir: Path, account_id: str) -> Path:
 
 @frozen(kw_only=True)
 class Standing:
-    """What the record of an account says, whoever calls.
+    """Rights in an account's record, independent of the caller.
 
     @ivar os_user: the OS user that its panes run as, if any.
-    @ivar enabled: it may sign in, and things are done in its name.
-    @ivar granted: it may bypass permissions; admins may, others only where it is said.
+    @ivar enabled: true if it may sign in and actions run in its name.
+    @ivar granted: true if it may bypass permissions; admins may, others only if their record says
+        so.
     """
 
     admin: bool
@@ -44,32 +46,33 @@ class Standing:
 
 @frozen
 class Inside:
-    """What folders must be in.
+    """Limit on folders.
 
-    @ivar top: C{None}: they may be anywhere but in the kernel's folders.
+    @ivar top: the folder that must contain them; C{None}: anywhere but in the kernel's folders.
     """
 
     top: Path | None = None
 
     def real_top(self) -> bytes | None:
-        """L{top} without links on the way; asks the file system."""
+        """Return L{top} with links resolved; accesses the file system."""
         return None if self.top is None else os.fsencode(os.path.realpath(self.top))
 
     def check(self, folder: str, named: str = "workingDir") -> None:
-        """Judge what C{folder} leads to now; asks the file system, in a thread that may wait.
+        """Refuse C{folder} if its current target is outside; accesses the file system, so run it in
+        a worker thread.
 
-        @raise ServiceError: as L{check_real}; 422: it changes while it is looked at.
+        @raise ServiceError: as L{check_real}; 422: it changes during the check.
         """
         try:
-            # Unlike Path.resolve it takes a loop of links as it is.
+            # Unlike Path.resolve, this does not raise for a loop of links.
             real = os.path.realpath(folder)
         except OSError as error:
-            # What was a link a moment ago is none.
+            # A link was replaced during the lookup.
             raise failed(f"{named}: {error.strerror}") from error
         self.check_real(real, named)
 
     def holds(self, folder: str) -> bool:
-        """Whether L{check} would let C{folder} pass."""
+        """Return whether L{check} accepts C{folder}."""
         try:
             self.check(folder)
         except ServiceError:
@@ -77,9 +80,9 @@ class Inside:
         return True
 
     def check_real(self, folder: str, named: str = "workingDir") -> None:
-        """Judge a folder on whose way there is no link; asks the file system about L{top}.
+        """Refuse a link-free path that is outside; accesses the file system for L{top}.
 
-        @raise ServiceError: 400: it is the kernel's; 403: it is outside.
+        @raise ServiceError: 400: it is a kernel folder; 403: it is outside.
         """
         if in_kernel(folder):
             raise in_kernels(named)
@@ -93,22 +96,24 @@ ANYWHERE = Inside()
 
 
 def in_kernels(named: str) -> ServiceError:
-    """The refusal of a folder of the kernel's."""
+    """Return the error for a folder in a kernel file system."""
     return invalid(named, "must not be in /proc, /sys or /dev, nor lead through them")
 
 
 def other_os_user() -> ServiceError:
-    """The refusal of what a session was made with and its account has no more."""
-    return failed("osUser: the account has another one than when the session was made")
+    """Return the error for a session whose account no longer has the OS user that it was made
+    with.
+    """
+    return failed("osUser: the account's OS user changed after the session was made")
 
 
 @frozen(kw_only=True)
 class WorkspaceBounds:
-    """The rules.
+    """Rules on the folders of each account.
 
-    @ivar cases_dir: where local cases are.
-    @ivar account: what is known of an account; C{None}: it is gone.
-    @ivar account_id: the id of an account, also of one that is gone.
+    @ivar cases_dir: the folder of local cases.
+    @ivar account: returns the rights of an account; C{None} if it was removed.
+    @ivar account_id: returns the id of an account, also of a removed one.
     """
 
     cases_dir: Path
@@ -121,9 +126,9 @@ class WorkspaceBounds:
         return account_folder(self.cases_dir, self.account_id(owner) or _NOBODY)
 
     def inside(self, owner: str | None, place: PlaceId) -> Inside:
-        """What the folders of C{owner}'s sessions in C{place} must be in.
+        """Return the limit on the folders of C{owner}'s sessions in C{place}.
 
-        As an OS user the system keeps them apart, and an admin works anywhere.
+        OS users are confined by the system, and admins may work anywhere.
         """
         if not self.multiuser or owner is None or place != OWN:
             return ANYWHERE
@@ -132,9 +137,9 @@ class WorkspaceBounds:
         return ANYWHERE if free else Inside(self.folder_of(owner))
 
     def judge(self, owner: str | None, place: PlaceId) -> None:
-        """Make sure that the account still has the rights with which a folder is looked at.
+        """Check that the account still has the OS user with whose rights a folder is accessed.
 
-        @raise ServiceError: 422 naming C{osUser}: it names another one than C{place}.
+        @raise ServiceError: 422 naming C{osUser}: its OS user is not that of C{place}.
         """
         account = None if owner is None else self.account(owner)
         if account is None or not place.on_this_machine:

@@ -1,4 +1,4 @@
-"""The places on this machine: the service's own, and those of OS users (protocol-os-users)."""
+"""Locations on this machine: the service's user, and other OS users (protocol-os-users)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from tservice.core.users.osuser import OsUser, OsUserId, OsUsers, environment_of
 _T = TypeVar("_T")
 
 Finder = Callable[[Sequence[str]], Path | None]
-"""The first of some programs that can be run."""
+"""Callable that returns the first of some programs that can be run."""
 
 PathOf = Callable[[], str]
-"""The C{PATH} of a child, with the folders where programs are found."""
+"""Callable that returns the C{PATH} of a child, with the program folders."""
 
 
 @frozen(kw_only=True)
 class OwnEffects:
-    """As this process itself.
+    """Operations as this process's user.
 
-    @ivar environ: what the service was started with.
-    @ivar programs: finds what this process can run.
-    @ivar path: C{None}: the one of C{environ}.
+    @ivar environ: the environment that the service was started with.
+    @ivar programs: finds programs that this process can run.
+    @ivar path: returns the search path; C{None}: the one of C{environ}.
     """
 
     environ: Mapping[str, str]
@@ -52,18 +52,18 @@ class OwnEffects:
 
 @frozen
 class OwnPlace:
-    """The only one of its kind; an account that names an OS user starts nothing there."""
+    """Provider of the service's location; accounts that name an OS user are refused."""
 
     place: Place
 
     async def ask(self, known: PlaceId) -> None:
-        """It is always at hand."""
+        """Do nothing, since the location is always available."""
 
     async def meet(self, known: PlaceId) -> None:
-        """It is always at hand."""
+        """Do nothing, since the location is always available."""
 
     async def ready(self, known: PlaceId) -> None:
-        """It always is."""
+        """Do nothing, since the location is always ready."""
 
     def find(self, known: PlaceId) -> Place:
         return self.place
@@ -79,11 +79,12 @@ class OwnPlace:
 
 @frozen(kw_only=True)
 class OsUserEffects:
-    """As an OS user, with that user's rights and nothing of the service's environment.
+    """Operations as an OS user, with that user's rights and without the service's environment.
 
-    @ivar programs: finds what C{user} can run when it is called with that user's rights.
-    @ivar path: to be called with that user's rights, too.
-    @ivar prefix: the words before a command of a user's; raises C{OSError} where there are none.
+    @ivar programs: finds programs that C{user} can run, when called with that user's rights.
+    @ivar path: returns the search path, when called with that user's rights.
+    @ivar prefix: returns the words that precede a command to run it as the user; raises C{OSError}
+        if it cannot be run.
     """
 
     user: OsUser
@@ -111,12 +112,14 @@ class OsUserEffects:
 
 @frozen(kw_only=True)
 class OsUserPlaces:
-    """A session stays its OS user's for good: what it left behind is that user's too.
+    """Provider of OS users' locations; a session keeps its OS user for good, since its files are
+    that user's.
 
-    @ivar environ: what the service was started with.
-    @ivar programs: a finder for a user, and what gives the C{PATH} of that user's children.
+    @ivar environ: the environment that the service was started with.
+    @ivar programs: returns a finder for a user, and a function that returns the C{PATH} of the
+        user's children.
     @ivar prefix: see L{OsUserEffects}.
-    @ivar hooks: how a user's hooks reach the service.
+    @ivar hooks: returns how a user's hooks reach the service.
     """
 
     users: OsUsers
@@ -140,7 +143,7 @@ class OsUserPlaces:
 
     def recall(self, known: PlaceId) -> Place:
         if known.uid is None:
-            raise ValueError(f"nothing was ever started as {known.name!r} without a user id")
+            raise ValueError(f"the stored location of {known.name!r} has no user id")
         return self._of(self.users.recall(OsUserId(name=known.name, uid=known.uid)))
 
     def judge(self, known: PlaceId, os_user: str | None) -> Place:

@@ -1,4 +1,4 @@
-"""Where a session lives, as one value (architecture-place)."""
+"""Location of a session as one value (architecture-place)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ _T = TypeVar("_T")
 
 
 class PlaceKind(StrEnum):
-    """Who knows a place.  Features never ask for it: they ask the place."""
+    """Kind of a location, which selects its provider.  Features never check it: they ask the
+    location.
+    """
 
     LOCAL = "local"
-    """This machine, as the service's own user."""
+    """This machine, as the service's user."""
     OS_USER = "os-user"
     """This machine, as another user."""
     CONTAINER = "container"
@@ -27,13 +29,14 @@ class PlaceKind(StrEnum):
 
 @frozen(kw_only=True)
 class PlaceId:
-    """What is remembered of a place: enough to find it again.
+    """Stored reference to a location, sufficient to find it again.
 
-    @ivar name: which of its kind: an OS user's name, the id of a host; empty where there is one.
-    @ivar part: which part of that host: the name of a container, or of a tmux session of somebody
-        else's that is attached to.
-    @ivar uid: the number of an OS user, so that a name that was given to somebody else is noticed;
-        C{None} where only a name is known, or there is none.
+    @ivar name: the name within its kind: an OS user's name or the id of a host; empty if there is
+        only one.
+    @ivar part: the part of that host: the name of a container, or of a foreign tmux session that is
+        attached to.
+    @ivar uid: the number of an OS user, to detect a name that was given to another user; C{None} if
+        only a name is known, or there is none.
     """
 
     kind: PlaceKind = PlaceKind.LOCAL
@@ -43,31 +46,31 @@ class PlaceId:
 
     @property
     def tmux_session(self) -> str | None:
-        """The tmux session, not of this service's making, that it is."""
+        """Foreign tmux session that the location refers to, if any."""
         return self.part or None if self.kind is PlaceKind.REMOTE else None
 
     @property
     def on_this_machine(self) -> bool:
-        """Whether the numbers of its processes are this machine's."""
+        """True if its process ids are those of this machine."""
         return self.kind in (PlaceKind.LOCAL, PlaceKind.OS_USER)
 
 
 OWN = PlaceId()
-"""The service's own: its machine and its user."""
+"""Location of the service: its machine and its user."""
 
 
 def place_of_os_user(name: str | None, uid: int | None = None) -> PlaceId:
-    """The place of an OS user; L{OWN} without one."""
+    """Return the location of an OS user; L{OWN} without one."""
     return OWN if name is None else PlaceId(kind=PlaceKind.OS_USER, name=name, uid=uid)
 
 
 @frozen(kw_only=True, eq=False)
 class HookAccess:
-    """How hooks in a place reach this service.
+    """Data with which hooks in a location reach this service.
 
-    @ivar secret_file: where they find their secret, by the name that it has there.
-    @ivar put: has the secret in that file; raises C{OSError} or L{FileError}.
-    @ivar url: where they find the service; C{None}: where everybody does.
+    @ivar secret_file: the path of the secret, as seen in the location.
+    @ivar put: writes the secret to that file; raises C{OSError} or L{FileError}.
+    @ivar url: the service's address for these hooks; C{None}: the default address.
     """
 
     secret_file: Path
@@ -76,44 +79,45 @@ class HookAccess:
 
 
 class PlaceEffects(Protocol):
-    """What is done in a place.  C{act} and C{find} may wait for a disk."""
+    """Operations in a location.  C{act} and C{find} may block on a disk."""
 
     def act(self, work: Callable[[], _T], /) -> _T:
-        """Do work on files with the rights that a session has there.
+        """Run work on files with the rights that a session has in the location.
 
         @raise OSError: it cannot be done with those rights.
         """
 
     def find(self, names: Sequence[str], /) -> Path | None:
-        """The first of these programs (names, or absolute paths) that can be run there."""
+        """Return the first of these programs (names, or absolute paths) that can be run there."""
 
     def command(self, argv: Sequence[str], /) -> list[str]:
-        """What runs C{argv} there, as a child of this process; its first word is absolute.
+        """Return the command that runs C{argv} in the location as a child of this process; its
+        first word is absolute.
 
-        @param argv: the first word is an absolute path there.
+        @param argv: the first word is an absolute path in the location.
         @raise OSError: nothing can be run there.
         """
 
     def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
-        """What a child there starts from.
+        """Return the base environment of a child in the location.
 
-        @param named: names that the operator lets through all the same (C{SERVICE_PANE_ENV}).
+        @param named: additional variables that the operator passes through (C{SERVICE_PANE_ENV}).
         """
 
     def search_path(self) -> str:
-        """Return the C{PATH} of a session there: the folders that L{find} looks through.
+        """Return the C{PATH} of a session there: the folders that L{find} searches.
 
-        Like L{find} it may wait for a disk.
+        Like L{find} it may block on a disk.
         """
 
 
 @frozen(kw_only=True)
 class Outage:
-    """A place that cannot be reached now, whatever runs there.
+    """Unreachable state of a location; its processes may still run.
 
-    @ivar title: how people are told of the place.
-    @ivar next_at: when it is tried next by itself, Unix milliseconds; C{None}: it is being tried,
-        or is not.
+    @ivar title: the location's name for users.
+    @ivar next_at: time of the next automatic attempt, Unix milliseconds; C{None}: an attempt is
+        running, or none is planned.
     """
 
     title: str
@@ -126,19 +130,20 @@ def _as_it_is(folder: str) -> str:
 
 @frozen(kw_only=True)
 class Place:
-    """What features ask, in place of who somebody is or where something runs.
+    """Location of sessions: an OS user, machine or container, with its files and programs.
 
-    @ivar title: how people are told of it.
+    @ivar title: its name for users.
     @ivar home: the home folder there.
-    @ivar user: as whom everything runs there.
-    @ivar apart: the system keeps it apart from the service's own user: its sessions work wherever
-        it lets them, its cases are in its home, its agents sign in by themselves.
-    @ivar near: its files are this machine's, by the same paths, and C{effects.act} opens them.
-    @ivar closed: why nothing looks into its folders unasked (C{reason} of protocol-git-status);
-        C{None} where that may be done.
+    @ivar user: the user that runs everything there.
+    @ivar apart: true if the system isolates it from the service's user: its sessions may use any
+        folder that the system allows, its cases are in its home, its agents sign in separately.
+    @ivar near: true if its files are on this machine under the same paths, and C{effects.act} opens
+        them.
+    @ivar closed: the reason why its folders are only read on request (C{reason} of
+        protocol-git-status); C{None} if they may be read at any time.
     @ivar hooks: how its hooks reach the service; C{None}: they do not.
-    @ivar commands: what to run there for a mode, in place of its CLI's usual program.
-    @ivar inside: by which path what runs there knows a folder of this machine's.
+    @ivar commands: commands that replace the usual program of a mode's CLI.
+    @ivar inside: maps a folder of this machine to its path in the location.
     """
 
     id: PlaceId

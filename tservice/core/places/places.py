@@ -1,4 +1,4 @@
-"""Which places there are: each kind is known by somebody of its own."""
+"""Registry of locations, with one provider for each kind."""
 
 from __future__ import annotations
 
@@ -13,73 +13,80 @@ from tservice.core.users.osuser import nobody
 _T = TypeVar("_T")
 
 Tenant = Callable[[PlaceId], str | None]
-"""What somebody has in a place, in words; C{None}: nothing."""
+"""Callable that describes what uses a location, in words; C{None}: nothing."""
 
 _CLOSED = {PlaceKind.REMOTE: "remote", PlaceKind.CONTAINER: "docker"}
-"""What clients are told of workspaces that nothing looks into (protocol-git-status)."""
+"""Reasons that clients see for workspaces that are not read unasked (protocol-git-status)."""
 
 
 class Resident(Protocol):
-    """Whoever has a place of their own: an account, as C{core.identity} tells of it."""
+    """User of locations: an account, as described by C{core.identity}."""
 
     @property
     def place(self) -> PlaceId:
-        """Where its sessions live that say nothing else."""
+        """Default location of its sessions."""
 
     @property
     def os_user(self) -> str | None:
-        """The OS user that it names."""
+        """OS user that its record names."""
 
 
 class PlaceProvider(Protocol):
-    """Knows the places of one kind."""
+    """Provider of the locations of one kind."""
 
     async def ask(self, known: PlaceId) -> None:
-        """Have at hand what the others answer from.
+        """Load the data that the other methods need.
 
-        @raise ServiceError: 422: it does not answer; 429: too much is asked.
+        @raise ServiceError: 422: the location does not answer; 429: too many requests.
         """
 
     async def meet(self, known: PlaceId) -> None:
-        """As L{ask}, for what runs there: nobody is waited for who is known not to answer.
+        """Load the data as L{ask} does, for running sessions: do not wait for a location that is
+        known to be unreachable.
 
-        @raise ServiceError: 422: it does not answer; 429: too much is asked.
+        @raise ServiceError: 422: the location does not answer; 429: too many requests.
         """
 
     async def ready(self, known: PlaceId) -> None:
-        """As L{ask}, with the place fit for something new: a container that stood still runs.
+        """Load the data as L{ask} does, and prepare the location for something new: start a stopped
+        container.
 
-        @raise ServiceError: as L{ask}; 422: it cannot be made so.
+        @raise ServiceError: as L{ask}; 422: it cannot be prepared.
         """
 
     def find(self, known: PlaceId) -> Place | None:
-        """That place, fit for anything or not; C{None}: there is none."""
+        """Return the location, usable or not; C{None} if there is none."""
 
     def recall(self, known: PlaceId) -> Place:
-        """The place that something was started in, whatever became of it: what runs, runs on."""
+        """Return the location that something was started in, even if it was removed since: sessions
+        there keep running.
+        """
 
     def judge(self, known: PlaceId, os_user: str | None) -> Place:
-        """The place, for something new.
+        """Return the location if something new may be started there.
 
-        @param os_user: the OS user that the account names whose it will be.
+        @param os_user: the OS user of the account that will own it.
         @raise ServiceError: 422: nothing may be started there.
         """
 
 
 class PlaceWay(Protocol):
-    """What lies between this machine and the places of one kind, where it can be cut."""
+    """Connection between this machine and the locations of one kind, for kinds whose connection can
+    fail.
+    """
 
     def outage(self, known: PlaceId) -> Outage | None:
-        """What is known of a place that cannot be reached now; C{None}: it can."""
+        """Return the outage of a location that is unreachable now; C{None} if it is reachable."""
 
     def wanted(self, known: PlaceId) -> None:
-        """Somebody wants something there: have it reached, and woken where it sleeps."""
+        """Request a connection to the location, and wake its host if it sleeps."""
 
 
 class Places:
-    """Asks whoever knows the kind; a kind that nobody knows is out of reach.
+    """Registry that passes each call to the provider of the kind; a kind without provider is
+    unreachable.
 
-    @param kinds: who knows which kind.
+    @param kinds: the provider of each kind.
     """
 
     def __init__(self, kinds: Mapping[PlaceKind, PlaceProvider]) -> None:
@@ -90,22 +97,22 @@ class Places:
     def join(
         self, kind: PlaceKind, known_by: PlaceProvider, *, way: PlaceWay | None = None
     ) -> None:
-        """Let C{known_by} answer for a kind that nobody has answered for.
+        """Register the provider of a further kind.
 
-        @param way: what is between, where something is.
+        @param way: the connection to its locations, if it can fail.
         """
         if kind in self._kinds:
-            raise ValueError(f"{kind} is known already")
+            raise ValueError(f"{kind} already has a provider")
         self._kinds[kind] = known_by
         if way is not None:
             self._ways[kind] = way
 
     def inhabit(self, tenant: Tenant) -> None:
-        """Let C{tenant} say what of its own is in a place."""
+        """Register a callable that reports what uses a location."""
         self._tenants.append(tenant)
 
     def tenant(self, known: PlaceId) -> str | None:
-        """What keeps a place from being given up, in words; C{None}: nothing."""
+        """Return what uses the location and prevents its removal, in words; C{None}: nothing."""
         return next((found for each in self._tenants if (found := each(known))), None)
 
     def outage(self, known: PlaceId) -> Outage | None:
@@ -114,7 +121,7 @@ class Places:
         return None if way is None else way.outage(known)
 
     def wanted(self, known: PlaceId) -> None:
-        """See L{PlaceWay.wanted}; nothing where nothing is between."""
+        """See L{PlaceWay.wanted}; does nothing if the kind has no connection."""
         way = self._ways.get(known.kind)
         if way is not None:
             way.wanted(known)
@@ -132,7 +139,7 @@ class Places:
         await self._of(known).ready(known)
 
     def knows(self, kind: PlaceKind) -> bool:
-        """Whether anybody answers for places of that kind."""
+        """Return whether that kind has a provider."""
         return kind in self._kinds
 
     def find(self, known: PlaceId) -> Place | None:
@@ -144,9 +151,10 @@ class Places:
         return self._of(known).recall(known)
 
     def of(self, caller: Resident) -> Place:
-        """Where new things of an account's are, and what is looked at for it.
+        """Return the default location of the caller's new sessions, also used to access files for
+        it.
 
-        @raise ServiceError: 422 naming C{osUser}: nothing can be done there now.
+        @raise ServiceError: 422 naming C{osUser}: the location cannot be used now.
         """
         return self.judge(caller.place, caller.os_user)
 
@@ -159,16 +167,16 @@ class Places:
 
 
 class _Unreachable:
-    """Of a kind that nobody here knows."""
+    """Operations of a location whose kind has no provider: each one fails."""
 
     def act(self, work: Callable[[], _T], /) -> _T:
-        raise OSError("its files are out of reach")
+        raise OSError("the files of this location are unreachable")
 
     def find(self, names: Sequence[str], /) -> Path | None:
         return None
 
     def command(self, argv: Sequence[str], /) -> list[str]:
-        raise OSError("nothing can be run there")
+        raise OSError("no program can be run in this location")
 
     def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
         return {}
@@ -178,16 +186,16 @@ class _Unreachable:
 
 
 class _UnknownKind:
-    """Of what was made by a service that knew more: it is left alone."""
+    """Provider of records from a newer version of the service: these are left alone."""
 
     async def ask(self, known: PlaceId) -> None:
-        """Nobody could tell."""
+        """Do nothing, since there is nothing to query."""
 
     async def meet(self, known: PlaceId) -> None:
-        """Nor here."""
+        """Do nothing, since there is nothing to query."""
 
     async def ready(self, known: PlaceId) -> None:
-        """Whoever judges it says that nothing may be started there."""
+        """Do nothing; L{judge} refuses any use."""
 
     def find(self, known: PlaceId) -> Place | None:
         return self.recall(known)
@@ -206,7 +214,7 @@ class _UnknownKind:
         )
 
     def judge(self, known: PlaceId, os_user: str | None) -> NoReturn:
-        raise failed(f"this service knows no place of kind {known.kind}")
+        raise failed(f"this service does not support locations of kind {known.kind}")
 
 
 _UNKNOWN = _UnknownKind()

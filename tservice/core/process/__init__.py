@@ -1,1 +1,1 @@
-"""This process itself, with its memory, alarms and early end, and the groups of its children."""
+"""This process: its memory, alarms and early stop, and the process groups of its children."""

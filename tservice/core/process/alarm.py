@@ -1,9 +1,9 @@
-"""One alarm for a moment of the wall clock, whatever is done to that clock meanwhile.
+"""Alarm for a moment of the wall clock that stays correct when the clock is set.
 
-A reactor's timers are compared with the wall clock when the reactor wakes, but it sleeps by a clock
-that nobody sets: after a jump ahead they come late by what was left to sleep, after one back by the
-jump.  So the kernel is asked: a timerfd on CLOCK_REALTIME goes off at the moment itself, and with
-TFD_TIMER_CANCEL_ON_SET also when the clock is set (timerfd_create(2)), which costs no wake-up in
+A reactor compares its timers with the wall clock when it wakes, but it sleeps by a monotonic clock.
+After a jump ahead timers fire late by the rest of the sleep, after a jump back by the jump.
+Therefore the kernel is used: a timerfd on CLOCK_REALTIME fires at the moment itself.  With
+TFD_TIMER_CANCEL_ON_SET it also fires when the clock is set (timerfd_create(2)), without wake-ups in
 between.
 """
 
@@ -30,28 +30,28 @@ from tservice.core.clock import seconds_until
 from tservice.core.timers import cancel
 
 LONGEST = 3600.0
-"""Seconds that L{TimerAlarm} sleeps at most."""
+"""Longest sleep of L{TimerAlarm} in seconds."""
 
 _ABSTIME, _CANCEL_ON_SET = 1, 2
 _FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Alarm(Protocol):
-    """Tells when it is time to look at the clock."""
+    """Notifies its owner when the wall clock should be checked."""
 
     def set(self, at: int | None) -> None:
-        """Go off at C{at} (Unix milliseconds), at once if that is past; C{None}: not at all.
+        """Fire at C{at} (Unix milliseconds), immediately if that is past; C{None} disarms.
 
-        It takes the place of what was set before.  It may also go off early, when the clock was
-        set; after going off it is to be set again.
+        This replaces the previous time.  The alarm may also fire early, when the clock was set; set
+        it again each time it has fired.
         """
 
     def close(self) -> None:
-        """Never go off again."""
+        """Disarm for good."""
 
 
 def make_alarm(reactor: Any, due: Callable[[], None]) -> Alarm:
-    """An alarm that calls C{due}; it must not raise.
+    """Return an alarm that calls C{due}, which must not raise.
 
     @raise OSError: the kernel has no more descriptors.
     """
@@ -61,7 +61,9 @@ def make_alarm(reactor: Any, due: Callable[[], None]) -> Alarm:
 
 
 class TimerAlarm:
-    """For reactors that watch no descriptors: by a timer of theirs, so without word of jumps."""
+    """Alarm for reactors that cannot watch descriptors: it uses a reactor timer and does not notice
+    clock jumps.
+    """
 
     def __init__(self, clock: IReactorTime, due: Callable[[], None]) -> None:
         self._clock, self._due = clock, due
@@ -86,7 +88,7 @@ class TimerAlarm:
 
 @implementer(IReadDescriptor)
 class DescriptorAlarm:
-    """A timerfd that the reactor watches."""
+    """Alarm based on a timerfd that the reactor watches."""
 
     def __init__(self, reactor: IReactorFDSet, due: Callable[[], None]) -> None:
         self._reactor, self._due = reactor, due
@@ -95,7 +97,7 @@ class DescriptorAlarm:
 
     def set(self, at: int | None) -> None:
         """See L{Alarm}."""
-        # Zero would disarm it; one millisecond of 1970 is past as well.
+        # Zero would disarm the timer; one millisecond is in the past as well.
         self._timer.arm(0 if at is None else max(1, at))
 
     def close(self) -> None:
@@ -105,20 +107,20 @@ class DescriptorAlarm:
             self._timer.close()
 
     def fileno(self) -> int:
-        """What the reactor watches."""
+        """Return the descriptor for the reactor."""
         return self._timer.descriptor
 
     def logPrefix(self) -> str:
-        """For the reactor's own log."""
+        """Return the name for the reactor's log."""
         return "alarm"
 
     def doRead(self) -> None:
-        """It went off, or the clock was set."""
+        """Handle an expired timer or a change of the clock."""
         if self._timer.taken():
             self._due()
 
     def connectionLost(self, reason: Failure) -> None:
-        """The reactor lets go of it, at its end."""
+        """Ignore the removal by the reactor at its end."""
         self._timer.close()
 
 
@@ -133,7 +135,7 @@ class _Setting(ctypes.Structure):
 
 
 class _Timer:
-    """timerfd_create(2); Python has it from 3.13 on."""
+    """Wrapper of timerfd_create(2), which Python has from 3.13 on."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -141,17 +143,17 @@ class _Timer:
         self.descriptor: int = self._checked(made)
 
     def arm(self, at: int) -> None:
-        """Go off at C{at} milliseconds, or when the clock is set; 0 disarms."""
+        """Fire at C{at} milliseconds, or when the clock is set; 0 disarms."""
         setting = _Setting()
         setting.value = _Moment(at // 1000, at % 1000 * 1_000_000)
         flags = _ABSTIME | _CANCEL_ON_SET
         done = self._libc.timerfd_settime(self.descriptor, flags, ctypes.byref(setting), None)
-        # It is armed all the same; this only says that the clock was set since the last time.
+        # ECANCELED only says that the clock was set since the last call; the timer is armed.
         if done != 0 and ctypes.get_errno() != errno.ECANCELED:
             self._checked(done)
 
     def taken(self) -> bool:
-        """Whether it went off; takes the news."""
+        """Return whether the timer has fired, and reset that state."""
         try:
             os.read(self.descriptor, 8)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""A stop that comes before the reactor runs."""
+"""Clean stop on a signal that arrives before the reactor runs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ SignalHandler = Callable[[int, FrameType | None], None]
 
 
 class EarlyStop(Service):
-    """Makes a SIGTERM a clean stop from the start of the services on.
+    """Service that handles SIGTERM as a clean stop as soon as services start.
 
-    The reactor sets its handler when it runs.  C{twistd} has told its caller by then that all is
-    well, and whoever stops the service right away would kill it: the pid file would stay.
+    The reactor sets its handler only when it runs.  By then C{twistd} has reported success to its
+    caller.  A SIGTERM in between would kill the process and leave the pid file.
     """
 
     def __init__(self, handler: SignalHandler) -> None:
-        """@param handler: the reactor's own."""
+        """@param handler: the reactor's signal handler."""
         self._handler = handler
 
     def startService(self) -> None:

@@ -1,8 +1,8 @@
-"""An environment for a program of another user's, that nothing of root's reads on the way.
+"""Environment for another user's program, protected from the programs that root runs on the way.
 
-The loader does what variables such as C{LD_PRELOAD} say.  What still is root, before it becomes
-that user, is given them by names that mean nothing, and a shell that is that user already gives
-them back.  No value is on a command line.
+The dynamic loader obeys variables such as C{LD_PRELOAD}.  While the process is still root, it gets
+the values under neutral names.  A shell that already runs as the user restores the names.  No value
+appears on a command line.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Mapping, Sequence
 _MARK = "TSERVICE_GIVEN_"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OF_SHELLS = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO"})
-"""What some shells let nobody set."""
+"""Variables that some shells do not allow to be set."""
 
 
 def given(env: Mapping[str, str]) -> dict[str, str]:
-    """C{env} by names that mean nothing; without what a shell could not give back."""
+    """Return C{env} under neutral names, without variables that a shell could not restore."""
     names = [name for name in env if _NAME.fullmatch(name) and name not in _OF_SHELLS]
     return {f"{_MARK}{name}": env[name] for name in names}
 
 
 def taken(env: Mapping[str, str], argv: Sequence[str]) -> tuple[str, ...]:
-    """What becomes C{argv} with C{env}, when it is started with what L{given} makes of that.
+    """Return the command that restores C{env} from the names of L{given} and then runs C{argv}.
 
     @param argv: the first word is an absolute path.
     """

@@ -1,7 +1,6 @@
-"""A process that can run nothing but some programs, or open nothing but some folders, nor can
-anything that it starts: Landlock, landlock(7).
+"""Landlock (landlock(7)): limit a process and its children to some programs or folders.
 
-With the standard library only: bare interpreters load it.
+Uses the standard library only, because bare interpreters load it.
 """
 
 from __future__ import annotations
@@ -15,27 +14,28 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
-"""The same numbers on every kind of machine."""
+"""System call numbers, the same on every architecture."""
 _VERSION = 1
 _BENEATH = 1
 _EXECUTE, _REFER, _TRUNCATE = 1 << 0, 1 << 13, 1 << 14
 _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1 << 1, 1 << 2, 1 << 3
 _FIRST = (1 << 13) - 1
-"""All rights of the first version."""
+"""Mask of all rights of the first version of Landlock."""
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _READ = _READ_FILE | _READ_FOLDER
 _DEVICE = "/dev/null"
 _NO_NEW_PRIVILEGES = 38
 _INTERPRETER = 3
-"""The kind of an ELF file's header that names the loader."""
+"""Type of the ELF program header that names the loader."""
 
 
 def run_only(programs: Iterable[str]) -> None:
-    """From now on this thread, and what it starts, can run C{programs} alone, and their loaders.
+    """Allow this thread, and its children, to run only C{programs} and their loaders.
 
-    What is open, read or written is not bounded by it.
+    Opening, reading and writing files is not limited.
 
-    @raise OSError: the kernel cannot, or a program is not there; then nothing is bounded.
+    @raise OSError: the kernel does not support it, or a program is missing; then nothing is
+        limited.
     """
     handled = _EXECUTE | (_known() & _REFER)
     rules = _ruleset(handled)
@@ -44,7 +44,7 @@ def run_only(programs: Iterable[str]) -> None:
             if path is not None:
                 _allow(rules, path, _EXECUTE)
         if handled & _REFER:
-            # Otherwise nothing could be moved from one folder to another any more.
+            # Without this right no file could be moved between folders.
             _allow(rules, "/", _REFER)
         restrict(rules)
     finally:
@@ -52,13 +52,14 @@ def run_only(programs: Iterable[str]) -> None:
 
 
 def fence(folder: str | bytes, readable: Iterable[str]) -> int:
-    """Rules of who reads and writes in C{folder}, reads C{readable}, and opens nothing else.
+    """Return rules that allow reading and writing in C{folder}, reading C{readable}, and no other
+    access.
 
-    What is run, and what is only asked about a path, is not bounded by them.
+    Running programs, and querying a path's metadata, is not limited.
 
-    @param readable: folders and files; what is not there is left out.
+    @param readable: folders and files; missing ones are skipped.
     @return: a file descriptor, for L{restrict}.
-    @raise OSError: the kernel cannot, or C{folder} is not there.
+    @raise OSError: the kernel does not support it, or C{folder} is missing.
     """
     handled = _known() & ~_EXECUTE
     rules = _ruleset(handled)
@@ -75,9 +76,9 @@ def fence(folder: str | bytes, readable: Iterable[str]) -> int:
 
 
 def restrict(rules: int) -> None:
-    """Put this thread, and what it starts, under C{rules}, beside those that hold already.
+    """Apply C{rules} to this thread and its children, in addition to rules already in force.
 
-    @raise OSError: the kernel cannot.
+    @raise OSError: the kernel does not support it.
     """
     if _libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) < 0:
         raise _error()
@@ -85,7 +86,7 @@ def restrict(rules: int) -> None:
 
 
 def is_possible() -> bool:
-    """Whether this kernel can."""
+    """Return whether this kernel supports Landlock."""
     try:
         return _call(_CREATE, None, 0, _VERSION) > 0
     except OSError:
@@ -93,9 +94,9 @@ def is_possible() -> bool:
 
 
 def loader_of(program: str) -> str | None:
-    """The program that an ELF program is run by; C{None} where it is run by itself.
+    """Return the loader of an ELF program; C{None} if it needs none.
 
-    @raise OSError: it cannot be read, or is no ELF program, such as a script.
+    @raise OSError: it cannot be read, or is not an ELF program, such as a script.
     """
     with open(program, "rb") as file:
         head = file.read(64)
@@ -117,7 +118,7 @@ def loader_of(program: str) -> str | None:
 
 
 def _known() -> int:
-    """The rights that this kernel can bound, of those that are of use here."""
+    """Return the rights used here that this kernel can limit."""
     version = _call(_CREATE, None, 0, _VERSION)
     return _FIRST | (_REFER if version > 1 else 0) | (_TRUNCATE if version > 2 else 0)
 

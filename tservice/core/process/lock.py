@@ -1,4 +1,4 @@
-"""The data folder belongs to one service at a time, and to its user alone."""
+"""Lock that reserves the data folder for one service and its user."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PRIVATE = 0o700
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make C{folder} with mode 0700, or see to it that it has that mode.
+    """Create C{folder} with mode 0700, or set that mode.
 
-    One that others could write to is refused instead of repaired: what lies in it may have been
-    planted there.
+    A folder that others could write to is refused instead of repaired, because its files may have
+    been planted.
 
-    @raise StartError: it cannot be made, is another user's, is writable by others, or is no
-        folder.
+    @raise StartError: it cannot be created, belongs to another user, is writable by others, or is
+        not a folder.
     """
     try:
         folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
@@ -40,11 +40,11 @@ def prepare_folder(folder: Path) -> None:
 
 
 class FolderLock(Service):
-    """Holds C{<data>/lock} from start to stop.
+    """Service that holds C{<data>/lock} from start to stop.
 
-    The lock is the kernel's (flock), so it ends with the process however that ends; the pid in
-    the file only serves the message.  The descriptor is closed on exec, so no multiplexer
-    server keeps the lock of a service that is gone.
+    The lock is the kernel's (flock), so it ends with the process in any case; the pid in the file
+    only serves the message.  The descriptor is closed on exec, so no multiplexer server keeps the
+    lock of a dead service.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -52,7 +52,10 @@ class FolderLock(Service):
         self._descriptor: int | None = None
 
     def startService(self) -> None:
-        """@raise StartError: another service holds the folder; the text names its pid."""
+        """Acquire the lock.
+
+        @raise StartError: another service holds the folder; the text names its pid.
+        """
         prepare_folder(self._folder)
         self._descriptor = self._acquire()
         super().startService()
@@ -86,7 +89,9 @@ class FolderLock(Service):
 
 
 def _note_pid(descriptor: int) -> None:
-    """For the message alone: on a full disk the service must start, so that room can be made."""
+    """Write the pid for the error message; failure is ignored, since on a full disk the service
+    must start so that space can be freed.
+    """
     try:
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())

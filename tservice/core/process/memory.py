@@ -1,4 +1,4 @@
-"""The process's memory: what is looked at in vain, and what is held in vain."""
+"""Memory of the process: garbage collection, and returning freed memory."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No collection meanwhile, and none later of what is made: modules, which stay.
+    """Disable garbage collection in the block and exempt its objects for good; for imports of
+    modules.
 
-    The collector would walk through all of it again and again, a fifth of the start's time.
+    The collector would traverse all of them repeatedly, which takes a fifth of the start-up time.
     """
     gc.disable()
     try:
@@ -23,20 +24,20 @@ def uncollected() -> Iterator[None]:
 
 
 def settle() -> None:
-    """Take what lives now for permanent, so that no later collection walks through it.
+    """Exempt all live objects from later garbage collections.
 
-    The modules, routes and records of a started service are some hundred thousand objects: a
-    full collection of them holds up the reactor for 50 ms, and none of them ever goes.
+    The modules, routes and records of a started service are some hundred thousand objects.  A full
+    collection of them blocks the reactor for 50 ms, and they are never freed.
     """
     gc.collect()
     gc.freeze()
 
 
 def give_back() -> None:
-    """Hand what was freed back to the system.
+    """Return freed memory to the system.
 
-    glibc keeps free memory that lies below something that lives.  It takes about 0.1 ms for each
-    megabyte; other C libraries have no such call, and none is made there.
+    glibc keeps free memory below a live allocation.  The call takes about 0.1 ms for each megabyte;
+    other C libraries lack it, and then nothing is done.
     """
     if _trim is not None:
         _trim(0)

@@ -1,6 +1,6 @@
-"""A child in a process group of its own.
+"""Commands that run in a separate process group.
 
-Twisted starts children in the service's group: to end that one would end the service.
+Twisted starts children in the service's group; killing that group would kill the service.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ _NEW_GROUP = "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[2:])"
 
 
 def in_own_group(argv: Sequence[str], name: str | None = None) -> list[str]:
-    """The command that becomes C{argv} as the leader of a group.
+    """Return the command that runs C{argv} as the leader of a process group.
 
     @param argv: the first word is an absolute path.
-    @param name: what the program is told in the place of its path.
+    @param name: the program's C{argv[0]} in place of its path.
     """
     program, *words = argv
     known = program if name is None else name

@@ -1,6 +1,6 @@
 """Folders where version managers, package managers and installers put programs.
 
-A service that systemd or cron started has a bare C{PATH}; these are looked through after it.
+A service started by systemd or cron has a minimal C{PATH}; these folders are searched after it.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _RELOCATED = (
     ("HOMEBREW_PREFIX", "~/.linuxbrew", ("bin",)),
     ("HOMEBREW_PREFIX", "/opt/homebrew", ("bin",)),
 )
-"""A variable that names the folder, that folder without it, and where the programs are below."""
+"""Variable that names the folder, the default folder, and the subfolders with programs."""
 
 _DATA = "~/.local/share"
-"""What C{XDG_DATA_HOME} takes the place of."""
+"""Default of C{XDG_DATA_HOME}."""
 
 _FIRST = ("~/.local/bin", "~/.npm-global/bin", "/usr/local/bin")
 _LAST = (
@@ -55,17 +55,17 @@ _LAST = (
 )
 
 NPM_SETTINGS = ".npmrc"
-"""In the home folder: C{prefix} names the folder below which npm puts programs."""
+"""File in the home folder whose C{prefix} names the folder below which npm puts programs."""
 _NPM_BYTES = 64 * 1024
 _NPM_PREFIX = re.compile(r"^\s*prefix\s*=\s*[\"']?([^\"'\n]+?)[\"']?\s*$", re.MULTILINE)
 _DIGITS = re.compile(r"([0-9]+)")
 
 MOST_VERSIONS = 40
-"""Folders of one pattern that are looked through, the newest versions first."""
+"""Limit on the folders of one pattern that are searched, newest versions first."""
 
 
 def folder_patterns(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return where to look, with C{~} for the home folder and C{*} for any version.
+    """Return the folders to search, with C{~} for the home folder and C{*} for any version.
 
     @param environ: may name other folders of the version managers.
     """
@@ -81,7 +81,7 @@ def folder_patterns(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def matching_folders(patterns: Iterable[str], home: Path) -> tuple[Path, ...]:
-    """Return the folders of C{patterns}; those with C{*} that are there, newest version first.
+    """Return the folders of C{patterns}; those with C{*} only if they exist, newest version first.
 
     Blocking: the folders above a C{*} are listed.
     """
@@ -97,17 +97,19 @@ def matching_folders(patterns: Iterable[str], home: Path) -> tuple[Path, ...]:
 
 
 def listed_folders(patterns: Iterable[str], home: Path) -> tuple[str, ...]:
-    """Return the folders that L{matching_folders} touches: of a pattern the one with versions."""
+    """Return the folders that L{matching_folders} accesses: for a pattern the folder of its
+    versions.
+    """
     return tuple(_parts(pattern, str(home))[0].rstrip("/") for pattern in patterns)
 
 
 def shown_folders(patterns: Iterable[str], home: Path) -> tuple[str, ...]:
-    """Return C{patterns} as absolute paths, there or not; C{*} stands for any version."""
+    """Return C{patterns} as absolute paths, existing or not; C{*} means any version."""
     return tuple(dict.fromkeys("*".join(_parts(pattern, str(home))) for pattern in patterns))
 
 
 def npm_folder(home: Path) -> tuple[str, ...]:
-    """Return where the user's own settings have npm put programs; empty: they do not say.
+    """Return npm's program folder from the user's settings; empty if they do not set one.
 
     Blocking: the settings are read.
     """
@@ -123,9 +125,9 @@ def npm_folder(home: Path) -> tuple[str, ...]:
 
 
 def ordered_folders(folders: Iterable[str], home: str) -> tuple[str, ...]:
-    """Return those of C{folders} that a pattern knows, as L{matching_folders} orders them.
+    """Return those of C{folders} that match a pattern, in the order of L{matching_folders}.
 
-    @param home: the home folder where they are.
+    @param home: the home folder that contains them.
     """
     known = tuple(folders)
     found: list[str] = []
@@ -137,7 +139,7 @@ def ordered_folders(folders: Iterable[str], home: str) -> tuple[str, ...]:
 
 
 def shell_words() -> str:
-    """Return the patterns as words of a POSIX shell, which expands them to what is there.
+    """Return the patterns as words of a POSIX shell, which expands them to existing folders.
 
     Each word is quoted but for its C{*}, and the home folder is C{$HOME}.
     """
@@ -150,7 +152,7 @@ def shell_words() -> str:
 
 
 def join_path(*paths: str) -> str:
-    """Join values of C{PATH}: each absolute folder once, at its first place."""
+    """Join values of C{PATH}: each absolute folder once, at its first position."""
     folders = (folder for path in paths for folder in path.split(":"))
     return ":".join(dict.fromkeys(folder for folder in folders if folder.startswith("/")))
 
@@ -164,7 +166,9 @@ def _joined(folder: str, below: str) -> str:
 
 
 def _parts(pattern: str, home: str) -> list[str]:
-    """Return what stands between the C{*}; one in the name of the home folder is none of them."""
+    """Return the parts between the C{*} of a pattern; a C{*} in the name of the home folder does
+    not count.
+    """
     first, *rest = pattern.split("*")
     return [_below(first, home), *rest]
 

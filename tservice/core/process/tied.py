@@ -1,4 +1,4 @@
-"""Children that end together with this process, also where nobody could end them."""
+"""Children that die together with this process, even if it cannot kill them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 
 def tied(environ: Mapping[str, str]) -> list[str]:
-    """The words before a command that has it end together with this process, even by SIGKILL.
+    """Return the words that precede a command to kill it when this process ends, even by SIGKILL.
 
-    Where util-linux' C{setpriv} is missing there are none, and a killed service leaves it behind.
+    Without util-linux's C{setpriv} the result is empty, and the command outlives a killed service.
     """
     return tied_by(shutil.which("setpriv", path=environ.get("PATH")))
 
 
 def tied_by(setpriv: str | None) -> list[str]:
-    """As L{tied}.
+    """Return the same words as L{tied} for a given C{setpriv}.
 
     @param setpriv: absolute path of the program.
     """

@@ -1,1 +1,1 @@
-"""Users of the operating system, and working as them."""
+"""Users of the operating system, and operations with their rights."""

@@ -1,10 +1,10 @@
-"""Working on files as another user, in the thread that does it (setfsuid(2)).
+"""File operations with another user's rights, for one thread (setfsuid(2)).
 
-A root that opens what lies in a user's folder follows that user's symbolic links with root's
-rights.  The kernel's answer, made for file servers, is the file system identity of one thread: for
-as long as L{act_as} runs its function, the kernel judges every path, link, mode and owner as if the
-user did it, what is made belongs to the user, and root's power over files is off.  Nothing else
-changes: the user cannot signal or trace this process, and other threads notice nothing.
+If root opens a file in a user's folder, it follows that user's symbolic links with root's rights.
+The kernel's solution, made for file servers, is the file system identity of a thread.  While
+L{act_as} runs its function, the kernel checks every path, link, mode and owner as for the user, new
+files belong to the user, and root's power over files is off.  Nothing else changes: the user cannot
+signal or trace this process, and other threads are not affected.
 
 Each call costs some 20 microseconds.
 """
@@ -36,19 +36,20 @@ _SETGROUPS_64 = {
 """Numbers of setgroups(2); the C library's function of that name changes every thread."""
 
 SETGROUPS = _SETGROUPS_64.get(platform.machine()) if sys.maxsize > 2**32 else None
-"""This machine's; C{None} where it is not known, and nobody can be acted as."""
+"""Number for this machine; C{None} if unknown, and then other users' rights cannot be used."""
 
 
 class NotActing(OSError):
-    """The kernel did not make the change, so nothing was done."""
+    """Error: the kernel did not change the identity, so nothing was done."""
 
 
 def act_as(user: OsUser | None, work: Callable[[], _T]) -> _T:
-    """Call C{work} with C{user}'s rights to files; C{None}: with this process's own.
+    """Call C{work} with C{user}'s file access rights; C{None}: with those of this process.
 
-    It must be all work on files: it may start no thread and wait for nothing.
+    C{work} must only access files: it may start no thread and wait for nothing.
 
-    @raise NotActing: this process is not root, or acts as somebody already, or the kernel refused.
+    @raise NotActing: this process is not root, or already acts as another user, or the kernel
+        refused.
     """
     if user is None:
         return work()
@@ -66,15 +67,17 @@ def act_as(user: OsUser | None, work: Callable[[], _T]) -> _T:
 
 
 def in_whose_name() -> tuple[int, int, Sequence[int]] | None:
-    """As whom this thread works now: user, group, further groups; C{None}: as this process."""
+    """Return the user, group and further groups that this thread acts as; C{None}: those of this
+    process.
+    """
     acted = _acted()
     return None if acted is None else (acted.user.uid, acted.user.gid, acted.user.groups)
 
 
 def as_itself(work: Callable[[], _T]) -> _T:
-    """Call C{work} with this process's own rights in the midst of L{act_as}.
+    """Call C{work} with the rights of this process inside L{act_as}.
 
-    It is to start a child, which nobody else's rights need reach, and to touch nothing of a user's.
+    Use it to start a child, which needs no other user's rights; it must not touch a user's files.
     """
     acted = _acted()
     if acted is None:
@@ -86,15 +89,15 @@ def as_itself(work: Callable[[], _T]) -> _T:
         try:
             _enter(acted.user.uid, acted.user.gid, acted.user.groups)
         except NotActing:
-            # Whoever called would go on, as root.
+            # The caller would continue as root.
             os.abort()
 
 
 @frozen(kw_only=True)
 class _Acted:
-    """What L{act_as} changed in a thread.
+    """Identity change that L{act_as} made in a thread.
 
-    @ivar itself: the process's own user, group and further groups.
+    @ivar itself: the process's user, group and further groups.
     """
 
     user: OsUser
@@ -109,8 +112,8 @@ _here = threading.local()
 
 
 def _enter(uid: int, gid: int, groups: Sequence[int]) -> None:
-    # The user comes last: without root's identity the groups could still be changed, but the
-    # order makes every state in between one of fewer rights than before.
+    # The user is set last.  Groups could still be changed without root's identity, but in this
+    # order every intermediate state has fewer rights than before.
     _set_groups(groups)
     if _identity(gid, uid) != (gid, uid) or sorted(os.getgroups()) != sorted(groups):
         raise NotActing(f"the kernel does not let this process act as user {uid}")
@@ -120,12 +123,12 @@ def _leave(uid: int, gid: int, groups: Sequence[int]) -> None:
     _libc.setfsuid(uid)
     _set_groups(groups)
     if _identity(gid, uid) != (gid, uid) or sorted(os.getgroups()) != sorted(groups):
-        # Work of root done as somebody else, or the other way round, is worse than none.
+        # Doing root's work as another user, or the reverse, is worse than a crash.
         os.abort()
 
 
 def _identity(gid: int, uid: int) -> tuple[int, int]:
-    """Set both; what holds now (the calls themselves tell of no failure)."""
+    """Set both ids and return those in force, since the calls report no failure."""
     _libc.setfsgid(gid)
     _libc.setfsuid(uid)
     return _libc.setfsgid(-1), _libc.setfsuid(-1)

@@ -1,4 +1,4 @@
-"""Session keyrings: what a child inherits of the kernel's keys (session-keyring(7))."""
+"""Session keyrings: the kernel keys that a child inherits (session-keyring(7))."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ _KEYCTL_64 = {
 _KEYCTL = _KEYCTL_64.get(platform.machine()) if sys.maxsize > 2**32 else None
 _JOIN_SESSION_KEYRING = 1
 _NO_KEYS = frozenset({errno.ENOSYS, errno.EPERM, errno.EACCES})
-"""A kernel without keys, or a container that may not use them, and so neither may its children."""
+"""Errors of a kernel without keys, or of a container that may not use them, and neither may its
+children.
+"""
 
 
 @contextmanager
 def fresh_keyring() -> Iterator[None]:
-    """What this thread starts inside has an empty session keyring that nobody else has.
+    """Start children of this thread in the block with a new, empty session keyring.
 
-    Whoever holds a keyring may read the keys in it, whatever their owner: a child of root would
-    take root's along, and one user's children another's.  Afterwards this thread has an empty one
-    too; the one that it had before cannot be joined again, and no one here uses it.
+    Any holder of a keyring may read the keys in it, even those of other users: a child of root
+    would inherit root's, and one user's children another's.  Afterwards this thread has an empty
+    keyring too; the previous one cannot be joined again, and nothing here uses it.
 
     @raise OSError: the kernel refuses.
     """
@@ -43,7 +45,7 @@ def fresh_keyring() -> Iterator[None]:
 
 def _join() -> None:
     if _KEYCTL is None:
-        raise OSError(errno.ENOSYS, "how to leave a session keyring is not known here")
+        raise OSError(errno.ENOSYS, "session keyrings are not supported on this processor")
     if _libc.syscall(_KEYCTL, _JOIN_SESSION_KEYRING, None) < 0:
         number = ctypes.get_errno()
         if number not in _NO_KEYS:

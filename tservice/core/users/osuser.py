@@ -1,4 +1,4 @@
-"""The users of the operating system that panes can run as (protocol-os-users, C{osUser})."""
+"""Users of the operating system that panes can run as (protocol-os-users, C{osUser})."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ from tservice.core.errors import ServiceError, failed
 _T = TypeVar("_T")
 
 NO_LOGIN = frozenset({"nologin", "false", "true", "sync", "halt", "shutdown"})
-"""Names of the programs that stand in for the shell of who may not log in."""
+"""Programs that are set as the shell of users who may not log in."""
 
 _NOBODY = 65534
 _LOCALE = re.compile(
     "LC_(?:ALL|CTYPE|NUMERIC|TIME|COLLATE|MONETARY|MESSAGES"
     "|PAPER|NAME|ADDRESS|TELEPHONE|MEASUREMENT|IDENTIFICATION)"
 )
-"""Others only look like it: C{LC_TERMINAL} names a terminal, so that ssh hands it on."""
+"""Categories of the locale; other variables only look like one: C{LC_TERMINAL} names a terminal, so
+that ssh forwards it.
+"""
 _SHARED = frozenset({"LANG", "LANGUAGE", "TZ"})
-"""Of the service's own environment, what is the machine's rather than root's."""
+"""Variables of the service's environment that belong to the machine rather than to root."""
 
 
 @frozen(kw_only=True)
 class OsUserId:
-    """What is remembered of an OS user: a name that was given to somebody else is noticed."""
+    """Stored reference to an OS user that detects a name given to another user."""
 
     name: str
     uid: int
@@ -39,7 +41,7 @@ class OsUserId:
 
 @frozen(kw_only=True)
 class OsUser:
-    """An OS user.
+    """User of the operating system.
 
     @ivar groups: every group, C{gid} among them.
     """
@@ -53,7 +55,7 @@ class OsUser:
 
     @property
     def id(self) -> OsUserId:
-        """What a session remembers."""
+        """Reference that a session stores."""
         return OsUserId(name=self.name, uid=self.uid)
 
 
@@ -65,11 +67,12 @@ class Act(Protocol):
 
 @frozen(kw_only=True)
 class OsUserSupport:
-    """What this machine and this process allow.
+    """Support of this machine and process for other OS users.
 
-    @ivar obstacle: why nothing can run as another user; C{None}: it can.
-    @ivar entry: the account's line (C{pwd.getpwnam}); C{KeyError} or C{ValueError} without one.
-    @ivar groups: the groups of a name and its first group.
+    @ivar obstacle: the reason why nothing can run as another user; C{None}: it can.
+    @ivar entry: returns the passwd entry of an account (C{pwd.getpwnam}); C{KeyError} or
+        C{ValueError} without one.
+    @ivar groups: returns the groups of a name and its first group.
     """
 
     obstacle: str | None
@@ -79,14 +82,14 @@ class OsUserSupport:
 
 
 def not_here(user: OsUser | None, work: Callable[[], _T], /) -> _T:
-    """Does work as nobody but this process itself; for a service without root's rights."""
+    """Run C{work} as this process only; for a service without root's rights."""
     if user is not None:
         raise OSError(f"cannot work on files as {user.name}")
     return work()
 
 
 async def _at_hand(name: str) -> None:
-    """C{Host} answers without waiting."""
+    """Do nothing, because C{Host} answers without waiting."""
 
 
 NO_ROOT = OsUserSupport(obstacle="panes can only run as the service's own user", act=not_here)
@@ -94,22 +97,22 @@ NO_ROOT = OsUserSupport(obstacle="panes can only run as the service's own user",
 
 @frozen
 class OsUsers:
-    """Judges and recalls OS users, and works on files as one of them.
+    """Checks and looks up OS users, and accesses files as one of them.
 
-    @ivar refresh: has the system's word on a name at hand, for what is judged and recalled then;
-        raises C{ServiceError} (422, 429) where the system does not answer.
+    @ivar refresh: loads the system's data of a name for later checks and lookups; raises
+        C{ServiceError} (422, 429) if the system does not answer.
     """
 
     host: OsUserSupport = field(default=NO_ROOT)
     refresh: Callable[[str], Awaitable[None]] = field(default=_at_hand)
 
     async def ask(self, name: str | None) -> None:
-        """As C{refresh}, also for nobody else than the service's own user."""
+        """Call C{refresh}, unless C{name} is C{None}, the service's user."""
         if name is not None:
             await self.refresh(name)
 
     def judge(self, name: str) -> OsUser:
-        """The OS user C{name}, as whom panes may run.
+        """Return the OS user C{name} if panes may run as it.
 
         @raise ServiceError: 422 naming C{osUser}: this service cannot change users, there is no
             such user, it is root, it may not log in, or its home cannot be entered.
@@ -120,27 +123,28 @@ class OsUsers:
         if user is None:
             raise _refused(f"there is no OS user {name[:64]!r}")
         if user.uid == 0:
-            raise _refused(f"{user.name} is root, from whom nothing is apart")
+            raise _refused(f"{user.name} is root, which cannot be isolated")
         if PurePath(user.shell).name in NO_LOGIN:
             raise _refused(f"{user.name} may not log in: its shell is {user.shell}")
         if not self.host.act(user, lambda: can_enter(str(user.home))):
-            raise _refused(f"the home folder of {user.name} is missing, or closed to it")
+            raise _refused(f"the home folder of {user.name} is missing or not accessible")
         return user
 
     def judge_again(self, known: OsUserId) -> OsUser:
-        """As L{judge}, for one that a session was made for.
+        """Check the OS user that a session was made for, as L{judge} does.
 
-        @raise ServiceError: 422, also when the name is somebody else's by now.
+        @raise ServiceError: 422, also if the name now belongs to another user.
         """
         user = self.judge(known.name)
         if user.uid != known.uid:
-            raise _refused(f"{known.name} is another OS user than when the session was made")
+            raise _refused(f"{known.name} now belongs to another OS user than the session")
         return user
 
     def recall(self, known: OsUserId) -> OsUser:
-        """Who a session was made for, whatever became of that account: what runs, runs on.
+        """Return the user that a session was made for, even if the account was removed: its session
+        keeps running.
 
-        One that is gone has no home, no shell and no groups but nobody's.
+        A removed user has no home, no shell, and only the fallback group.
         """
         user = self.find(known.name)
         if user is not None and user.uid == known.uid:
@@ -148,11 +152,11 @@ class OsUsers:
         return nobody(known.name, known.uid)
 
     def act(self, user: OsUser | None, work: Callable[[], _T]) -> _T:
-        """Work on files as C{user}; C{None}: as this process (see L{act_as})."""
+        """Access files as C{user}; C{None}: as this process (see L{act_as})."""
         return self.host.act(user, work)
 
     def find(self, name: str) -> OsUser | None:
-        """The user as the system has it, fit for anything or not."""
+        """Return the user as the system has it, usable or not."""
         try:
             entry = self.host.entry(name)
         except (KeyError, ValueError):
@@ -169,17 +173,17 @@ class OsUsers:
 
 
 def nobody(name: str, uid: int = _NOBODY) -> OsUser:
-    """A user without a home, a shell, or any group but nobody's."""
+    """Return a user without a home or shell, only in the C{nogroup} group."""
     return OsUser(
         name=name, uid=uid, gid=_NOBODY, groups=(_NOBODY,), home=Path("/nonexistent"), shell=""
     )
 
 
 def run_as(setsid: str, setpriv: str, user: OsUser) -> list[str]:
-    """The words before a command that run it as C{user}, for a service that is root.
+    """Return the words that precede a command to run it as C{user}, for a service that is root.
 
-    util-linux' setpriv takes every right of root away before it becomes the command, which leads a
-    session of its own, so that it has no terminal of root's, and ends together with this process.
+    util-linux's setpriv drops every right of root before it executes the command.  The command
+    leads a new session, so that it has no terminal of root's, and dies together with this process.
     That costs a few milliseconds; C{spawnProcess(uid=...)} would fork this process and run Python
     in the child with root's rights, and the child would outlive a killed service.
 
@@ -198,13 +202,13 @@ def is_of_locale(name: str) -> bool:
 def environment_of(
     user: OsUser, environ: Mapping[str, str], named: Sequence[str] = ()
 ) -> dict[str, str]:
-    """What a child of C{user} gets in place of the service's own environment.
+    """Return the environment of C{user}'s children, in place of the service's.
 
-    Nothing of root's comes along: no key of an agent, no folder or socket of its session.  Of
-    C{PATH}, folders in root's home are left out.
+    Nothing of root's is passed on: no key of an agent, no folder or socket of its session.  Folders
+    of C{PATH} in root's home are omitted.
 
-    @param environ: what the service was started with.
-    @param named: names that the operator lets through all the same (C{SERVICE_PANE_ENV}).
+    @param environ: the environment that the service was started with.
+    @param named: additional variables that the operator passes through (C{SERVICE_PANE_ENV}).
     """
     kept = {
         name: value
@@ -226,7 +230,9 @@ def environment_of(
 
 
 def can_enter(folder: str) -> bool:
-    """Whether C{folder} is one, and can be entered; ask it as the user in question."""
+    """Return whether C{folder} is a folder that can be entered; call it with the rights of the user
+    in question.
+    """
     try:
         return stat.S_ISDIR(os.stat(os.path.join(folder, ".")).st_mode)
     except (OSError, ValueError):
@@ -234,9 +240,10 @@ def can_enter(folder: str) -> bool:
 
 
 def can_run(path: str | Path) -> bool:
-    """Whether C{path} is a program that can be read; ask it as the user in question.
+    """Return whether C{path} is a program that can be read; call it with the rights of the user in
+    question.
 
-    C{os.access} would answer for the real user of this process, who is root.
+    C{os.access} would check the real user of this process, who is root.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -248,10 +255,10 @@ def can_run(path: str | Path) -> bool:
 
 
 def process_owner(pid: int) -> int | None:
-    """The real user id of a process; C{None} when there is none.
+    """Return the real user id of a process; C{None} when there is none.
 
-    What a pane tells of its processes is the word of the user whom it belongs to: root signals
-    or renices nothing on it without this question.
+    The process ids that a pane reports come from its user, so root checks this before it signals or
+    renices one.
     """
     try:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:

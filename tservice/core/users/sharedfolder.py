@@ -1,6 +1,6 @@
-"""Where root leaves for OS users what their panes need.
+"""Folder in which root provides the files that OS users' panes need.
 
-The data folder is closed to everybody but the service, so this is another one::
+The data folder is accessible to the service only, so this is a separate one::
 
     /var/lib/tservice-osusers/            root 0711
         <digest of the data folder>/      root 0711: to pass through, not to list
@@ -8,9 +8,9 @@ The data folder is closed to everybody but the service, so this is another one::
             <uid>.hook-secret             the user's, 0400
             <uid>/                        the user's, 0700: sockets of the panes
 
-Every folder on the way is root's, so no user can put a link in the place of anything that root
-writes here; below C{<uid>/} root writes nothing.  It is on a disk, not in C{/run}: what a user
-fills there must not be the machine's runtime files' room.
+Every folder on the way belongs to root, so no user can replace a file that root writes by a link.
+Root writes nothing below C{<uid>/}.  The folder is on a disk, not in C{/run}: users must not be
+able to fill the space of the machine's runtime files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class SharedFolder:
-    """One data folder's part.
+    """Shared folder of one data folder.
 
     @ivar path: the folder; made by L{prepare}.
     """
@@ -40,24 +40,24 @@ class SharedFolder:
         self.path = base / digest
 
     def prepare(self) -> None:
-        """Make it.
+        """Create the folder.
 
-        @raise UnsafeFile: somebody else could change what is on the way to it.
-        @raise OSError: it cannot be made.
+        @raise UnsafeFile: another user could change a folder on the way to it.
+        @raise OSError: it cannot be created.
         """
         for folder in (self.path.parent, self.path):
             folder.mkdir(mode=_PASSAGE, exist_ok=True)
             self._own(folder, os.geteuid(), os.getegid(), _PASSAGE)
 
     def folder_of(self, user: OsUser) -> Path:
-        """Where the sockets of C{user}'s panes are; made by L{prepare_for}."""
+        """Return the folder for the sockets of C{user}'s panes; made by L{prepare_for}."""
         return self.path / str(user.uid)
 
     def prepare_for(self, user: OsUser) -> Path:
-        """Make L{folder_of} C{user}: the user's alone.
+        """Create L{folder_of} C{user}, accessible to that user only.
 
-        @raise UnsafeFile: it is there and somebody else's.
-        @raise OSError: it cannot be made.
+        @raise UnsafeFile: it exists and belongs to another user.
+        @raise OSError: it cannot be created.
         """
         self.prepare()
         folder = self.folder_of(user)
@@ -66,7 +66,8 @@ class SharedFolder:
         return folder
 
     def put(self, name: str, text: str, mode: int, user: OsUser | None = None) -> Path:
-        """Have a file there with this content, owned by C{user} (C{None}: root).
+        """Write a file with this content, owned by C{user} (C{None}: root), unless it is up to
+        date.
 
         @raise OSError: it cannot be written.
         """
@@ -81,7 +82,7 @@ class SharedFolder:
         return path
 
     def folders(self) -> list[Path]:
-        """Every user's folder that is there."""
+        """Return every existing user's folder."""
         if not self.path.is_dir():
             return []
         return [each for each in self.path.iterdir() if each.name.isdigit() and each.is_dir()]
@@ -90,7 +91,7 @@ class SharedFolder:
         descriptor = os.open(folder, _FLAGS)
         try:
             if os.fstat(descriptor).st_uid not in (uid, os.geteuid()):
-                raise UnsafeFile(f"{folder} belongs to somebody else")
+                raise UnsafeFile(f"{folder} belongs to another user")
             os.fchown(descriptor, uid, gid)
             os.fchmod(descriptor, mode)
         finally:
@@ -102,5 +103,5 @@ def _holds(path: Path, text: str, mode: int) -> bool:
         found = path.lstat()
         same = stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) == mode
         return same and read_text(path) == text
-    except (OSError, FileError):  # its owner may have put anything into it
+    except (OSError, FileError):  # its owner may have written anything to it
         return False

@@ -144,7 +144,7 @@ class RefusalTests(LoadCase):
             self.assertNotIn(value, line.split(": ", 2)[2].split(" such as ")[0])
 
     def test_yaml_that_is_no_mapping_or_does_not_parse(self) -> None:
-        self.assertIn("must hold keys and values", self.refused(yaml="- a"))
+        self.assertIn("must be a mapping of keys to values", self.refused(yaml="- a"))
         self.assertIn("not valid YAML (line 2)", self.refused(yaml="a: 1\nb: ["))
         self.assertEqual(50, self.load(yaml="# nothing\n").config.max_sessions)
 

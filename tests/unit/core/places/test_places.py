@@ -104,7 +104,7 @@ class OwnTests(SynchronousTestCase):
         self.assertIs(HERE, places.judge(OWN, None))
         self.assertIs(HERE, places.recall(OWN))
         error = self.assertRaises(ServiceError, places.judge, OWN, "ann")
-        self.assertIn("osUser: the account has another one", error.message)
+        self.assertIn("osUser: the account's OS user changed", error.message)
 
 
 class OsUserTests(SynchronousTestCase):
@@ -155,7 +155,7 @@ class OsUserTests(SynchronousTestCase):
     def test_another_user_of_the_account(self) -> None:
         for now in ("ben", None):
             error = self.assertRaises(ServiceError, self.places.judge, self.known, now)
-            self.assertIn("osUser: the account has another one", error.message)
+            self.assertIn("osUser: the account's OS user changed", error.message)
 
     def test_another_one_of_that_name(self) -> None:
         """What runs is still reached, with nobody's rights; nothing is found or started there."""

@@ -47,10 +47,10 @@ class JudgeTests(SynchronousTestCase):
         self.world.add("lost", 1004).home.rmdir()
         for name, why in (
             ("nobody-there", "osUser: there is no OS user 'nobody-there'"),
-            ("toor", "osUser: toor is root, from whom nothing is apart"),
+            ("toor", "osUser: toor is root, which cannot be isolated"),
             ("locked", "osUser: locked may not log in: its shell is /usr/sbin/nologin"),
             ("false", "osUser: false may not log in: its shell is /bin/false"),
-            ("lost", "osUser: the home folder of lost is missing, or closed to it"),
+            ("lost", "osUser: the home folder of lost is missing or not accessible"),
         ):
             self.assertEqual(why, self.refusal(name))
 
@@ -69,7 +69,7 @@ class JudgeTests(SynchronousTestCase):
         known = self.world.add("ann", 1001).id
         self.world.add("ann", 1002)
         error = self.assertRaises(ServiceError, self.users.judge_again, known)
-        self.assertIn("ann is another OS user", error.message)
+        self.assertIn("ann now belongs to another OS user", error.message)
         recalled = self.users.recall(known)
         self.assertEqual((1001, (65534,)), (recalled.uid, recalled.groups))
         self.assertEqual(Path("/nonexistent"), recalled.home)

@@ -87,7 +87,7 @@ class StartTests(OsUserCase):
         text = self.assert_refused(
             ErrorCode.OPERATION_FAILED, self.sessions.start(resting.id, granted=True)
         )
-        self.assertIn("osUser: the account has another one", text)
+        self.assertIn("osUser: the account's OS user changed", text)
         self.run_now(self.sessions.start(own.id, granted=True))
         self.run_now(self.sessions.stop(living.id, "done"))
         self.assert_refused(
@@ -106,7 +106,7 @@ class StartTests(OsUserCase):
                 self.assertTrue(self.run_now(typing).delivered)
                 continue
             text = self.assert_refused(ErrorCode.OPERATION_FAILED, typing)
-            self.assertIn("osUser: the account has another one", text)
+            self.assertIn("osUser: the account's OS user changed", text)
             key = self.sessions.send_key(session.id, "Enter", self.ann)
             self.assert_refused(ErrorCode.OPERATION_FAILED, key)
             self.successResultOf(self.type(session, " ", use_mux=False, sender=ADMIN))
@@ -121,7 +121,7 @@ class StartTests(OsUserCase):
         text = self.assert_refused(
             ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
         )
-        self.assertIn("osUser: a is another OS user", text)
+        self.assertIn("osUser: a now belongs to another OS user", text)
 
     def test_no_such_user_any_more(self) -> None:
         living = self.create(self.ann, start=True)
