@@ -19,7 +19,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.extended
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame.SettingsFrame(0).serialize()
-CUT = "cutting an HTTP/2 connection"
+CUT = "aborting an HTTP/2 connection"
 FLOOD = 32 * 1024 * 1024
 """Bytes of each connection that does not stop by itself."""
 

@@ -1,1 +1,1 @@
-"""The HTTP kernel: operations table, gate, envelope, SSE, WebSockets, OpenAPI."""
+"""HTTP kernel: operations table, gate, envelope, SSE, WebSockets, OpenAPI."""

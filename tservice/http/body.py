@@ -1,10 +1,10 @@
-"""Reading what a request carries: JSON bodies and query strings, checked at the edge.
+"""Parsing and validation of request data: JSON bodies and query strings.
 
-Every refusal is a 400 that names the field and the rule it broke (wire, Conventions).  What JSON
-itself leaves open (repeated names, C{NaN}, depth, lone surrogates) is refused before the model
-is asked.  No body, whatever is in it, takes more than some milliseconds for each MiB in one go
-(C{python -m bench bodies}): for that the values are counted before they are parsed, and of a long
-one in a turn of the reactor before.
+Every refusal is a 400 that names the field and the rule it broke (wire, Conventions).  Data on
+which JSON parsers disagree (repeated names, C{NaN}, depth, lone surrogates) is refused before the
+model is applied.  No body may block the reactor for more than some milliseconds per MiB (C{python
+-m bench bodies}).  For that the values are counted before parsing; for a long body the count runs
+in an earlier reactor iteration.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ from tservice.http.models import Body
 from tservice.http.rules import explain, legible
 
 MAX_DEPTH = 64
-"""Objects and lists inside each other; deeper bodies are refused."""
+"""Limit on the nesting of objects and lists; deeper bodies are refused."""
 
 JSON_TYPES = frozenset({"", "application/json", "text/plain"})
-"""C{text/plain} is what C{navigator.sendBeacon} sends: its raw text is read as JSON.
+"""C{text/plain} is the type that C{navigator.sendBeacon} sends: its raw text is read as JSON.
 
-The Origin rule of the gate keeps other sites from using it; a missing type is curl's business.
+The Origin rule of the gate prevents misuse by other sites.  A missing type is accepted for curl.
 """
 
 MAX_DIGITS = 40
-"""Of an integer, more than 128 bits have: the time to read one grows with their square."""
+"""Limit on the digits of an integer, more than 128 bits need; parsing takes time quadratic in their
+number.
+"""
 
 LONG_TEXT = 256 * 1024
-"""Bytes; of a longer text, to count its values and to parse it are two turns' work."""
+"""Size in bytes above which counting the values and parsing run in two reactor iterations."""
 
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _LISTS = (list, tuple, set, frozenset, Sequence)
@@ -54,11 +56,12 @@ def read_body(
     optional: bool,
     values: int = MAX_VALUES,
 ) -> _Model:
-    """The JSON body C{raw} as an instance of C{model}.
+    """Parse and validate the JSON body C{raw} as C{model}.
 
-    @param optional: an empty body stands for C{{}}.
-    @param values: how many it may hold, as L{parse_json} counts them.
-    @raise ServiceError: C{INVALID_INPUT}, naming the field; C{body} for what does not parse.
+    @param optional: an empty body means C{{}}.
+    @param values: limit on its values, as counted by L{parse_json}.
+    @raise ServiceError: C{INVALID_INPUT}, naming the field; C{body} for a body that cannot be
+        parsed.
     """
     raw = _text_of(raw, content_type, optional)
     return _as_model(parse_json(raw, values), model)
@@ -72,7 +75,7 @@ async def read_in_turns(
     values: int,
     clock: IReactorTime,
 ) -> _Model:
-    """As L{read_body}, with a turn for others in the middle of a long one.
+    """Parse like L{read_body}, yielding to the reactor once for a long body.
 
     @raise ServiceError: as L{read_body}.
     """
@@ -81,7 +84,7 @@ async def read_in_turns(
 
 
 def read_data(data: object, model: type[_Model], optional: bool, values: int) -> _Model:
-    """What was parsed already, under the same rules; C{None}: there is no body.
+    """Validate parsed data under the same rules; C{None} means that there is no body.
 
     @raise ServiceError: as L{read_body}.
     """
@@ -94,14 +97,14 @@ def read_data(data: object, model: type[_Model], optional: bool, values: int) ->
 
 
 def _text_of(raw: bytes, content_type: str, optional: bool) -> bytes:
-    """What is to be parsed."""
+    """Check the content type and return the text to parse."""
     if content_type.partition(";")[0].strip().lower() not in JSON_TYPES:
         raise invalid("content-type", "must be application/json")
     return raw if raw.strip() else json.dumps(_missing(optional)).encode()
 
 
 def _missing(optional: bool) -> dict[str, object]:
-    """What an absent body stands for."""
+    """Return the value of an absent body, or refuse it."""
     if not optional:
         raise invalid("body", "is required")
     return {}
@@ -116,7 +119,7 @@ def _as_model(data: object, model: type[_Model]) -> _Model:
 
 
 def read_nothing(raw: bytes, content_type: str) -> None:
-    """Check a body where there is nothing to say: absent or C{{}}.
+    """Check the body of an operation that has none: absent or C{{}}.
 
     @raise ServiceError: as L{read_body}.
     """
@@ -125,7 +128,7 @@ def read_nothing(raw: bytes, content_type: str) -> None:
 
 
 def read_query(args: Mapping[bytes, Sequence[bytes]], model: type[_Model]) -> _Model:
-    """The query parameters C{args} as an instance of C{model}; unknown ones are ignored.
+    """Validate the query parameters C{args} as C{model}; unknown ones are ignored.
 
     @raise ServiceError: C{INVALID_INPUT}, naming the parameter.
     """
@@ -156,7 +159,7 @@ def _query_text(name: str, value: bytes) -> str:
 
 
 def _check_names(data: Any, model: type[BaseModel]) -> None:
-    """Refuse a crowd of unknown names by its first: pydantic would find fault with each."""
+    """Refuse a large number of unknown names at the first one: pydantic would report each."""
     if not isinstance(data, dict):
         return
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
@@ -170,19 +173,19 @@ def _check_names(data: Any, model: type[BaseModel]) -> None:
 
 
 def parse_json(raw: bytes, values: int = MAX_VALUES) -> Any:
-    """Any JSON value, without what its readers would disagree about.
+    """Parse any JSON value, but refuse data on which JSON parsers disagree.
 
-    @param values: how many it may hold: values and names, a list or an object counts as two.
-    @raise ServiceError: C{INVALID_INPUT}: not UTF-8, not JSON, C{NaN} or an infinity, a name
-        twice in one object, nested deeper than L{MAX_DEPTH}, half a surrogate pair, too many
-        values, an integer of more than L{MAX_DIGITS}.
+    @param values: limit on values and names; a list or an object counts as two.
+    @raise ServiceError: C{INVALID_INPUT}: not UTF-8, not JSON, C{NaN} or an infinity, a name twice
+        in one object, nested deeper than L{MAX_DEPTH}, half a surrogate pair, too many values, an
+        integer of more than L{MAX_DIGITS}.
     """
     _refuse_crowd(raw, values)
     return _parse(raw)
 
 
 async def parse_in_turns(raw: bytes, clock: IReactorTime, values: int = MAX_VALUES) -> Any:
-    """As L{parse_json}, with a turn for others between counting a long text and parsing it.
+    """Parse like L{parse_json}, yielding to the reactor between counting and parsing a long text.
 
     @raise ServiceError: as L{parse_json}.
     """
@@ -206,7 +209,7 @@ def _parse(raw: bytes) -> Any:
         data = json.loads(
             raw.decode(),
             parse_constant=_no_constant,
-            parse_float=from_json,  # reads many digits in a tenth of the time
+            parse_float=from_json,  # ten times as fast for many digits
             parse_int=_short if _has_long_number(raw) else None,
             object_pairs_hook=_unique,
         )
@@ -225,9 +228,10 @@ def _no_constant(name: str) -> float:
 
 
 def _has_long_number(raw: bytes) -> bool:
-    """Whether there may be a number of more than L{MAX_DIGITS} digits.
+    """Return whether the text may contain a number of more than L{MAX_DIGITS} digits.
 
-    One that long has four digits in a row where only each tenth byte is looked at.
+    Only every tenth byte is checked: a number of that length has four consecutive digits among
+    these.
     """
     return b"0000" in raw[:: MAX_DIGITS // 4].translate(_DIGITS)
 
@@ -255,9 +259,9 @@ def _too_deep() -> ServiceError:
 
 
 def _check_values(data: Any) -> None:
-    """Refuse depth, infinities and half surrogate pairs.
+    """Refuse excessive depth, infinities and half surrogate pairs.
 
-    Level by level, each as a whole: there is no step in Python for each value.
+    The data is checked level by level, each as a whole, which avoids a Python step for each value.
     """
     level: list[Any] = [data]
     for _ in range(MAX_DEPTH + 1):
@@ -279,7 +283,7 @@ def _of(kind: type, kinds: set[type], values: list[Any]) -> list[Any]:
 
 
 def _name_half(data: Any, path: tuple[str, ...]) -> None:
-    """Refuse half a surrogate pair by the name of its field (protocol-requests)."""
+    """Refuse half a surrogate pair, naming its field (protocol-requests)."""
     if isinstance(data, str):
         if not _is_text(data):
             raise invalid(".".join(path) or "body", "must not hold half a surrogate pair")
@@ -301,5 +305,5 @@ def _is_text(text: str) -> bool:
 
 
 def too_large(limit: int) -> ServiceError:
-    """The 413 of a body over its route's bound (protocol-requests)."""
+    """Return the 413 for a body over its route's limit (protocol-requests)."""
     return ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, f"body: must be at most {limit} bytes")

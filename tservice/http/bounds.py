@@ -1,4 +1,4 @@
-"""How much of a body a model can make use of, by its own bounds (pure)."""
+"""Size limits of bodies, derived from the limits of their models (pure)."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from attrs import frozen
 from pydantic import BaseModel
 
 JSON_BODY_LIMIT = 1024 * 1024
-"""Bytes of a JSON body of which its model does not say how long it may be (protocol-errors)."""
+"""Limit in bytes on a JSON body whose model sets no length (protocol-errors)."""
 
 LEAST_BODY_LIMIT = 4096
-"""Bytes that every route takes, and the most that one takes which anybody may call."""
+"""Bytes that every route accepts, and the limit on routes that anybody may call."""
 
 MAX_VALUES = 10_000
-"""Values in a body, names counted as well, of which its model does not say how many."""
+"""Limit on the values and names in a body whose model sets none."""
 
 SPARE_VALUES = 64
-"""Values beyond what a model can hold: so few faults are found one by one, and named."""
+"""Values accepted beyond the model's capacity, so that a few faults can be found and named."""
 
 LONGEST_CHARACTER = 12
-"""Bytes of a character at most: an escaped pair of surrogates."""
+"""Longest encoding of a character in bytes: an escaped pair of surrogates."""
 
 MAX_MESSAGE = 1024 * 1024
-"""Bytes of a WebSocket's message from a client (protocol-websocket)."""
+"""Limit in bytes on a client's WebSocket message (protocol-websocket)."""
 
 TOO_BIG = 1009
-"""The close code for a longer one."""
+"""Close code for a longer message."""
 
 _WORD = 32
-"""Bytes of a number, of C{true}, C{false} or C{null}, with what stands around it."""
+"""Bytes of a number, of C{true}, C{false} or C{null}, with the surrounding punctuation."""
 
 
 @frozen(kw_only=True)
 class SocketBounds:
-    """What a client may send on a WebSocket.
+    """Limits on the messages that a client may send on a WebSocket.
 
     @ivar message: bytes of a message, at most L{MAX_MESSAGE}.
     @ivar too_big: the close code for a longer one.
-    @ivar compressed: whether it may compress its messages; then a read of few bytes can hold
-        a thousand times as many.
+    @ivar compressed: true if it may compress its messages; a few bytes can then expand a
+        thousandfold.
     """
 
     message: int = MAX_MESSAGE
@@ -50,12 +50,12 @@ class SocketBounds:
 
 
 ANY_MESSAGE = SocketBounds()
-"""What most WebSockets take."""
+"""Default limits for WebSockets."""
 
 
 @frozen
 class BodyBounds:
-    """What a body may have.
+    """Limits on a body.
 
     @ivar size: bytes.
     @ivar values: values and names; a list or an object counts as two.
@@ -71,25 +71,25 @@ class BodyBounds:
         return BodyBounds(self.size * times, self.values * times)
 
     def __or__(self, other: BodyBounds) -> BodyBounds:
-        """Either of the two."""
+        """Return the larger limits of the two."""
         return BodyBounds(max(self.size, other.size), max(self.values, other.values))
 
 
 OPEN = BodyBounds(JSON_BODY_LIMIT, MAX_VALUES)
-"""Of what may be anything."""
+"""Limits for arbitrary JSON."""
 
 OPEN_TEXT = BodyBounds(JSON_BODY_LIMIT, 1)
-"""Of a text of any length."""
+"""Limits for a text of any length."""
 
 NOTHING = BodyBounds(LEAST_BODY_LIMIT, SPARE_VALUES)
-"""Of a body that has nothing to say."""
+"""Limits for an operation without body."""
 
 
 @lru_cache(maxsize=256)
 def bounds_of(model: type[BaseModel] | None) -> BodyBounds:
-    """The least bounds that refuse no body which C{model} takes.
+    """Return the tightest limits that refuse no body which C{model} accepts.
 
-    What the model leaves open has the bounds of L{OPEN}.
+    Parts without limits in the model get those of L{OPEN}.
     """
     if model is None:
         return NOTHING
@@ -100,13 +100,13 @@ def bounds_of(model: type[BaseModel] | None) -> BodyBounds:
 
 
 class _Reader:
-    """Reads one JSON schema as pydantic writes it."""
+    """Computes limits from a JSON schema that pydantic generated."""
 
     def __init__(self, named: Mapping[str, Any], above: frozenset[str] = frozenset()) -> None:
         self._named, self._above = named, above
 
     def read(self, schema: Any) -> BodyBounds:
-        """The bounds of what C{schema} describes; L{OPEN} for what it leaves open."""
+        """Return the limits of C{schema}; L{OPEN} for parts without limits."""
         if not isinstance(schema, dict):
             return OPEN
         if "$ref" in schema:

@@ -1,4 +1,4 @@
-"""The HTTP server, put together from the operations of all features."""
+"""Assembly of the HTTP server from the operations of all features."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tservice.http.websockets.upgrade import WebSockets
 
 
 def build_sockets(ground: Ground) -> Feature[WebSockets]:
-    """WebSockets of any route."""
+    """Build the WebSocket handling for all routes."""
     sockets = WebSockets(ground.reactor)
 
     def traffic() -> Values:
@@ -41,7 +41,7 @@ def build_sockets(ground: Ground) -> Feature[WebSockets]:
 
 
 def build_faults() -> Feature[FaultCount]:
-    """How many errors were logged, counted until the stop."""
+    """Build the counter of logged errors, which runs until the stop."""
     faults = FaultCount()
     globalLogPublisher.addObserver(faults)
     count = Measure("logged_errors", "Errors in the log.", lambda: {(): faults.count}, grows=True)
@@ -63,9 +63,9 @@ def build_site(
     parked: ParkedCalls,
     heard: Heard,
 ) -> Site:
-    """The server of all that joined so far, with the metrics and the document of it.
+    """Build the server for all features registered before, with its metrics and API document.
 
-    @param heard: told of each call and what came of it.
+    @param heard: called with each call and its outcome.
     """
     large = LargeAnswers()
     inner = InnerCalls(gate, parked, large, heard)

@@ -1,4 +1,4 @@
-"""The one step that wraps what handlers return (protocol-envelope, protocol-errors)."""
+"""Wrapping of handlers' results and errors in envelopes (protocol-envelope, protocol-errors)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 @frozen(kw_only=True)
 class Response:
-    """A whole answer, ready to be written.
+    """Complete response, ready to be written.
 
-    @ivar headers: beside the content's type and length.
-    @ivar public: whether anyone may have it, of the files that make up the browser UI.
+    @ivar headers: headers in addition to the content's type and length.
+    @ivar public: true for files of the browser UI that any caller may have.
     """
 
     status: int
@@ -33,7 +33,7 @@ class Response:
 
 
 class Refusal(Exception):
-    """Ends a request with C{response} as it is, never in an envelope (protocol-errors)."""
+    """Ends a request with C{response} unchanged, never in an envelope (protocol-errors)."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status)
@@ -41,7 +41,7 @@ class Refusal(Exception):
 
 
 def bare(status: int, text: str, headers: Mapping[str, str] | None = None) -> Refusal:
-    """A refusal in bare text.
+    """Return a refusal in bare text.
 
     @param headers: for example C{Retry-After} or C{WWW-Authenticate}.
     """
@@ -56,10 +56,10 @@ def bare(status: int, text: str, headers: Mapping[str, str] | None = None) -> Re
 
 
 def success(payload: Any, style: Style) -> Response:
-    """What a handler returned, wrapped unless its operation is exempt.
+    """Return the response for a handler's result, wrapped unless its operation is exempt.
 
-    @param payload: JSON-able data, models (dumped by their camelCase names), C{None} for
-        C{{}}, or a L{Reply}.
+    @param payload: JSON-able data, models (dumped by their camelCase names), C{None} for C{{}}, or
+        a L{Reply}.
     """
     reply = payload if isinstance(payload, Reply) else Reply(content=payload)
     if style is Style.RAW:
@@ -86,9 +86,9 @@ def _raw(reply: Reply) -> Response:
 
 
 def dump(payload: Any, indent: int | None = None) -> bytes:
-    """JSON of a payload; C{None} is the empty object, C{NaN} is C{null}.
+    """Return the JSON of a payload; C{None} is the empty object, C{NaN} is C{null}.
 
-    Half a surrogate pair, as in a text of an agent that was cut anywhere, becomes C{?}.
+    Half a surrogate pair, as in an agent's text that was cut at any position, becomes C{?}.
     """
     if payload is None:
         return b"{}"
@@ -112,9 +112,9 @@ def _without_halves(value: Any) -> Any:
 
 
 def failure(error: ServiceError, status: int | None = None) -> Response:
-    """The error envelope of C{error}.
+    """Return the error envelope of C{error}.
 
-    @param status: where it differs from the code's own (405).
+    @param status: overrides the code's status (405).
     """
     body = {"success": False, "error": error.message, "errorCode": error.code.value}
     headers = dict(NO_STORE)
@@ -128,7 +128,7 @@ def failure(error: ServiceError, status: int | None = None) -> Response:
 
 
 def wrong_method(method: str, shown: str, allowed: str) -> Response:
-    """The 405 of a known route (protocol-requests)."""
+    """Return the 405 for a wrong method on a known route (protocol-requests)."""
     error = ServiceError(ErrorCode.INVALID_INPUT, f"method: {method} is not allowed on {shown}")
     refused = failure(error, 405)
     return Response(
@@ -137,9 +137,11 @@ def wrong_method(method: str, shown: str, allowed: str) -> Response:
 
 
 def no_route(method: str, shown: str) -> Response:
-    """The 404 of an unknown C{/api} route, the path as requested (protocol-requests)."""
+    """Return the 404 for an unknown C{/api} route, with the path as requested
+    (protocol-requests).
+    """
     return failure(ServiceError(ErrorCode.NOT_FOUND, f"Route {method} {shown} not found"))
 
 
 NO_PAGE = Response(status=404, content=b"Not Found", content_type=TEXT)
-"""Unknown path outside C{/api} (protocol-requests)."""
+"""Response for an unknown path outside C{/api} (protocol-requests)."""

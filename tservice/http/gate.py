@@ -1,7 +1,7 @@
-"""The gate: Host, then Origin, then authentication, on every path and protocol (protocol-gate).
+"""Gate: Host, then Origin, then authentication, on every path and protocol (protocol-gate).
 
-Whether evidence is good is for authenticators to say (L{tservice.core.authentication}); what
-the caller hears of it is decided here.
+Authenticators decide whether credentials are valid (L{tservice.core.authentication}); the gate
+decides how to respond.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Service"'}
 
 MOST_COOKIES = 8
-"""Cookies of one name that are looked at."""
+"""Limit on the cookies of one name that are checked."""
 
 STRANGER = Identity(username="", admin=False, method="none", can_bypass_permissions=False)
-"""Whoever calls a public operation: nobody asked."""
+"""Identity of the callers of public operations, who are not authenticated."""
 
 PASSWORD_PATHS = frozenset({"/api/me", "/api/me/password"})
-"""All of the API that an account may reach whose password must be changed."""
+"""API paths that remain available to an account whose password must be changed."""
 
 
 def unauthorized(text: str = "Unauthorized", challenge: bool = True) -> Refusal:
-    """The bare 401 (protocol-auth).
+    """Return the bare 401 (protocol-auth).
 
-    @param challenge: whether a browser shall ask for a password by itself.
+    @param challenge: true if the browser should prompt for a password.
     """
     return bare(401, text, CHALLENGE if challenge else {})
 
 
 def too_many(seconds: float) -> Refusal:
-    """The bare 429 over a failure cap; C{seconds} until it is worth trying again."""
+    """Return the bare 429 over a failure cap; C{seconds} until a retry makes sense."""
     text = "Too Many Requests — try again later"
     return bare(429, text, {"Retry-After": str(max(1, ceil(seconds)))})
 
 
 def prefers_page(accept: str) -> bool:
-    """Whether an Accept header wants HTML more than JSON: a person's browser."""
+    """Return whether an Accept header prefers HTML to JSON, like a person's browser."""
     weights = {"text/html": 0.0, "application/json": 0.0}
     for part in accept.lower().split(","):
         kind, *parameters = (piece.strip() for piece in part.split(";"))
@@ -74,52 +74,60 @@ def _weight(parameters: Sequence[str]) -> float:
 
 
 def wants_login_page(visit: Visit) -> bool:
-    """Whether a 401 is to be a page with a form (protocol-auth)."""
+    """Return whether a 401 should be a page with a form (protocol-auth)."""
     if visit.method not in ("GET", "HEAD") or visit.upgrade or paths.is_program(visit.path):
         return False
     return prefers_page(visit.header("accept") or "")
 
 
 def from_script(visit: Visit) -> bool:
-    """Whether a page's own script asks: a challenge would pop a dialog up over the page."""
+    """Return whether a page's script sent the request: a challenge would open a dialog over the
+    page.
+    """
     return visit.key is not None or (visit.header("sec-fetch-mode") or "navigate") != "navigate"
 
 
 def _may_challenge(visit: Visit) -> bool:
-    """Whether a browser may be asked for a password: by no link of another page, which could bring
-    a name and password along that the browser keeps, and sends with all that our page asks."""
+    """Return whether the browser may prompt for a password.  It may not after a link from another
+    page: the link could carry a user name and password, which the browser keeps and sends with
+    all later requests of the UI.
+    """
     return not (visit.led or from_script(visit))
 
 
 def _started_elsewhere(visit: Visit) -> bool:
-    """Whether a browser says that a page of another origin asks the API, if only to read.
+    """Return whether the browser says that a page of another origin calls the API, even only to
+    read.
 
-    That page cannot see the answer, but where no password is asked for, or the browser knows it, it
-    could hold streams and waits open, or have a child started.  Following a link is no such thing.
+    That page cannot see the response.  But if no password is required, or the browser knows it, it
+    could hold streams and waits open, or start a child.  Following a link does not count.
     """
     return _named_foreign(visit) and paths.is_called(visit.path) and not _followed(visit)
 
 
 def _followed(visit: Visit) -> bool:
-    """Whether a person goes there: not a frame, nor a page that is fetched in case of a click."""
+    """Return whether a person navigates there: neither a frame nor a prefetch."""
     held = (visit.header("sec-fetch-dest") or "document") != "document"
     return not (from_script(visit) or held or visit.header("sec-purpose"))
 
 
 def _named_foreign(visit: Visit) -> bool:
-    """Whether a browser says that a page of another origin sent it, by a link or form as well."""
+    """Return whether the browser says that a page of another origin caused the request, by a link
+    or form as well.
+    """
     return visit.header("sec-fetch-site") in ("cross-site", "same-site")
 
 
 @frozen(kw_only=True)
 class GateRules:
-    """What the operator chose.
+    """Operator's settings for the gate.
 
-    @ivar tunnel_hosts: names of the tunnels that are up now.
-    @ivar origins: what CORS lets in; localhost only.
-    @ivar proxies: whose X-Forwarded-* headers count.
+    @ivar tunnel_hosts: returns the names of the tunnels that are up now.
+    @ivar origins: origins that CORS admits; localhost only.
+    @ivar proxies: proxies whose X-Forwarded-* headers count.
     @ivar gesture: C{SERVICE_GESTURE=1}.
-    @ivar base_path: where a reverse proxy put the service; a tunnel knows nothing of it.
+    @ivar base_path: the path under which a reverse proxy serves the service; it does not apply to a
+        tunnel.
     """
 
     hosts: HostPolicy
@@ -135,10 +143,10 @@ def rules_of(
     bind_hosts: Iterable[str],
     tunnel_hosts: Callable[[], Collection[str]] = tuple,
 ) -> GateRules:
-    """The rules of a configuration.
+    """Return the rules of a configuration.
 
-    @param bind_hosts: names that the service was told to listen on.
-    @raise StartError: an allowed origin is not on this machine, or a proxy is no address.
+    @param bind_hosts: names that the service listens on.
+    @raise StartError: an allowed origin is not on this machine, or a proxy is not an address.
     """
     try:
         return GateRules(
@@ -155,9 +163,9 @@ def rules_of(
 
 @implementer(IGate)
 class Gate:
-    """Lets through who may pass.
+    """Authenticates and authorizes requests.
 
-    @ivar isolated: the origin of the listener of web tabs, for who knows us by that Host.
+    @ivar isolated: the origin of the listener of web tabs, for callers who use that Host.
     """
 
     def __init__(
@@ -169,11 +177,10 @@ class Gate:
         owner_of: Callable[[str], str | None],
         login_page: Callable[[], Response],
     ) -> None:
-        """
-        @param authenticators: asked in turn; the first that passes decides.
-        @param hook: alone decides about hooks from this machine.
-        @param owner_of: a session's owner; C{None} for an unknown one, too.
-        @param login_page: what a person sees who is not signed in; its status is set here.
+        """@param authenticators: tried in order; the first that accepts decides.
+        @param hook: the only authenticator for hooks from this machine.
+        @param owner_of: returns a session's owner; C{None} also for an unknown session.
+        @param login_page: the page for a person who is not signed in; its status is set here.
         """
         self.isolated: Callable[[str], str | None] = lambda host: None
         self._rules, self._failures = rules, failures
@@ -181,7 +188,7 @@ class Gate:
         self._owner_of, self._login_page = owner_of, login_page
 
     def screen(self, request: Request, method: str, path: str | None) -> Visit:
-        """Judge Host and Origin.
+        """Check Host and Origin.
 
         @raise Refusal: bare 403.
         """
@@ -194,13 +201,13 @@ class Gate:
         return evolve(judged, led=judged.cors is None and _named_foreign(judged))
 
     def screen_host(self, request: Request, method: str, path: str | None) -> Visit:
-        """Judge Host alone.
+        """Check Host only.
 
         @raise Refusal: bare 403.
         """
         came = self._source(request)
         host = hosts.parse_host(came.host or "")
-        # A proxy may hand X-Forwarded-Host on as a rebound page sent it: Host must be good too.
+        # A proxy may forward X-Forwarded-Host as a rebound page sent it: check Host as well.
         own = hosts.parse_host(_only(request, "host") or "")
         if host is None or own is None or not (self._admits(host) and self._admits(own)):
             raise bare(403, "Forbidden: host not allowed")
@@ -246,7 +253,7 @@ class Gate:
         return visit
 
     def headers(self, visit: Visit | None) -> Mapping[str, str]:
-        """Headers of every answer; of C{visit} only what passed L{screen}."""
+        """Return the headers of every response; C{visit} only counts if it passed L{screen}."""
         if visit is None:
             return security_headers("", self._rules.gesture)
         isolated = self.isolated(visit.host)
@@ -258,7 +265,7 @@ class Gate:
         return headers
 
     async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
-        """Find out who is calling.
+        """Authenticate the caller.
 
         @raise Refusal: 401 in bare text or as the login page, 429 over a failure cap.
         """
@@ -279,9 +286,10 @@ class Gate:
         raise self._refuse(visit, wrong)
 
     async def recognise(self, visit: Visit) -> Identity | None:
-        """Whose credentials C{visit} shows, where it needs none.
+        """Return the identity of the credentials in C{visit} for an operation that needs none.
 
-        @raise Refusal: as L{identify} for wrong ones, or passwords could be tried here uncounted.
+        @raise Refusal: as L{identify} for wrong credentials; otherwise passwords could be tried
+            here uncounted.
         """
         for authenticator in self._authenticators:
             verdict = await authenticator.authenticate(visit)
@@ -296,7 +304,7 @@ class Gate:
         if wrong is not None and not (wrong.busy or wrong.is_counted):
             wait = self._failures.failed(wrong.bucket, visit.address, None)
         if wants_login_page(visit):
-            # Also over the cap: behind the same address somebody may know the password.
+            # Also over the cap: another user at the same address may know the password.
             return Refusal(evolve(self._login_page(), status=401))
         if wait:
             return too_many(wait)
@@ -307,16 +315,14 @@ class Gate:
     def authorize(
         self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
     ) -> None:
-        """Judge whether C{operation} is C{who}'s to call, or to hear that there is none.
+        """Check that C{who} may call C{operation}, or may learn that it does not exist.
 
-        @raise ServiceError: 403, or for somebody else's session the 404 of an unknown one.
+        @raise ServiceError: 403, or for another user's session the 404 of an unknown one.
         """
         if who is STRANGER:
             return
         if who.must_change_password and needs_good_password(visit.path):
-            raise ServiceError(
-                ErrorCode.PASSWORD_CHANGE_REQUIRED, "The password must be changed first"
-            )
+            raise ServiceError(ErrorCode.PASSWORD_CHANGE_REQUIRED, "Change your password first")
         if operation is None:
             return
         if who.scopes is not None:
@@ -329,12 +335,12 @@ class Gate:
     def judge_again(
         self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
     ) -> None:
-        """Judge C{who}, who was let through to C{operation}, as it is now.
+        """Check that C{who}, who was admitted to C{operation}, still has all its rights.
 
-        What there was to know was put together for the rights that it had: all must be left.
+        The response was prepared for the rights at the start, so none of them may be lost.
 
-        @raise Refusal: 401: signed out, or its token or account is no more.
-        @raise ServiceError: 404 for a session that is not to be seen any more, else 403.
+        @raise Refusal: 401: signed out, or its token or account was removed.
+        @raise ServiceError: 404 for a session that the caller may no longer see, else 403.
         """
         if who is STRANGER:
             return
@@ -345,10 +351,11 @@ class Gate:
         if session is not None and self._owner_of(session) is not None:
             self._judge_owner(now, operation, session)
         if not now.covers(who):
-            raise ServiceError(ErrorCode.FORBIDDEN, "A right to this was lost meanwhile")
+            text = "Your permission was revoked while this request was running"
+            raise ServiceError(ErrorCode.FORBIDDEN, text)
 
     def still_reaches(self, who: Identity, session_id: str) -> bool:
-        """Whether C{who}, who was let through to a session, has lost no right since."""
+        """Return whether C{who}, who was admitted to a session, still has all its rights."""
         now = self._now(who)
         if now is None or not now.covers(who):
             return False
@@ -369,13 +376,13 @@ class Gate:
 
 
 def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) -> None:
-    """Judge whether a token reaches C{operation}; whose session it is is judged elsewhere.
+    """Check that a token may call C{operation}; the owner of the session is checked elsewhere.
 
-    @raise ServiceError: 403 naming the scope that is missing.
+    @raise ServiceError: 403 naming the missing scope.
     """
     scope = operation.scope
     if scope is None:
-        raise ServiceError(ErrorCode.FORBIDDEN, "No token may do this")
+        raise ServiceError(ErrorCode.FORBIDDEN, "Tokens may not do this: sign in instead")
     if not who.has_scope(scope):
         raise ServiceError(ErrorCode.FORBIDDEN, f"The token lacks the scope {scope}")
     if who.sessions is None or operation.access is Access.OWNER or operation.carries:
@@ -383,13 +390,15 @@ def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) ->
     if who.parent is not None and operation.bears:
         return
     if operation.style is Style.WEBSOCKET and "id" in path:
-        return  # its handler judges, to close with a code
+        return  # its handler checks, to close with a code
     if operation.method not in SAFE_METHODS or scope not in READING:
-        raise ServiceError(ErrorCode.FORBIDDEN, "The token is bound to sessions")
+        raise ServiceError(ErrorCode.FORBIDDEN, "The token only gives access to its sessions")
 
 
 def needs_good_password(path: str | None) -> bool:
-    """Whether an account that must change its password is kept out (protocol-users)."""
+    """Return whether the path is closed to an account that must change its password
+    (protocol-users).
+    """
     if path is None or path in PASSWORD_PATHS:
         return False
     return paths.is_called(path) or path.startswith("/ws/")
@@ -400,7 +409,7 @@ def _all(request: Request, name: str) -> Sequence[str]:
 
 
 def _only(request: Request, name: str) -> str | None:
-    """A header that may come once; repeated, if only by an empty one, it is as good as none."""
+    """Return a header that may occur once; C{None} if it is repeated, even by an empty one."""
     found = request.header_values(name)
     return found[0] if len(found) == 1 else None
 

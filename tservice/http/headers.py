@@ -1,4 +1,4 @@
-"""The security headers of every answer (protocol-headers)."""
+"""Security headers of every response (protocol-headers)."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ CSP = {
     "form-action": "'self'",
     "frame-ancestors": "'self'",
 }
-"""The content security policy, but for the WebSockets of the own host."""
+"""Content security policy, without the WebSockets of the service's host."""
 
 GESTURE = {
     "script-src": "'self' 'wasm-unsafe-eval'",
     "worker-src": "'self' blob:",
 }
-"""What the gesture overlay's own runtime needs beside (protocol-gesture)."""
+"""Additional sources that the gesture overlay's runtime needs (protocol-gesture)."""
 
 POWERS = {"camera": "()", "display-capture": "()", "geolocation": "()", "microphone": "(self)"}
-"""What a page may ask its person for: dictation wants the microphone (protocol-voice)."""
+"""Permissions that a page may request from its user: dictation needs the microphone
+(protocol-voice).
+"""
 
 HSTS = "max-age=31536000"
 
@@ -41,12 +43,12 @@ HSTS = "max-age=31536000"
 def security_headers(
     host: str, gesture: bool = False, isolated: str | None = None
 ) -> Mapping[str, str]:
-    """The headers that every answer carries.
+    """Return the headers that every response carries.
 
-    @param host: the checked Host header, or nothing; older browsers do not read C{ws:} of the
-        same host into C{'self'}.
+    @param host: the checked Host header, or an empty text; in older browsers C{'self'} does not
+        include C{ws:} of the same host.
     @param gesture: C{SERVICE_GESTURE=1}.
-    @param isolated: the origin of the listener of web tabs, which the page may frame and look for.
+    @param isolated: the origin of the listener of web tabs, which the page may frame and probe.
     """
     rules = {**CSP, **GESTURE} if gesture else dict(CSP)
     if host:
@@ -61,15 +63,15 @@ def security_headers(
         "X-Frame-Options": "SAMEORIGIN",
         "Referrer-Policy": "same-origin",
         "Permissions-Policy": ", ".join(f"{name}={who}" for name, who in powers.items()),
-        # A page that may not read it gets no picture, script or style of it either.
+        # A page that may not read a response cannot load it as an image, script or style either.
         "Cross-Origin-Resource-Policy": "same-origin",
     }
 
 
 def cors_headers(origin: str, preflight: bool) -> Mapping[str, str]:
-    """The headers that let a page of C{origin} read our answers.
+    """Return the headers that let a page of C{origin} read responses.
 
-    @param preflight: the browser asks what it may send.
+    @param preflight: the browser asks which requests it may send.
     """
     headers = {
         "Access-Control-Allow-Origin": origin,

@@ -1,7 +1,7 @@
-"""Rules for the Host and Origin headers, and for what a reverse proxy says (pure).
+"""Rules for the Host and Origin headers, and for the headers of reverse proxies (pure).
 
-A page of another site can make a browser send requests here: these rules are what keeps such
-requests out (protocol-hosts).
+A page of another site can make a browser send requests to the service; these rules refuse such
+requests (protocol-hosts).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_netw
 from attrs import evolve, frozen
 
 TUNNEL_SUFFIXES = (".ts.net", ".trycloudflare.com", ".cfargotunnel.com")
-"""Hosts of tunnel providers, always admitted (protocol-hosts)."""
+"""Host suffixes of tunnel providers, always admitted (protocol-hosts)."""
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "::ffff:127.0.0.1"})
 """Addresses that count as this machine for hooks (protocol-hook-secret)."""
 
 MOST_HOPS = 32
-"""Entries of X-Forwarded-For that are looked at."""
+"""Limit on the entries of X-Forwarded-For that are read."""
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?")
 _ORIGIN = re.compile(r"(https?)://([^/?#@\s]+)")
@@ -32,7 +32,7 @@ Network = IPv4Network | IPv6Network
 
 @frozen
 class HostHeader:
-    """A Host header taken apart.
+    """Parsed Host header.
 
     @ivar name: lower case, without brackets and the root's dot.
     @ivar port: C{None} when it names none.
@@ -44,7 +44,7 @@ class HostHeader:
 
 @frozen
 class Origin:
-    """An Origin header taken apart; C{port} is the scheme's own when it names none."""
+    """Parsed Origin header; C{port} is the scheme's default when it names none."""
 
     scheme: str
     name: str
@@ -53,7 +53,7 @@ class Origin:
 
 @frozen(kw_only=True)
 class HostPolicy:
-    """Which names this service answers to.
+    """Names to which this service answers.
 
     @ivar names: further exact names: the bind host, the active tunnel's.
     @ivar suffixes: with a leading dot; C{.x} does not admit C{x} itself.
@@ -64,7 +64,7 @@ class HostPolicy:
 
 
 def policy(bind_hosts: Iterable[str], allowed_hosts: Iterable[str]) -> HostPolicy:
-    """The policy of a configuration.
+    """Return the policy of a configuration.
 
     @param allowed_hosts: C{SERVICE_ALLOWED_HOSTS}: names, or suffixes with a leading dot.
     """
@@ -80,7 +80,7 @@ def policy(bind_hosts: Iterable[str], allowed_hosts: Iterable[str]) -> HostPolic
 
 @lru_cache(maxsize=256)
 def parse_host(header: str) -> HostHeader | None:
-    """A Host header, or C{None} for one that is empty or no host at all."""
+    """Parse a Host header; return C{None} if it is empty or not a host."""
     found = _HOST.fullmatch(header)
     if found is None:
         return None
@@ -99,7 +99,7 @@ def parse_host(header: str) -> HostHeader | None:
 
 @lru_cache(maxsize=64)
 def is_address(text: str) -> bool:
-    """Whether C{text} is an IP literal in its normal spelling."""
+    """Return whether C{text} is an IP literal in its normal spelling."""
     try:
         ip_address(text)
     except ValueError:
@@ -108,9 +108,9 @@ def is_address(text: str) -> bool:
 
 
 def admits(host: HostHeader | None, rules: HostPolicy) -> bool:
-    """Whether a request for C{host} may pass.
+    """Return whether a request for C{host} may pass.
 
-    IP literals pass: no name was resolved, so none can have been rebound.
+    IP literals pass: without a name lookup, DNS rebinding is impossible.
     """
     if host is None:
         return False
@@ -120,7 +120,9 @@ def admits(host: HostHeader | None, rules: HostPolicy) -> bool:
 
 
 def parse_origin(header: str) -> Origin | None:
-    """An Origin header; C{None} for C{null} and everything else that is no web origin."""
+    """Parse an Origin header; return C{None} for C{null} and anything else that is not a web
+    origin.
+    """
     found = _ORIGIN.fullmatch(header.lower())
     host = parse_host(found[2]) if found else None
     if found is None or host is None:
@@ -130,9 +132,9 @@ def parse_origin(header: str) -> Origin | None:
 
 
 def same_origin(origin: Origin | None, host: HostHeader, scheme: str | None) -> bool:
-    """Whether a page of C{origin} is one of ours (protocol-hosts).
+    """Return whether a page of C{origin} belongs to this service (protocol-hosts).
 
-    @param scheme: as a trusted proxy gave it; C{None} leaves it out of the comparison.
+    @param scheme: as a trusted proxy gave it; C{None} excludes it from the comparison.
     """
     if origin is None or origin.name != host.name:
         return False
@@ -143,9 +145,9 @@ def same_origin(origin: Origin | None, host: HostHeader, scheme: str | None) -> 
 
 
 def localhost_origins(texts: Iterable[str]) -> frozenset[Origin]:
-    """The origins that CORS lets in.
+    """Parse the origins that CORS admits.
 
-    @raise ValueError: one is not on this machine: CORS is localhost only.
+    @raise ValueError: an origin is not on this machine: CORS is localhost only.
     """
     found = set()
     for text in texts:
@@ -158,16 +160,18 @@ def localhost_origins(texts: Iterable[str]) -> frozenset[Origin]:
 
 
 def trusted_networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """The proxies whose X-Forwarded-* headers count: addresses and networks.
+    """Parse the proxies whose X-Forwarded-* headers count: addresses and networks.
 
-    @raise ValueError: one is neither.
+    @raise ValueError: a text is neither.
     """
     return tuple(ip_network(text, strict=False) for text in texts)
 
 
 @lru_cache(maxsize=64)
 def normal_address(text: str) -> str:
-    """One spelling for each address: an IPv4 address in IPv6 clothes is that IPv4 address."""
+    """Return the canonical spelling of an address: an IPv4-mapped IPv6 address becomes that IPv4
+    address.
+    """
     try:
         found = ip_address(text.partition("%")[0])
     except ValueError:
@@ -178,11 +182,11 @@ def normal_address(text: str) -> str:
 
 @frozen(kw_only=True)
 class RequestSource:
-    """Where a request comes from.
+    """Origin of a request.
 
     @ivar address: the client's.
     @ivar scheme: C{http} or C{https} as a trusted proxy gave it.
-    @ivar host: the Host header, or what a trusted proxy gave in its place.
+    @ivar host: the Host header, or its replacement from a trusted proxy.
     """
 
     address: str
@@ -196,9 +200,9 @@ def source(
     trusted: Sequence[Network],
     header: Callable[[str], str | None],
 ) -> RequestSource:
-    """Who sent a request, the word of a trusted proxy applied.
+    """Return the sender of a request, with a trusted proxy's headers applied.
 
-    @param header: a request header; several of one name are joined by commas.
+    @param header: returns a request header; several of one name are joined by commas.
     """
     peer = normal_address(peer)
     if not _is_trusted(peer, trusted):
@@ -214,13 +218,14 @@ def source(
 def through_tunnel(
     came: RequestSource, tunnels: Collection[str], header: Callable[[str], str | None]
 ) -> RequestSource:
-    """Who sent a request that our own tunnel brought: its program connects from this machine.
+    """Return the sender of a request that the managed tunnel forwarded; its program connects from
+    this machine.
 
-    Its word on the client's address and scheme is believed, where the Host is the tunnel's; its
-    word on the Host never.  Another program on this machine can pretend to be it: so nothing but
-    what is shown and counted may hang on the address.
+    Its headers for the client's address and scheme are trusted if the Host is the tunnel's; its
+    header for the Host never is.  Another program on this machine can pretend to be the tunnel, so
+    the address may only be displayed and counted.
 
-    @param came: what L{source} made of it.
+    @param came: the result of L{source}.
     """
     host = parse_host(came.host or "")
     if host is None or host.name not in tunnels or came.address not in LOOPBACK:
@@ -229,7 +234,7 @@ def through_tunnel(
 
 
 def _client(peer: str, chain: str, trusted: Sequence[Network]) -> str:
-    """The nearest address in the chain that is no proxy of ours."""
+    """Return the nearest address in the chain that is not a trusted proxy."""
     found = peer
     for hop in reversed(chain.split(",")[-MOST_HOPS:]):
         address = normal_address(hop.strip())

@@ -1,7 +1,7 @@
-"""Calls that one operation's handler makes of others, for its own caller.
+"""Calls of other operations by an operation's handler, on behalf of its caller.
 
-Each is judged, checked, carried out and noted as if it had come by itself: whoever may not make it
-from outside may not make it from here.
+Each call is authorized, validated, executed and logged like a separate request: a caller gains no
+rights by it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from tservice.http.routing import RouteTable, arguments
 from tservice.http.transfer.large import LargeAnswers
 
 STYLES = (Style.ENVELOPE, Style.LONG_POLL)
-"""What answers with a payload."""
+"""Styles of operations that return a payload."""
 
 
 class InnerCalls:
-    """Finds operations and carries them out.
+    """Finds operations and executes them.
 
     @ivar table: the mounted operations.
     """
@@ -44,10 +44,9 @@ class InnerCalls:
         large: LargeAnswers,
         heard: Callable[[Call, object], None],
     ) -> None:
-        """
-        @param parked: holds what waits, and ends it with the right to it.
-        @param large: whose turn it is, of the calls whose answers may be large.
-        @param heard: told of each call and what came of it.
+        """@param parked: holds calls that wait, and ends them with the right to them.
+        @param large: schedules calls whose responses may be large.
+        @param heard: called with each call and its outcome.
         """
         self._gate, self._parked, self._large, self._heard = gate, parked, large, heard
         self.table: Late[RouteTable] = Late("the operations table")
@@ -60,12 +59,12 @@ class InnerCalls:
         body: object = None,
         query: Mapping[str, object] | None = None,
     ) -> Any:
-        """The payload of one operation, as JSON data.
+        """Execute one operation and return its payload as JSON data.
 
-        @param outer: whose handler asks.
+        @param outer: the call whose handler makes this one.
         @param path: from C{/api} on, percent-encoded.
-        @raise ServiceError: as the operation would answer from outside.
-        @raise Refusal: the caller's right is over.
+        @raise ServiceError: as the operation would respond to a request.
+        @raise Refusal: the caller's right has ended.
         """
         call = self._call(outer, method, path, body, query)
         try:
@@ -120,7 +119,7 @@ class InnerCalls:
         try:
             self._heard(call, outcome)
         except Exception:
-            self._log.failure("{route} could not be noted", route=call.operation.path)
+            self._log.failure("recording a call of {route} failed", route=call.operation.path)
 
 
 def _query(operation: Operation, given: Mapping[str, object]) -> object:

@@ -1,4 +1,4 @@
-"""The way of every request: gate, route, validation, handler, envelope."""
+"""Processing of every request: gate, route, validation, handler, envelope."""
 
 from __future__ import annotations
 
@@ -35,61 +35,65 @@ from tservice.http.transfer.large import LargeAnswers, waits, write_as_taken
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 
 Path = Mapping[str, str]
-"""A path's parameters."""
+"""Parameters of a path."""
 
 Heard = Callable[[Call, object], None]
-"""Told a call and its outcome: the handler's result, or the exception that it raised."""
+"""Callback for a call and its outcome: the handler's result, or the exception that it raised."""
 
 Strays = Callable[[Request], Response | None]
-"""Answers a request that is neither of the table nor for a page; C{None}: it is nobody's."""
+"""Fallback that answers a request which is neither in the table nor a page; C{None}: the request is
+not its own.
+"""
 
 
 class IGate(Interface):
-    """Decides who may pass (protocol-gate)."""
+    """Authenticates and authorizes requests (protocol-gate)."""
 
     def screen(request: Request, method: str, path: str | None) -> Visit:
-        """Judge Host and Origin.
+        """Check Host and Origin.
 
         @raise Refusal: the request ends here.
         """
 
     async def identify(visit: Visit, operation: Operation | None) -> Pass:
-        """Find out who is calling.
+        """Authenticate the caller.
 
-        @param operation: C{None} for what is not in the table: pages and unknown paths.
-        @raise Refusal: not known, or locked out.
+        @param operation: C{None} for requests outside the table: pages and unknown paths.
+        @raise Refusal: the caller is not known, or locked out.
         """
 
     def authorize(visit: Visit, who: Identity, operation: Operation | None, path: Path) -> None:
-        """Judge whether C{operation} is C{who}'s to call.
+        """Check that C{who} may call C{operation}.
 
         @param operation: as for L{identify}.
-        @raise ServiceError: it is not.
+        @raise ServiceError: C{who} may not call it.
         """
 
     def judge_again(visit: Visit, who: Identity, operation: Operation, path: Path) -> None:
-        """Judge C{who}, who was let through to C{operation}, as it is now.
+        """Check that C{who}, who was admitted to C{operation}, still has all its rights.
 
-        @raise Refusal: not known any more.
+        @raise Refusal: the caller is no longer known.
         @raise ServiceError: a right that it had is lost.
         """
 
     def headers(visit: Visit | None) -> Mapping[str, str]:
-        """Headers of every answer; C{None} for one that did not pass L{screen}."""
+        """Return the headers of every response; C{None} for a request that did not pass
+        L{screen}.
+        """
 
 
 class IPages(Interface):
-    """The browser UI's files."""
+    """Files of the browser UI."""
 
     def find(path: str, visit: Visit) -> Response | None:
-        """The file at C{path}, C{None} when there is none."""
+        """Return the file at C{path}, C{None} when there is none."""
 
 
 class IUpgrades(Interface):
-    """Takes WebSocket upgrades."""
+    """Handles WebSocket upgrades."""
 
     async def serve(call: Call) -> None:
-        """Upgrade, hand the socket to the operation, and stay until it is closed."""
+        """Upgrade, pass the socket to the operation, and return when it is closed."""
 
     async def refuse(request: Request, error: ServiceError) -> None:
         """Upgrade, then close with the code that belongs to C{error} (protocol-websocket)."""
@@ -97,7 +101,7 @@ class IUpgrades(Interface):
 
 @implementer(IResource)
 class Kernel:
-    """The root resource: everything that this service answers passes through here.
+    """Root resource, which handles every request to this service.
 
     @ivar table: the mounted operations.
     """
@@ -117,12 +121,13 @@ class Kernel:
         strays: Strays = lambda request: None,
         large: LargeAnswers | None = None,
     ) -> None:
-        """
-        @param base_path: where a reverse proxy put the service, for example C{/terminals}.
-        @param heard: told of each call that came to its handler, and what came of it.
+        """@param base_path: the path under which a reverse proxy serves the service, for example
+            C{/terminals}.
+        @param heard: called with each call that reached its handler, and its outcome.
         @param parked: holds the long polls.
-        @param strays: answers what is neither in the table nor a page; C{None}: it is not its own.
-        @param large: counts what waits to be taken.
+        @param strays: answers requests that are neither in the table nor for a page; returns
+            C{None} for a request that it does not serve.
+        @param large: counts response bytes that wait to be read.
         """
         self._strays = strays
         self._heard = heard
@@ -139,20 +144,20 @@ class Kernel:
         self._routed = self.table.app.resource()
 
     def getChildWithDefault(self, name: bytes, request: Request) -> Kernel:
-        """The kernel is a leaf."""
+        """Return the kernel itself, which is a leaf."""
         return self
 
     def putChild(self, path: bytes, child: object) -> None:
-        """Nothing can be put below the kernel.
+        """Refuse children.
 
         @raise TypeError: always.
         """
-        raise TypeError("the operations table is the only way in")
+        raise TypeError("the kernel has no child resources: use the operations table")
 
     def render(self, request: Request) -> int:
         """Answer C{request}, now or later."""
         if not _TOKEN.fullmatch(request.method):
-            # HTTP/2 lets anything through.
+            # HTTP/2 does not check the method.
             self._end(request, bare(400, "Bad Request").response)
             return NOT_DONE_YET
         path = paths.canonical(request.path, self._base)
@@ -170,14 +175,14 @@ class Kernel:
         if request.refusal is not None:
             self._end(request, _refused(request.refusal))
         elif self._base and request.path == self._base.encode():
-            # Relative addresses in the page need the slash.
+            # Relative URLs in the page need the slash.
             self._end(request, Response(status=308, headers={"Location": f"{self._base}/"}))
         elif path is None:
             self._start(request, self._miss(request, HTTPException()))
         elif visit.preflight:
             self._end(request, Response(status=204, content_type=""))
         else:
-            # Klein joins these again: with the empty first one, to exactly this path.
+            # Klein joins these again; the empty first one gives exactly this path.
             request.postpath = path.encode().split(b"/")
             self._routed.render(request)
         return NOT_DONE_YET
@@ -192,14 +197,14 @@ class Kernel:
         await self._sockets.refuse(request, ServiceError(ErrorCode.FORBIDDEN, text))
 
     def body_bound(self, method: bytes, path: bytes) -> int:
-        """The most bytes of body that this route takes."""
+        """Return the limit in bytes on a body for this route."""
         operation = self._find(method, path)
         return JSON_BODY_LIMIT if operation is None else operation.bounds.size
 
     def is_streamed(self, method: bytes, path: bytes, form: bool) -> bool:
-        """Whether this route's handler reads a body while it arrives.
+        """Return whether this route's handler reads the body while it arrives.
 
-        @param form: it is one of a form with files.
+        @param form: the body is a form with files.
         """
         if not form and not path.removeprefix(self._base.encode()).startswith(self._any_bodies):
             return False
@@ -222,7 +227,7 @@ class Kernel:
             except Refusal as refusal:
                 request.refuse(refusal)
 
-        spawn(judge(), self._log, "judging an upload")
+        spawn(judge(), self._log, "authorizing an upload")
 
     def _start(self, request: Request, work: Coroutine[Any, Any, bytes | None]) -> None:
         async def answer() -> None:
@@ -265,11 +270,13 @@ class Kernel:
         return await self._written(request, self._answer(request, operation, values))
 
     def _warn(self, request: Request, family: str) -> None:
-        """Tell the caller, and once the operator (protocol-versioning)."""
+        """Warn the caller, and once the operator, about a deprecated operation
+        (protocol-versioning).
+        """
         request.responseHeaders.setRawHeaders("Deprecation", ["true"])
         if family not in self._warned:
             self._warned.add(family)
-            self._log.warn("{family} are deprecated, and in use", family=family)
+            self._log.warn("{family} are deprecated but still in use", family=family)
 
     async def _miss(self, request: Request, error: HTTPException) -> bytes | None:
         return await self._written(request, self._without_operation(request, error))
@@ -277,7 +284,9 @@ class Kernel:
     async def _written(
         self, request: Request, work: Coroutine[Any, Any, Response | None]
     ) -> bytes | None:
-        """What is left to be written; what is long is written here, as it is taken."""
+        """Return the content that is still to be written; a large response is written here, at the
+        client's pace.
+        """
         content = await self._guard(request, work)
         if content is None or not waits(request, len(content)):
             return content
@@ -287,7 +296,7 @@ class Kernel:
     async def _guard(
         self, request: Request, work: Coroutine[Any, Any, Response | None]
     ) -> bytes | None:
-        """Whatever happens in C{work}, one answer comes of it, and no detail of a fault."""
+        """Turn any outcome of C{work} into one response, without details of a fault."""
         try:
             response = await work
         except Refusal as refusal:
@@ -307,7 +316,7 @@ class Kernel:
         if not request.startedWriting:
             await request.settle()
         if request.startedWriting:
-            # A stream broke off: the client must see that, so no clean end.
+            # A stream broke off: abort the connection so that the client notices.
             request.abort()
             return None
         return self._prepare(request, response)
@@ -334,7 +343,7 @@ class Kernel:
             again = partial(self._gate.judge_again, request.visit, identity, operation, path)
             call = await _call(request, operation, identity, path, again)
             if request.received > LONG_TEXT:
-                _judge(request, again)  # others had a turn
+                _judge(request, again)  # rights may have changed in between
         except ServiceError as error:
             if operation.style is not Style.WEBSOCKET or not request.visit.upgrade:
                 raise
@@ -346,10 +355,10 @@ class Kernel:
         try:
             result = await self._handled(call)
         except BaseException as error:
-            # Also a cancellation: the client left, but what it asked for may have been done.
+            # Also after a cancellation: the client left, but the operation may have had an effect.
             self._tell(call, error)
             if isinstance(error, (Refusal, ServiceError, CancelledError)):
-                # The answer tells nothing of any other failure; the log tells everything.
+                # The response holds no details of other failures; the log has them.
                 self._judge_late(request, call)
             raise
         self._tell(call, result)
@@ -369,9 +378,9 @@ class Kernel:
         return await call.operation.handler(call)
 
     def _judge_late(self, request: Request, call: Call) -> None:
-        """It may have taken minutes; whoever asked may have lost the right to know by now.
+        """Check the caller's rights again, since the handler may have taken minutes.
 
-        @raise Refusal: not known any more.
+        @raise Refusal: the caller is no longer known.
         @raise ServiceError: a right is lost.
         """
         if call.operation.ends_access or request.gone or request.startedWriting:
@@ -382,7 +391,7 @@ class Kernel:
         try:
             self._heard(call, outcome)
         except Exception:
-            self._log.failure("{route} could not be noted", route=call.operation.path)
+            self._log.failure("recording a call of {route} failed", route=call.operation.path)
 
     async def _identify(self, request: Request, operation: Operation | None) -> Identity:
         passed = await self._gate.identify(request.visit, operation)
@@ -393,7 +402,7 @@ class Kernel:
         return passed.identity
 
     async def _without_operation(self, request: Request, error: HTTPException) -> Response:
-        """Answer what is not in the table: a page, a wrong method, an unknown path."""
+        """Answer a request outside the table: a page, a wrong method, an unknown path."""
         visit = request.visit
         page = None
         if visit.path is not None and visit.method in ("GET", "HEAD"):
@@ -420,10 +429,10 @@ async def _call(
     path: Path,
     again: Callable[[], None],
 ) -> Call:
-    """C{request}, validated.
+    """Validate C{request} and return its call.
 
-    @param again: L{Call.again}.
-    @raise ServiceError: the query or the body is not what C{operation} takes.
+    @param again: see L{Call.again}.
+    @raise ServiceError: the operation does not accept the query or the body.
     """
     bounds = operation.bounds
     if request.received > bounds.size and request.incoming is None:

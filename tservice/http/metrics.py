@@ -1,4 +1,4 @@
-"""C{GET /metrics}: what is counted here, and what others are asked for when it is read."""
+"""C{GET /metrics}: counters of this module, and values that are collected on request."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from prometheus_client.registry import Collector
 from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600)
-"""Seconds; long polls end at 600."""
+"""Upper bounds in seconds; long polls end at 600."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-"""Others are counted as C{other}: a caller must not be able to make new series."""
+"""Known methods; others count as C{other}, because a caller must not be able to create new series.
+"""
 
 Values = Mapping[tuple[str, ...], float]
 """Values of a gauge or counter by its labels; C{()} for one without."""
@@ -27,11 +28,11 @@ Family = GaugeMetricFamily | CounterMetricFamily
 
 @frozen
 class Measure:
-    """What is asked for when the metrics are read.
+    """Metric whose values are collected when the metrics are read.
 
-    @ivar name: without the C{tservice_} in front.
+    @ivar name: without the prefix C{tservice_}.
     @ivar values: by label values in the order of C{labels}; their number must be bounded.
-    @ivar grows: whether it is a counter, which only grows while the service runs.
+    @ivar grows: true for a counter, which only grows while the service runs.
     """
 
     name: str
@@ -42,12 +43,12 @@ class Measure:
 
 
 def number(name: str, text: str, value: Callable[[], int]) -> Measure:
-    """A gauge of one value."""
+    """Return a gauge of one value."""
     return Measure(name, text, lambda: {(): value()})
 
 
 class _Asked(Collector):
-    """Asks for its values when the metrics are read."""
+    """Collector that computes its values when the metrics are read."""
 
     def __init__(self, empty: Callable[[], Family], values: Callable[[], Values]) -> None:
         self._empty, self._values = empty, values
@@ -59,12 +60,14 @@ class _Asked(Collector):
         yield family
 
     def describe(self) -> Iterator[Family]:
-        """What it will be called; asked for at registration, when there is nothing to ask yet."""
+        """Yield the metric without values; called at registration, when no values are available
+        yet.
+        """
         yield self._empty()
 
 
 class Metrics:
-    """The counters of this service, in a registry of their own."""
+    """Counters of this service in a separate registry."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -87,14 +90,14 @@ class Metrics:
         )
 
     def answered(self, route: str, method: str, status: int, seconds: float, size: int) -> None:
-        """Count one answer; the hook of L{tservice.http.site.Site}."""
+        """Count one response; the hook of L{tservice.http.site.Site}."""
         known = method if method in METHODS else "other"
         self._requests.labels(route, known, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
         self._bytes.inc(size)
 
     def measure(self, measure: Measure) -> None:
-        """Tell of C{measure} from now on."""
+        """Register C{measure}."""
         family = CounterMetricFamily if measure.grows else GaugeMetricFamily
         empty = partial(
             family, f"tservice_{measure.name}", measure.text, labels=list(measure.labels)
@@ -102,7 +105,7 @@ class Metrics:
         self._registry.register(_Asked(empty, measure.values))
 
     def text(self) -> bytes:
-        """Everything, in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
     async def read(self, call: Call) -> object:
@@ -110,7 +113,7 @@ class Metrics:
         return Reply(content=self.text(), content_type=CONTENT_TYPE_LATEST)
 
     def operations(self) -> list[Operation]:
-        """The route, for the table."""
+        """Return the route for the table."""
         return [
             Operation(
                 method="GET",

@@ -1,4 +1,4 @@
-"""Base classes of the models at the edge (protocol-requests)."""
+"""Base classes of request and response models (protocol-requests)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TRUTHS = ("0", "1", "false", "true")
 
 
 class Body(BaseModel):
-    """A request body: unknown fields and loose types are refused."""
+    """Request body: unknown fields and loose types are refused."""
 
     model_config = ConfigDict(
         strict=True,
@@ -31,7 +31,7 @@ class Body(BaseModel):
 
 
 class Query(BaseModel):
-    """A query string: unknown parameters are ignored, values are parsed from text."""
+    """Query string: unknown parameters are ignored, values are parsed from text."""
 
     model_config = ConfigDict(
         extra="ignore",
@@ -43,7 +43,7 @@ class Query(BaseModel):
 
 
 Answer = Payload
-"""What an operation answers."""
+"""Base class of an operation's response."""
 
 
 def _integer(value: object) -> object:
@@ -69,14 +69,16 @@ def _member(value: object) -> object:
 
 
 MEMBER = BeforeValidator(_member)
-"""On an enum of texts in a body that may be large: an enum spells out what it does not hold."""
+"""Validator for an enum of texts in a body that may be large; pydantic's error would list all its
+members.
+"""
 
 QueryInt = Annotated[int, BeforeValidator(_integer)]
-"""A query parameter of decimal digits with an optional minus sign, and nothing else.
+"""Query parameter of decimal digits with an optional minus sign, and nothing else.
 
-One of more than 18 digits counts as the largest of 18: it is out of every range, to be clamped or
-refused there.
+A number of more than 18 digits counts as the largest of 18: it is outside every range, to be
+clamped or refused there.
 """
 
 QueryBool = Annotated[bool, BeforeValidator(_truth)]
-"""A query parameter that is C{0}, C{1}, C{false} or C{true}."""
+"""Query parameter that is C{0}, C{1}, C{false} or C{true}."""

@@ -1,8 +1,8 @@
-"""The operations table: one record per route, and what a handler is given.
+"""Operations table: one record per route, and the data that a handler receives.
 
-A feature exports a list of operations.  The site mounts them, the gate enforces their access
-rule, the OpenAPI document and the security tests walk the same list; a route that is not in
-the table cannot exist.
+A feature exports a list of operations.  The site mounts them, the gate enforces their access rule,
+and the OpenAPI document and the security tests use the same list.  A route that is not in the table
+cannot exist.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tservice.http.transfer.incoming import Incoming
 
 
 class Access(Enum):
-    """Who may call an operation."""
+    """Callers who may use an operation."""
 
     PUBLIC = "public"
     """Anyone whose Host and Origin pass."""
@@ -37,44 +37,46 @@ class Access(Enum):
     HOOK = "hook"
     """Loopback with the hook secret, else as L{USER} (protocol-hook-secret)."""
     CAPABILITY = "capability"
-    """The unguessable word in the path."""
+    """Holders of the unguessable token in the path."""
 
 
 class Style(Enum):
-    """How the answer leaves."""
+    """Form of the response."""
 
     ENVELOPE = "envelope"
     RAW = "raw"
-    """The handler returns a L{Reply}; no envelope around a success."""
+    """The handler returns a L{Reply}; a success has no envelope."""
     LONG_POLL = "long-poll"
-    """An envelope that may take up to 600 s."""
+    """Envelope after a wait of up to 600 s."""
     STREAM = "stream"
-    """The handler writes to the request until the client is gone (SSE)."""
+    """The handler writes to the request until the client has left (SSE)."""
     WEBSOCKET = "websocket"
     """The handler returns an C{ISocketHandler} (tservice.http.websockets.connection)."""
 
 
 class Audit(Enum):
-    """What the audit log keeps of an operation."""
+    """Form in which the audit log records an operation."""
 
     EACH = "each"
-    """One entry a request."""
+    """Separate entry for each request."""
     SUMMED = "summed"
-    """What comes in many times a minute: one entry for what one caller did in a while."""
+    """Combined entry for one caller's requests over a period; for operations that are called many
+    times a minute.
+    """
     NONE = "none"
 
 
 @frozen(kw_only=True)
 class Call:
-    """One request, validated, as a handler sees it.
+    """Validated request, as passed to a handler.
 
     @ivar path: the path's parameters.
     @ivar query: an instance of the operation's query model, or C{None}.
     @ivar body: an instance of the operation's body model, or C{None}.
-    @ivar address: the caller's address, a trusted proxy's word already applied.
+    @ivar address: the caller's address, with a trusted proxy's header already applied.
     @ivar incoming: the body of an operation that L{streams<Operation.streams>} it.
-    @ivar again: judges the caller once more, for what a handler is about to do after it has
-        waited; raises a refusal where the right to this call is over.
+    @ivar again: reauthorizes the caller, for an effect after the handler has waited; raises a
+        refusal if the right to this call has ended.
     """
 
     operation: Operation
@@ -89,18 +91,18 @@ class Call:
 
     @property
     def id(self) -> str:
-        """The path's C{id}."""
+        """Parameter C{id} of the path."""
         return self.path["id"]
 
     def header(self, name: str) -> str | None:
-        """A request header's last value, or C{None}."""
+        """Return a request header's last value, or C{None}."""
         value: str | None = self.request.getHeader(name)
         return value
 
 
 @frozen(kw_only=True)
 class Reply:
-    """A success that needs headers, or no envelope (L{Style.RAW}).
+    """Success response with headers, or without an envelope (L{Style.RAW}).
 
     @ivar content: bytes for L{Style.RAW}, JSON-able data otherwise.
     """
@@ -116,37 +118,38 @@ Handler = Callable[[Call], Awaitable[object]]
 
 @frozen(kw_only=True)
 class Operation:
-    """One route.
+    """Route with its rules.
 
     @ivar method: C{ANY} for every method.
-    @ivar path: with C{{name}} parameters, for example C{/api/sessions/{id}/input}; one
-        C{{name:path}} at its end takes all that is left, slashes and percent-escapes as they are.
+    @ivar path: with C{{name}} parameters, for example C{/api/sessions/{id}/input}; a final
+        C{{name:path}} matches the rest of the path, with slashes and percent-escapes unchanged.
     @ivar body: strict pydantic model of the JSON body; C{None} when there is none.
-    @ivar allowed: asked before the request is validated; raises C{ServiceError} while what the
-        operation does is switched off.
-    @ivar body_limit: bytes of the body; C{None}: what C{body} can make use of.
+    @ivar allowed: called before the request is validated; raises C{ServiceError} while the feature
+        is switched off.
+    @ivar body_limit: bytes of the body; C{None}: derived from C{body}.
     @ivar optional_body: true when an absent body means the model's defaults.
     @ivar answer: the type of the payload, for the OpenAPI document.
-    @ivar errors: the codes it may answer beside those that its other fields imply.
+    @ivar errors: additional error codes that the other fields do not imply.
     @ivar media_type: of a L{Style.RAW} success, for the OpenAPI document.
     @ivar status: of a L{Style.RAW} success, for the OpenAPI document.
-    @ivar scope: what a token needs to call it; C{None}: no token may.  The reasons stand in
+    @ivar scope: the scope that a token needs; C{None}: no token may call it.  The reasons are in
         L{tservice.http.reach}.
-    @ivar audit: C{None}: L{Audit.EACH} for what may change something.
-    @ivar ends_access: it may end its own caller's right.  Its answer is not judged again, so a
-        handler that waits calls L{Call.again} before it has an effect.
-    @ivar streams: the handler reads a C{multipart/form-data} body from L{Call.incoming} while it
-        arrives; C{body_limit} bounds it.
-    @ivar carries: its handler only makes calls of other operations for its caller, each of which is
-        judged, so a token that is bound to sessions may call it.
-    @ivar bears: it makes one session, which an agent's own token may do: it becomes its child.
-    @ivar large: whether a query asks for what may take many megabytes to answer: so many are
-        answered at a time (L{tservice.http.transfer.large}).
-    @ivar any_body: it reads whatever comes so, in place of a form.
-    @ivar socket: what may come in on a L{Style.WEBSOCKET}.
-    @ivar closes_foreign: an upgrade whose Host or Origin is refused is accepted and closed with
-        4003, so that its page can tell why (protocol-gate).
-    @ivar deprecated: the family that it belongs to, where it goes on working for old clients only
+    @ivar audit: C{None}: L{Audit.EACH} for operations that may change something.
+    @ivar ends_access: true if it may end the caller's right.  Its response is not authorized again,
+        so a handler that waits calls L{Call.again} before it has an effect.
+    @ivar streams: true if the handler reads a C{multipart/form-data} body from L{Call.incoming}
+        while it arrives; C{body_limit} bounds it.
+    @ivar carries: true if its handler only calls other operations for its caller.  Each call is
+        authorized, so a session-bound token may use it.
+    @ivar bears: true if it creates one session; an agent's token may do this, and the session
+        becomes its child.
+    @ivar large: returns whether a query needs a response of many megabytes; the number of
+        concurrent ones is limited (L{tservice.http.transfer.large}).
+    @ivar any_body: true if it streams a body of any type, in place of a form.
+    @ivar socket: limits on a client's messages for L{Style.WEBSOCKET}.
+    @ivar closes_foreign: true if an upgrade whose Host or Origin is refused is accepted and closed
+        with 4003, so that its page can see the reason (protocol-gate).
+    @ivar deprecated: the family of an operation that remains only for old clients
         (protocol-versioning).
     """
 
@@ -180,16 +183,16 @@ class Operation:
 
     @property
     def bodiless(self) -> bool:
-        """Whether a body has nothing to say here.
+        """True if the operation uses no body.
 
-        Nobody looks at that of a read; with a limit of its own the handler reads it itself.
+        The body of a read is ignored; with an explicit limit the handler reads it itself.
         """
         own = self.body is not None or self.body_limit is not None
         return not own and self.method in ("POST", "PUT", "PATCH", "DELETE")
 
     @property
     def bounds(self) -> BodyBounds:
-        """What a body may have; what anybody may call takes little."""
+        """Limits on the body; an operation that anybody may call accepts little."""
         found = bounds_of(self.body)
         if self.access is Access.PUBLIC:
             return evolve(found, size=LEAST_BODY_LIMIT)
@@ -197,7 +200,7 @@ class Operation:
 
     @property
     def audited(self) -> Audit:
-        """What the audit log keeps; hooks are the agents' own doing, not a person's."""
+        """Form of its audit log entries; hooks are actions of agents, not of a person."""
         if self.audit is not None:
             return self.audit
         if self.method in ("GET", "HEAD", "OPTIONS") or self.access is Access.HOOK:

@@ -1,8 +1,8 @@
-"""What a page shows beside its cookie.
+"""Key that a page sends in addition to its cookie.
 
-Cookies know no port: every program that can get a browser to a port of this host is handed
-ours.  So a browser's cookie opens nothing without a key that its page keeps in a storage of the
-origin, port included.
+Cookies ignore the port: any program that a browser visits on a port of this host receives the
+service's cookies.  Therefore a browser's cookie is only valid with a key that its page keeps in the
+storage of the origin, which includes the port.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from __future__ import annotations
 from tservice.http.request import Request
 
 HEADER = "X-Service-Key"
-"""Carries the key; a page without one sends it all the same, and so says that it is a page."""
+"""Header of the key; a page without a key sends it too, to identify itself as a page."""
 
 WANTED = "wanted"
-"""The header's value in an answer to a page that another evidence let in."""
+"""Value of the header in a response to a page that was admitted by other credentials."""
 
 PROTOCOL = "tservice"
-"""The subprotocol of the service's WebSockets, for clients that ask for one."""
+"""Subprotocol of the service's WebSockets, for clients that ask for one."""
 
 CARRIER = "key."
-"""Begins the subprotocol that is the key: a page can put nothing else into an upgrade."""
+"""Prefix of the subprotocol that holds the key: a page can put nothing else into an upgrade."""
 
 
 def shown_key(request: Request, upgrade: bool) -> str | None:
-    """The key that a request shows, right or wrong; C{None}: none, so that no page sent it."""
+    """Return the key of a request, right or wrong; C{None} if there is none, so no page sent it."""
     carried = [word for word in protocols(request) if word.startswith(CARRIER)] if upgrade else []
     return carried[0].removeprefix(CARRIER) if carried else request.getHeader(HEADER)
 
 
 def protocols(request: Request) -> list[str]:
-    """The subprotocols that an upgrade offers."""
+    """Return the subprotocols that an upgrade offers."""
     offered = ",".join(request.header_values("sec-websocket-protocol"))
     return [word.strip() for word in offered.split(",")]

@@ -1,4 +1,4 @@
-"""Calls that are held open for minutes, and end when the right to them does."""
+"""Calls that are held open for minutes, and end when the right to them ends."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class _Held:
 
 
 class ParkedCalls:
-    """Every long poll.  As many as there are connections: each of them is one request."""
+    """Registry of all long polls, at most one for each connection."""
 
     def __init__(self) -> None:
         self._held: dict[_Held, None] = {}
 
     async def hold(self, call: Call) -> object:
-        """What the handler of C{call} returns."""
+        """Run the handler of C{call} and return its result."""
         held = _Held(call, Deferred.fromCoroutine(_answer(call)))
         self._held[held] = None
         try:
@@ -35,9 +35,10 @@ class ParkedCalls:
             del self._held[held]
 
     def drop(self, whose: Callable[[Identity], bool]) -> None:
-        """End the calls of those whose right is over.
+        """End the calls of identities whose right has ended.
 
-        Some have lost nothing, as the tokens of an account that was given more; they wait on.
+        Identities that lost nothing, such as tokens of an account with additional rights, continue
+        to wait.
         """
         for held in tuple(self._held):
             if whose(held.call.identity) and _is_over(held.call):

@@ -11,12 +11,12 @@ _VERSIONED = "/api/v1"
 
 
 def canonical(path: bytes, base: str = "") -> str | None:
-    """The path as the routes know it, percent-escapes in their one spelling.
+    """Return the path as the routes know it, with percent-escapes in their canonical spelling.
 
-    An escaped slash stays escaped, so it never becomes a separator.  C{/api/v1} becomes
-    C{/api} (protocol-versioning) and the C{base} path of a reverse proxy goes.
+    An escaped slash stays escaped, so it never becomes a separator.  C{/api/v1} becomes C{/api}
+    (protocol-versioning) and the C{base} path of a reverse proxy is removed.
 
-    @return: C{None} for what no route can have: not UTF-8, a NUL, no or two leading slashes.
+    @return: C{None} for a path that no route can have: not UTF-8, a NUL, no or two leading slashes.
     """
     text = path.decode("ascii") if _PLAIN.match(path) else _respell(path)
     if text is None or not text.startswith("/") or text.startswith("//"):
@@ -39,28 +39,30 @@ def _respell(path: bytes) -> str | None:
 
 
 def parameter(text: str) -> str | None:
-    """The value of a path parameter, or C{None} for one that could leave its segment."""
+    """Return the value of a path parameter; C{None} if it could escape its segment."""
     value = unquote_to_bytes(text).decode() if "%" in text else text
     return None if "/" in value or value in (".", "..") else value
 
 
 def is_api(path: str | None) -> bool:
-    """Whether answers about this path are envelopes."""
+    """Return whether responses for this path are envelopes."""
     return path is not None and (path == "/api" or path.startswith("/api/"))
 
 
 def is_called(path: str | None) -> bool:
-    """Whether programs call operations here, in envelopes or as MCP."""
+    """Return whether the path is for programs that call operations, in envelopes or by MCP."""
     return is_api(path) or path == "/mcp"
 
 
 def is_program(path: str | None) -> bool:
-    """Whether a program asks here, never a person's address bar (protocol-auth)."""
+    """Return whether only programs request the path, never a person's address bar
+    (protocol-auth).
+    """
     if path is None:
         return False
     return is_called(path) or path.startswith(("/ws/", "/q/", "/webview/"))
 
 
 def shown(path: bytes) -> str:
-    """The path as requested, fit for an error text."""
+    """Return the path as requested, fit for an error text."""
     return path.decode("ascii", "backslashreplace")

@@ -1,9 +1,9 @@
-"""What a token can do with each operation, and why: the table of scopes (protocol-tokens).
+"""Table of token scopes: the operations that each scope allows, and the reasons (protocol-tokens).
 
-An operation says which scope it wants, or that no token may call it.  Here it is said why, and
-what a caller gains by it beyond the answer, so that what a scope leads to can be followed through.
-An operation that is not in the table has not been decided on, which the tests do not let pass.
-C{docs/scopes.rst} is made of it.
+An operation names the scope it requires, or that no token may call it.  This table gives the
+reason, and what a caller gains beyond the response, so that the effects of a scope can be followed.
+An operation without an entry has not been decided on, and the tests fail.  C{docs/scopes.rst} is
+generated from it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tservice.http.reachsessions import SESSIONS
 
 
 def name_of(operation: Operation) -> str:
-    """What L{REACH} calls an operation."""
+    """Return the key of an operation in L{REACH}."""
     return f"{operation.method} {operation.path}"
 
 
 def reached(scope: Scope) -> frozenset[str]:
-    """Every operation that a token of that one scope reaches, by whatever way around."""
+    """Return every operation that a token with only that scope can call, directly or indirectly."""
     found: set[str] = set()
     ahead = [name for name, reach in REACH.items() if reach.scope is scope]
     while ahead:
@@ -392,7 +392,7 @@ _SERVICE: dict[str, TokenReach] = {
 }
 
 REACH: Mapping[str, TokenReach] = {**_FOR_ALL, **_PEOPLE, **SESSIONS, **_WATCHING, **_SERVICE}
-"""Every operation, by L{name_of}."""
+"""Rules of all operations, by L{name_of}."""
 
 SETTINGS: Mapping[str, Scope | None] = {
     "readMyMindEnabled": None,
@@ -427,5 +427,6 @@ SETTINGS: Mapping[str, Scope | None] = {
     "readMyMindModel": None,
     "readMyMindModes": None,
 }
-"""What a token needs beside the scope C{settings} to change each of them: whatever an operation
-does that wants another scope.  A switch that only permits such an operation is none of these."""
+"""Additional scope that a token needs to change a setting: the scope of the operation with the same
+effect.  A switch that only permits an operation is not listed.
+"""

@@ -1,4 +1,4 @@
-"""What is decided on an operation, in L{tservice.http.reach}: its scope, and why."""
+"""Record of the decision on an operation in L{tservice.http.reach}: its scope, and the reason."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from attrs import frozen
 from tservice.core.scopes import Scope
 
 HOOKS = frozenset({"POST /api/hook-event", "POST /api/status-telemetry"})
-"""What runs in a pane can read the secret of the hooks; that is what it is for."""
+"""Operations for hooks: any program in a pane can read the hook secret, by design."""
 
 
 class Power(StrEnum):
-    """What a caller gains beyond an answer."""
+    """Capability that a caller gains beyond a response."""
 
     SHELL = "runs commands as the one whose sessions it reaches"
     STEERS = "changes what the service does for everybody"
@@ -24,16 +24,16 @@ class Power(StrEnum):
 
 
 NEVER = frozenset({Power.CREDENTIAL, Power.RIGHTS})
-"""Not with any token: it could outlive itself, or have more than it was given."""
+"""Capabilities that no token may have, because it could outlive itself or extend its rights."""
 
 
 @frozen
 class TokenReach:
-    """What was decided on an operation.
+    """Decision on an operation.
 
-    @ivar scope: what a token needs; C{None}: no token may.
+    @ivar scope: the scope that a token needs; C{None}: no token may call it.
     @ivar why: the reason, a sentence.
-    @ivar opens: operations that an answer of this one lets somebody call who could not before.
+    @ivar opens: operations that its response enables for callers who could not use them before.
     """
 
     scope: Scope | None
@@ -45,6 +45,6 @@ class TokenReach:
 def all_of(
     scope: Scope | None, why: str, names: str, *powers: Power, opens: frozenset[str] = frozenset()
 ) -> dict[str, TokenReach]:
-    """One decision on several operations, a line each."""
+    """Return one decision for several operations, named one per line."""
     reach = TokenReach(scope, why, frozenset(powers), opens)
     return {line.strip(): reach for line in names.strip().splitlines()}

@@ -1,4 +1,4 @@
-"""What a token can do with sessions and their workspaces: see L{tservice.http.reach}."""
+"""Token scopes of operations on sessions and their workspaces: see L{tservice.http.reach}."""
 
 from __future__ import annotations
 

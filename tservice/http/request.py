@@ -1,4 +1,6 @@
-"""One request: its body bounded while it arrives, and what the kernel notes about it."""
+"""Request whose body is limited while it arrives, with the data that the kernel records about
+it.
+"""
 
 from __future__ import annotations
 
@@ -25,33 +27,35 @@ if TYPE_CHECKING:
     from tservice.core.errors import ServiceError
 
 FORM = "multipart/form-data"
-"""The type of the bodies that a handler may read while they arrive."""
+"""Media type of the bodies that a handler may read while they arrive."""
 
 HANG_UP = 499
-"""The status that metrics see when the client left before its answer."""
+"""Status in the metrics when the client left before its response."""
 
 SWITCHED = 101
 _NO_METHOD = server.Request.method
 
 CRUMBS, CRUMB_BYTES = 1000, 64
-"""So many pieces of a body that is taken in before anybody is asked may be shorter than that, or
-than that on average where they came together: a read holds ten thousand chunks of a byte."""
+"""Limit on the tiny chunks of an unauthenticated body, and the size in bytes below which a chunk is
+tiny (the average for chunks of one read): a read may hold ten thousand chunks of one byte."""
 
 PARAMETERS = 1000
-"""In a query string: each costs a microsecond before anybody is asked, and a head holds 16,000."""
+"""Limit on the parameters of a query string: each costs a microsecond before authentication, and
+the request line can hold 16,000.
+"""
 
 BUSY = bare(503, "Service Unavailable", {"Retry-After": "1"})
 
 
 class Request(server.Request):
-    """A request of our L{RequestServer<tservice.http.site.Site>}.
+    """Request of a L{RequestServer<tservice.http.site.Site>}.
 
-    @ivar visit: what the gate made of it.
-    @ivar gone: the client hung up; nothing can be written any more.
+    @ivar visit: the gate's view of it.
+    @ivar gone: true if the client has disconnected; nothing can be written any more.
     @ivar route: the path pattern that matched, for metrics.
     @ivar started: when processing began, in the clock's seconds.
-    @ivar refusal: why the body was not taken in, if it was not.
-    @ivar incoming: the body, where the handler reads it while it arrives.
+    @ivar refusal: the reason why the body was refused, if it was.
+    @ivar incoming: the body, if the handler reads it while it arrives.
     """
 
     site: RequestServer  # type: ignore[assignment]
@@ -77,26 +81,27 @@ class Request(server.Request):
         self.own(None)
 
     def own(self, account: str | None) -> None:
-        """Have its connection known as that of C{account}, until the next request comes on it."""
-        # Over HTTP/2 a channel is one stream of the connection.
+        """Assign its connection to C{account} until the next request on it."""
+        # Over HTTP/2 each stream of the connection has a channel.
         connection = getattr(self.channel, "_conn", self.channel)
         connection.owner = account
 
     def getRequestHostname(self) -> bytes:
-        """A constant: the gate judges the Host header, and routing never looks at it."""
+        """Return a constant: the gate checks the Host header, and routing never uses it."""
         return b"localhost"
 
     def header_values(self, name: str) -> list[str]:
-        """Every value of a header, whatever bytes were sent.
+        """Return every value of a header, whatever bytes were sent.
 
-        twisted.web raises for what is not UTF-8.  Here U+FFFD stands for it: no name of a host, no
-        origin, secret or number holds one, so it is nobody's, and text around it can be read.
+        twisted.web raises for values that are not UTF-8.  Here U+FFFD replaces such bytes: no host
+        name, origin, secret or number contains it, so the value matches nothing, and the
+        surrounding text stays readable.
         """
         values: Sequence[bytes] = self.requestHeaders.getRawHeaders(name.encode()) or ()
         return [value.decode("utf-8", "replace") for value in values]
 
     def getHeader(self, key: AnyStr) -> AnyStr | None:
-        """The last value of a header, or C{None}; as text it is one of L{header_values}."""
+        """Return the last value of a header, or C{None}; as text it is one of L{header_values}."""
         if isinstance(key, bytes):
             return super().getHeader(key)
         values = self.header_values(key)
@@ -110,7 +115,7 @@ class Request(server.Request):
                 self._refuse(too_large(bound))
 
     def hold_head(self, size: int) -> None:
-        """Count the head among what is held, where many requests arrive on one connection."""
+        """Count the headers as held memory if many requests arrive on one connection."""
         if self.handled or self.gone:
             return
         if self.site.hold(size):
@@ -119,7 +124,7 @@ class Request(server.Request):
             self._refuse(BUSY)
 
     def handleContentChunk(self, data: bytes, pieces: int = 1) -> None:
-        """Take in more of the body, that came in so many C{pieces}."""
+        """Add data to the body, which arrived in C{pieces} pieces."""
         self._crumbs += max(0, pieces - len(data) // CRUMB_BYTES)
         if self.incoming is not None:
             self._pass_on(self.incoming, data)
@@ -131,7 +136,7 @@ class Request(server.Request):
             self._received += len(data)
             self._weigh(len(data))
         if self.refusal is None and self._crumbs > CRUMBS:
-            self._refuse(invalid("body", f"must not come in more than {CRUMBS} tiny pieces"))
+            self._refuse(invalid("body", f"must not be sent in more than {CRUMBS} tiny chunks"))
         if self.refusal is not None:
             self._drop(len(data))
             return
@@ -145,7 +150,7 @@ class Request(server.Request):
         return self.site.kernel.is_streamed(method, path, kind == FORM)
 
     def _stream(self, data: bytes) -> None:
-        """Have the request handled now, though its body has only begun to arrive."""
+        """Start the handler although the body has only begun to arrive."""
         self.content.close()
         self.content = BytesIO()
         channel, plain = self.channel, isinstance(self.channel, Channel)
@@ -164,13 +169,13 @@ class Request(server.Request):
         if self._bound is not None and self._received > self._bound:
             incoming.refuse(too_large(self._bound))
         elif self._crumbs > CRUMBS + self._received // CRUMB_BYTES:
-            incoming.refuse(invalid("body", f"must not come in more than {CRUMBS} tiny pieces"))
+            incoming.refuse(invalid("body", f"must not be sent in more than {CRUMBS} tiny chunks"))
         if self.thrown:
             self._drop(len(data))
         incoming.feed(data)
 
     def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
-        """All of it is here; what is handled already hears that nothing more comes."""
+        """Handle the complete request, or signal the end of the body to a running handler."""
         if self.handled:
             self.body_ended()
             return
@@ -181,17 +186,17 @@ class Request(server.Request):
         super().requestReceived(command, path, version)
 
     def body_ended(self) -> None:
-        """The last of a streamed body is here."""
+        """Signal the end of a streamed body."""
         if self.incoming is not None:
             self.incoming.end()
 
     async def settle(self) -> None:
-        """Wait until an answer can be given: over HTTP/2, for the end of an unread body."""
+        """Wait until a response can be sent: over HTTP/2, for the end of an unread body."""
         if self.incoming is not None and not isinstance(self.channel, Channel):
             await self.incoming.drain()
 
     def _weigh(self, size: int) -> None:
-        """Refuse the body when it grew too large, or its sender may not send such a one."""
+        """Refuse the body if it is too large, or its sender may not send a body of that size."""
         if self._received > LEAST_BODY_LIMIT:
             bound = self._look_up_bound() if self._bound is None else self._bound
             if self._received > bound:
@@ -213,7 +218,7 @@ class Request(server.Request):
         return self.channel.command, self.channel.path
 
     def refuse(self, why: ServiceError | Refusal) -> None:
-        """Stop taking the body in; no-op once the request is being handled."""
+        """Stop receiving the body; no-op once the request is being handled."""
         if not self.gone and self.refusal is None and not self.handled:
             self._refuse(why)
 
@@ -222,7 +227,7 @@ class Request(server.Request):
         self.content.close()
         self.content = BytesIO()
         self._let_go()
-        # HTTP/2 has no early end of a stream here: there the answer waits for the body's end.
+        # An HTTP/2 stream is not ended early here: its response waits for the body's end.
         if isinstance(self.channel, Channel):
             self.channel.refuse(self)
 
@@ -236,12 +241,12 @@ class Request(server.Request):
         self._held = 0
 
     def answer_early(self, method: bytes, target: bytes, version: bytes) -> None:
-        """Have it handled from the head alone; the connection ends with the answer."""
+        """Handle the request with its headers only; the connection ends with the response."""
         self.setHeader(b"connection", b"close")
         self.requestReceived(method, target, version)
 
     def process(self) -> None:
-        """Hand the request to the kernel."""
+        """Pass the request to the kernel."""
         self.started = self.site.reactor.seconds()
         self.responseHeaders.setRawHeaders(b"Date", [datetimeToString()])
         self.prepath = []
@@ -253,42 +258,42 @@ class Request(server.Request):
 
     @property
     def can_upgrade(self) -> bool:
-        """Whether the connection can turn into another protocol: not over HTTP/2."""
+        """True if the connection can switch to another protocol, which HTTP/2 cannot."""
         return isinstance(self.channel, Channel)
 
     def upgrade(self, protocol: IProtocol, first: bytes) -> None:
-        """Turn the connection into C{protocol}'s, which hears C{first} before all else."""
+        """Switch the connection to C{protocol}, which receives C{first} before any other data."""
         self.code = SWITCHED
         self.channel.upgrade(protocol, first)
 
     def finish(self) -> None:
-        """End the answer; there is nothing to end once the connection is gone."""
+        """End the response; no-op once the connection has ended."""
         if not (self.gone or self.broken):
             super().finish()
 
     def abort(self) -> None:
-        """Cut the connection, so that the client sees an unfinished answer."""
+        """Abort the connection, so that the client sees an incomplete response."""
         self.broken = True
         self.channel.abortConnection()
 
     @property
     def handled(self) -> bool:
-        """Whether all of it is here, so that an answer is under way."""
+        """True if the request is complete, so a response is in progress."""
         return self.method != _NO_METHOD
 
     @property
     def thrown(self) -> bool:
-        """Whether nobody reads what still comes of a streamed body."""
+        """True if the rest of a streamed body is discarded."""
         return self.incoming is not None and self.incoming.thrown
 
     @property
     def held(self) -> int:
-        """Bytes of the body that take up memory or disk."""
+        """Number of bytes of the body in memory or on disk."""
         return self._held
 
     @property
     def received(self) -> int:
-        """Bytes of the body."""
+        """Number of bytes of the body."""
         return self._received
 
     def _cleanup(self) -> None:
@@ -298,7 +303,7 @@ class Request(server.Request):
     def connectionLost(self, reason: Failure) -> None:
         self.gone = True
         self._let_go()
-        super().connectionLost(reason)  # ends the handler by its Deferred
+        super().connectionLost(reason)  # cancels the handler through its Deferred
         if self.incoming is not None:
             self.incoming.lose()
         if self.handled:
@@ -307,7 +312,7 @@ class Request(server.Request):
 
 
 def _content_file(length: int | None) -> IO[bytes]:
-    """Memory for what JSON may take, a temporary file for what only uploads may."""
+    """Return memory for a size that JSON may have, a temporary file for larger uploads."""
     if length is not None and length <= JSON_BODY_LIMIT:
         return BytesIO()
     return SpooledTemporaryFile(max_size=JSON_BODY_LIMIT)

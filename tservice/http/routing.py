@@ -1,4 +1,4 @@
-"""Mounts the operations table on a Klein app."""
+"""Mounting of the operations table on a Klein app."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tservice.http.paths import parameter
 from tservice.http.request import Request
 
 ANY = "ANY"
-"""An L{Operation.method} that stands for every method."""
+"""Value of L{Operation.method} for every method."""
 
 REST = ":path"
-"""C{{name:path}} takes the rest of the path, slashes included, percent-escapes kept."""
+"""C{{name:path}} matches the rest of the path, slashes included, with percent-escapes kept."""
 
 _PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 
@@ -32,8 +32,9 @@ class _Rest(BaseConverter):
 
 
 class _Route(Rule):
-    """One that is matched; werkzeug would also compile a program that builds its URL from its
-    parts, a quarter of a millisecond for each, and nobody builds any."""
+    """Rule that is only matched: werkzeug would also compile code that builds its URL, a quarter of
+    a millisecond for each, which is never used.
+    """
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
         return _unbuilt
@@ -44,16 +45,15 @@ def _unbuilt(rule: Rule, **values: object) -> tuple[str, str]:
 
 
 class RouteTable:
-    """The mounted operations.
+    """Mounted operations.
 
-    @ivar app: the Klein app, on an instance so that two sites can stand side by side.
+    @ivar app: the Klein app; it belongs to the instance so that two sites can coexist.
     """
 
     def __init__(self, operations: Iterable[Operation], serve: Serve, miss: Miss) -> None:
-        """
-        @param serve: answers a request whose operation was found.
-        @param miss: answers one that has none (unknown path, wrong method).
-        @raise ValueError: two operations claim the same method and path.
+        """@param serve: answers a request whose operation was found.
+        @param miss: answers a request without operation (unknown path, wrong method).
+        @raise ValueError: two operations have the same method and path.
         """
         self.operations = tuple(operations)
         self.app = Klein()
@@ -74,7 +74,7 @@ class RouteTable:
         def answer(_: object, request: Request, **path: str) -> Awaitable[bytes | None]:
             return self._serve(request, operation, path)
 
-        # What Klein's own route() does, but for the class of the rule.
+        # Same as Klein's route(), with another class for the rule.
         answer.segment_count = 0  # type: ignore[attr-defined]
         self.app.endpoints[name] = answer
         methods = None if operation.method == ANY else [operation.method]
@@ -84,12 +84,12 @@ class RouteTable:
         return self._miss(request, failure.value)
 
     def find(self, method: str, path: str) -> Operation | None:
-        """The operation that would answer, without answering."""
+        """Return the operation for a method and path, without calling it."""
         found = self.match(method, path)
         return None if found is None else found[0]
 
     def match(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]] | None:
-        """The operation that would answer, and its path's parameters as they stand there."""
+        """Return the operation for a method and path, with the path's parameters as written."""
         try:
             endpoint, values = self.app.url_map.bind("localhost").match(path, method)
         except HTTPException:
@@ -98,7 +98,7 @@ class RouteTable:
 
 
 def rule(path: str) -> str:
-    """An operation's path in werkzeug's spelling.
+    """Return an operation's path in werkzeug's syntax.
 
     >>> rule("/api/sessions/{id}/input")
     '/api/sessions/<id>/input'
@@ -107,7 +107,7 @@ def rule(path: str) -> str:
 
 
 def arguments(operation: Operation, path: Mapping[str, str]) -> dict[str, str] | None:
-    """The path's parameters, percent-escapes undone; C{None} when one is not a single name."""
+    """Return the path's parameters without percent-escapes; C{None} if one is not a single name."""
     values: dict[str, str] = {}
     for name, text in path.items():
         value = text if f"{{{name}{REST}}}" in operation.path else parameter(text)

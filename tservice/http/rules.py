@@ -1,4 +1,4 @@
-"""Turns what pydantic found wrong into the house's error text: C{cols: must be at most 500}."""
+"""Translation of pydantic's errors into the service's error texts: C{cols: must be at most 500}."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FIXED = {
     "model_attributes_type": "must be an object",
     "none_required": "must be null",
     "string_unicode": "must be UTF-8",
-    "recursion_loop": "must not be nested so deep",
+    "recursion_loop": "must not be nested so deeply",
 }
 
 _BOUND: dict[str, Callable[[_Context], str]] = {
@@ -59,20 +59,20 @@ _BOUND: dict[str, Callable[[_Context], str]] = {
 
 
 def _plain(bound: object) -> object:
-    """A bound as one would say it: 10, not 10.0."""
+    """Return a limit in its shortest form: 10, not 10.0."""
     return int(bound) if isinstance(bound, float) and bound.is_integer() else bound
 
 
 def explain(error: ValidationError, data: Any, whole: str) -> ServiceError:
-    """A 400 for the first thing that is wrong with C{data}.
+    """Return a 400 for the first error in C{data}.
 
-    @param whole: what the data as a whole is called: C{body} or C{query}.
+    @param whole: the name of the data as a whole: C{body} or C{query}.
     """
     found = error.errors(include_url=False, include_input=False)
     name = _field(found[0], data)
     types: dict[str, None] = {}
     for each in found:
-        # Where a field may have one of several types, each says why the value is not of it.
+        # For a union, each member type reports why the value does not match.
         place = _field(each, data)
         if place == name and each["type"].endswith("_type"):
             types[_rule(each)] = None
@@ -84,7 +84,7 @@ def explain(error: ValidationError, data: Any, whole: str) -> ServiceError:
 
 
 def _either(rules: Sequence[str]) -> str:
-    """One sentence of several: C{must be true or false, a string or a list}."""
+    """Combine several rules into one sentence: C{must be true or false, a string or a list}."""
     first, *more = (rule.removeprefix(_MUST) for rule in rules)
     return rules[0] if not more else f"{_MUST}{', '.join([first, *more[:-1]])} or {more[-1]}"
 
@@ -99,7 +99,7 @@ def _rule(found: ErrorDetails) -> str:
 
 
 def _field(found: ErrorDetails, data: Any) -> str:
-    """The dotted path: only names the caller can know, so no names of union members."""
+    """Return the dotted path without names of union members, which the caller cannot know."""
     parts: list[str] = []
     for step in found["loc"]:
         if _has(data, step):
@@ -117,8 +117,8 @@ def _has(data: Any, step: int | str) -> bool:
 
 
 def legible(name: str, limit: int = 64) -> str:
-    """A caller's own word, short and clean enough for an error text."""
-    # A name may be as long as a body: no more of it is looked at than is shown.
+    """Return text from the caller, shortened and cleaned for an error text."""
+    # A name may be as long as a body: process only the part that is shown.
     clean = name[: limit + 1].encode("utf-8", "backslashreplace").decode()
     printable = "".join(c if c.isprintable() else "?" for c in clean)
     return printable if len(printable) <= limit else printable[: limit - 3] + "..."

@@ -1,4 +1,4 @@
-"""The HTTP server factory: connections, what they may hold together, and what was answered."""
+"""HTTP server factory: connections, their shared limits, and metrics of responses."""
 
 from __future__ import annotations
 
@@ -19,27 +19,29 @@ from tservice.http.kernel import Kernel
 from tservice.http.request import Request
 
 IDLE_SECONDS = 75
-"""Silence after which a connection without a request under way is closed."""
+"""Seconds of silence after which a connection without a request in progress is closed."""
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
-"""Request bodies held at a time, over all connections; beyond that 503."""
+"""Limit in bytes on the request bodies held at a time, over all connections; beyond that 503."""
 
-OVER_SHARE = bare(429, "Too Many Requests: of this account at a time", {"Retry-After": "1"})
+OVER_SHARE = bare(
+    429, "Too Many Requests: too many concurrent ones of this account", {"Retry-After": "1"}
+)
 
 Weigh = Callable[[Negotiated], int]
 
 Answered = Callable[[str, str, int, float, int], None]
-"""Told of every answer: route pattern, method, status, seconds, bytes of its content."""
+"""Callback for every response: route pattern, method, status, seconds, bytes of its content."""
 
 
 def _ignore(route: str, method: str, status: int, seconds: float, size: int) -> None:
-    """Nobody counts."""
+    """Do nothing: the default callback."""
 
 
 class Site(server.Site):
-    """Serves the kernel over HTTP/1.1, and over HTTP/2 where TLS negotiated it.
+    """Serves the kernel over HTTP/1.1, and over HTTP/2 if TLS negotiated it.
 
-    No access log: it would cost a third of the throughput; C{answered} is the hook instead.
+    There is no access log: it would cost a third of the throughput; use C{answered} instead.
     """
 
     requestFactory = Request
@@ -53,9 +55,9 @@ class Site(server.Site):
         http2: bool = False,
         shared: bool = False,
     ) -> None:
-        """
-        @param http2: whether to offer HTTP/2 over TLS.
-        @param shared: several accounts share the connections, and none may have all of them.
+        """@param http2: true to offer HTTP/2 over TLS.
+        @param shared: true if several accounts share the connections, so that none may have all of
+            them.
         """
         super().__init__(kernel, reactor=clock, timeout=IDLE_SECONDS, parsePOSTFormSubmission=False)
         self.kernel = kernel
@@ -68,11 +70,11 @@ class Site(server.Site):
         self.turns = Turns(clock)
 
     def acceptableProtocols(self) -> list[bytes]:
-        """What TLS may negotiate, best first."""
+        """Return the protocols that TLS may negotiate, best first."""
         return [b"h2", b"http/1.1"] if self._http2 else [b"http/1.1"]
 
     def buildProtocol(self, addr: IAddress | None) -> Any:
-        """A connection, or C{None} (it is closed) when there are too many."""
+        """Return a connection, or C{None} (it is closed) when there are too many."""
         if len(self._open) >= self._max_connections and not self._make_room():
             return None
         connection = Negotiated(self)
@@ -80,26 +82,28 @@ class Site(server.Site):
         return connection
 
     def share(self, request: Request, account: str, *, admin: bool = False) -> None:
-        """Count the answer to C{request} as one of C{account}'s.
+        """Count the response to C{request} for C{account}.
 
-        @param admin: it may have as many as it wants.
-        @raise Refusal: bare 429: it has so many under way that others would find no connection.
+        @param admin: true for no limit.
+        @raise Refusal: bare 429: so many are in progress that other accounts would find no
+            connection.
         """
         request.own(account or None)
         if admin or not (self._shared and account) or 2 * len(self._open) <= self._max_connections:
             return
-        # What strangers have makes room anyway.
+        # Connections of unknown callers are dropped anyway when room is needed.
         used = [each.owner for each in self._open if each.answering and each.owner is not None]
         if not has_share(used.count(account), len(used), self._max_connections):
             raise OVER_SHARE
 
     def _make_room(self, weigh: Weigh | None = None) -> bool:
-        """Drop a connection: a silent one, else one that answers nobody who is known.
+        """Drop a connection: a silent one, else one whose response belongs to no account.
 
-        Of those the oldest of the address that weighs most.
+        Among the candidates, choose the oldest of the address with the largest weight.
 
-        @param weigh: only silent ones, by this; C{None}: each weighs the same.
-        @return: whether there was one of any weight.
+        @param weigh: weighs connections, and limits the choice to silent ones; C{None}: equal
+            weights.
+        @return: true if a connection of any weight was found.
         """
         silent = [each for each in self._open if not each.answering]
         if weigh is None:
@@ -120,41 +124,41 @@ class Site(server.Site):
         return True
 
     def connection_ended(self, connection: Negotiated) -> None:
-        """A connection that L{buildProtocol} made is over; also of one that was dropped."""
+        """Remove a connection that L{buildProtocol} made; also called for a dropped one."""
         self._open.pop(connection, None)
 
     def close(self) -> Deferred[None]:
-        """Drop all connections; fires when every handler has heard of it."""
+        """Drop all connections; the Deferred fires when every handler has been notified."""
         for each in tuple(self._open):
             each.drop()
         return deferLater(self.reactor, 0)
 
     @property
     def connections(self) -> int:
-        """Connections open now."""
+        """Number of open connections."""
         return len(self._open)
 
     def hold(self, size: int) -> bool:
-        """Take C{size} bytes of request body into account (negative: let go of them).
+        """Account for C{size} bytes of request body (negative: release them).
 
-        @return: whether they may be kept.
+        @return: true if they may be kept.
         """
         if size > 0 and self._held + size > MAX_BODY_BYTES:
-            # Many halves of bodies can fill it: whoever asks again in a moment finds room.
-            # Not at once, for this one is in the middle of being refused.
+            # Incomplete bodies can fill it: drop one, so that a retry finds room.
+            # Not immediately, because this request is still being refused.
             self.reactor.callLater(0, self._make_room, lambda connection: connection.arrived)
             return False
         self._held += size
         return True
 
     def startFactory(self) -> None:
-        """No log file is opened, and no timer keeps its clock."""
+        """Do nothing: open no log file, and start no timer."""
 
     def stopFactory(self) -> None:
-        """Nothing to close."""
+        """Do nothing, since there is nothing to close."""
 
     def log(self, request: Request) -> None:  # type: ignore[override]
-        """Count one answer; twisted.web calls this when a request is finished."""
+        """Count one response; twisted.web calls this when a request is finished."""
         seconds = self.reactor.seconds() - request.started
         method = request.method.decode("ascii", "replace")
         self._answered(request.route, method, request.code, seconds, request.sentLength)

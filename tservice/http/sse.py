@@ -1,7 +1,7 @@
 """C{GET /api/events}: the event hub as Server-Sent Events (protocol-sse).
 
-Each event is written as bytes once, whoever listens; a client that does not read keeps only
-references to them, up to L{MAX_BACKLOG}, and is then cut off.
+Each event is encoded once for all clients.  A client that does not read keeps only references to
+the bytes, up to L{MAX_BACKLOG}, and is then disconnected.
 """
 
 from __future__ import annotations
@@ -31,25 +31,27 @@ from tservice.http.request import Request
 HEARTBEAT_SECONDS = 15
 RING = 1000
 RING_CHARS = 16 * 1024 * 1024
-"""Events kept for a reconnect: so many, and not more text in them than this."""
+"""Limits on the events kept for a reconnect: their number, and the characters of text in them."""
 
 MAX_CLIENTS = 100
 MAX_BACKLOG = 4 * 1024 * 1024
-"""Unsent bytes at which a client that does not read is cut off."""
+"""Unsent bytes at which a client that does not read is disconnected."""
 
 Status = Callable[[Identity], Payload]
-"""The state that C{init} tells; at once, so that no event falls between it and the stream."""
+"""Callable that returns the state for C{init}; synchronous, so that no event is lost between it and
+the stream.
+"""
 
 
 class EventsQuery(Query):
-    """C{sessions}: ids whose terminal stream is wanted; everything else comes anyway."""
+    """C{sessions}: ids whose terminal stream is wanted; all other events are sent anyway."""
 
     sessions: Annotated[str, Field(max_length=8192)] | None = None
     client_id: Annotated[str, Field(max_length=128)] | None = None
 
 
 class RingEntry:
-    """One event of the ring, and its bytes once somebody wants them.
+    """Event of the ring, and its bytes once they are needed.
 
     @ivar number: counts from 1.
     """
@@ -60,24 +62,26 @@ class RingEntry:
         self._boot, self.number, self.event = boot, number, event
         self._frame: bytes | None = None
         if not event.name.bulky:
-            self.frame()  # what cannot be written must fail before it is in the ring
+            self.frame()  # an event that cannot be encoded must fail before it enters the ring
 
     def frame(self) -> bytes:
-        """The event as it goes out."""
+        """Return the encoded event."""
         if self._frame is None:
             self._frame = frame(self._boot, self.number, self.event.name, self.event.payload)
         return self._frame
 
     @property
     def weight(self) -> int:
-        """Characters of text in a bulky event; others are held as they go out."""
+        """Number of characters of text in a bulky event; others are counted as encoded."""
         if not self.event.name.bulky:
             return len(self.frame())
         return sum(len(value) for _, value in self.event.payload if isinstance(value, str))
 
 
 def frame(boot: str, number: int, name: EventName, payload: Payload) -> bytes:
-    """One message of the stream; JSON holds no line ends, so one C{data} line is enough."""
+    """Return one message of the stream; JSON contains no line ends, so one C{data} line is
+    enough.
+    """
     return b"id: %s-%d\nevent: %s\ndata: %s\n\n" % (
         boot.encode(),
         number,
@@ -87,9 +91,9 @@ def frame(boot: str, number: int, name: EventName, payload: Payload) -> bytes:
 
 
 def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> bool:
-    """Whether a client hears of C{event} (protocol-sse).
+    """Return whether a client receives C{event} (protocol-sse).
 
-    @param sessions: whose bulky events it wants; C{None} for all.
+    @param sessions: sessions whose bulky events it wants; C{None} for all.
     """
     name = event.name
     if name.bulky and sessions is not None and event.session_id not in sessions:
@@ -109,7 +113,7 @@ def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> 
 
 @implementer(IPushProducer)
 class EventClient:
-    """One listener.
+    """Client of an event stream.
 
     @ivar done: fires when the service ends the stream.
     """
@@ -126,7 +130,9 @@ class EventClient:
         self.done: Deferred[None] = Deferred()
 
     def wants_terminal(self, session_id: str) -> bool:
-        """Whether it asked for the bulky events of that session, or did not say which."""
+        """Return whether it requested the bulky events of that session, or those of all
+        sessions.
+        """
         return self._sessions is None or session_id in self._sessions
 
     def tell(self, entry: RingEntry) -> None:
@@ -135,7 +141,7 @@ class EventClient:
             self.write(entry.frame())
 
     def write(self, data: bytes) -> None:
-        """Send C{data} in its turn."""
+        """Send C{data} after the data already queued."""
         if self._over:
             return
         if not self._paused:
@@ -149,7 +155,7 @@ class EventClient:
             self._request.abort()
 
     def end(self) -> None:
-        """Close the stream, cleanly where the client still reads."""
+        """Close the stream, cleanly if the client still reads."""
         if not self.done.called:
             self.done.callback(None)
 
@@ -169,14 +175,12 @@ class EventClient:
 
 
 class EventStreams(Service):
-    """Every open event stream, and the ring that a reconnect is served from."""
+    """Service of all open event streams, and the ring of past events for reconnects."""
 
     _log = Logger()
 
     def __init__(self, hub: EventHub, clock: IReactorTime, boot: str, status: Status) -> None:
-        """
-        @param boot: names this run of the service; no dash in it.
-        """
+        """@param boot: id of this run of the service; contains no dash."""
         self._hub, self._clock, self._boot, self._status = hub, clock, boot, status
         self._clients: dict[EventClient, None] = {}
         self._ring: deque[RingEntry] = deque()
@@ -188,22 +192,22 @@ class EventStreams(Service):
 
     @property
     def count(self) -> int:
-        """How many clients listen."""
+        """Number of clients."""
         return len(self._clients)
 
     def wants_terminal(self, session_id: str) -> bool:
-        """Whether some client wants that session's bulky events."""
+        """Return whether a client wants that session's bulky events."""
         return any(client.wants_terminal(session_id) for client in self._clients)
 
     def startService(self) -> None:
-        """Start hearing events."""
+        """Subscribe to events."""
         super().startService()
         self._unsubscribe = self._hub.subscribe(self._heard)
         beating = self._beat.start(HEARTBEAT_SECONDS, now=False)
         beating.addErrback(lambda why: self._log.failure("the heartbeat stopped", why))
 
     def stopService(self) -> Deferred[None]:
-        """Tell every client C{server:shutdown}, then end its stream."""
+        """Send C{server:shutdown} to every client, then end its stream."""
         super().stopService()
         self._heard(Event(name=EventName.SERVER_SHUTDOWN))
         if self._unsubscribe is not None:
@@ -215,14 +219,14 @@ class EventStreams(Service):
         return succeed(None)
 
     def drop(self, whose: Callable[[Identity], bool]) -> None:
-        """End the streams of those whose right to listen is over."""
+        """End the streams of identities whose right to listen has ended."""
         for client in tuple(self._clients):
             if whose(client.identity):
                 client.end()
 
     def _heard(self, event: Event) -> None:
         if event.name is EventName.ADMIN_USERS_CHANGED:
-            # Whoever gets the name of a user who is gone must not hear what that one missed.
+            # A new user with the name of a removed one must not receive its missed events.
             self._ring.clear()
             self._weight = 0
         entry = RingEntry(self._boot, self._number + 1, event)
@@ -235,14 +239,14 @@ class EventStreams(Service):
             client.tell(entry)
 
     def _heartbeat(self) -> None:
-        # It repeats the newest id: it is not in the ring, and a reconnect misses nothing.
+        # A heartbeat repeats the newest id: it is not in the ring, and a reconnect misses nothing.
         beat = Beat(t=now_ms(self._clock))
         data = frame(self._boot, self._number, EventName.SSE_HEARTBEAT, beat)
         for client in tuple(self._clients):
             client.write(data)
 
     def _missed(self, last_id: str | None) -> list[RingEntry] | None:
-        """What came after C{last_id}; C{None} when that cannot be told."""
+        """Return the events after C{last_id}; C{None} when these are unknown."""
         boot, _, number = (last_id or "").rpartition("-")
         if boot != self._boot or not (number.isascii() and number.isdigit()):
             return None
@@ -251,9 +255,9 @@ class EventStreams(Service):
         return [entry for entry in self._ring if entry.number > int(number)]
 
     async def stream(self, call: Call) -> None:
-        """Serve one client until it leaves or the service ends.
+        """Serve one client until it disconnects or the service ends.
 
-        @raise Refusal: there are L{MAX_CLIENTS} already, and nobody has more than the caller.
+        @raise Refusal: there are L{MAX_CLIENTS} already, and no user has more than the caller.
         """
         if len(self._clients) >= MAX_CLIENTS and not self._make_room(call.identity):
             raise bare(503, "Too many SSE connections", {"Retry-After": "5"})
@@ -268,9 +272,10 @@ class EventStreams(Service):
         await self._listen(call, request)
 
     def _make_room(self, identity: Identity) -> bool:
-        """End the oldest stream of whoever has most, for somebody who has fewer by more than one.
+        """End the oldest stream of the user with most streams, if the caller has fewer by more than
+        one.
 
-        Else one user's streams could keep all others out.
+        Otherwise one user's streams could lock all others out.
         """
         names = Counter(client.identity.username for client in self._clients)
         [(most, count)] = names.most_common(1)
@@ -302,7 +307,7 @@ class EventStreams(Service):
                 request.unregisterProducer()
 
     def operations(self) -> list[Operation]:
-        """The stream's place in the table."""
+        """Return the route of the stream for the table."""
         return [
             Operation(
                 method="GET",

@@ -1,4 +1,4 @@
-"""The browser UI's files, as they were built (protocol-envelope)."""
+"""Files of the browser UI, as they were built (protocol-envelope)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tservice.http.kernel import IPages
 
 INDEX = "index.html"
 UI_ROUTES = frozenset({"/", "/login"})
-"""Paths that the UI itself makes sense of: all of them are its one page."""
+"""Paths that the UI handles itself: all of them serve its one page."""
 
 GESTURE = "gesture/"
-"""The folder of the gesture overlay, which is there with the flag alone (protocol-gesture)."""
+"""Folder of the gesture overlay, served only with the flag (protocol-gesture)."""
 
 OVERLAY = (
     b'<link rel="stylesheet" href="./gesture/overlay.css">'
     b'<script type="module" src="./gesture/overlay.js"></script></head>'
 )
-"""What the flag puts into the page."""
+"""Markup that the flag inserts into the page."""
 
 CACHE_BYTES = 32 * 1024 * 1024
-"""File content kept in memory; the UI is a tenth of it."""
+"""Limit in bytes on file content kept in memory; the UI is a tenth of it."""
 
 COMPRESS_FROM = 1024
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -65,7 +65,7 @@ NOT_BUILT = b"""<!doctype html>
 
 @frozen(kw_only=True)
 class Stored:
-    """One representation of a file.
+    """Representation of a file.
 
     @ivar encoding: its Content-Encoding, if any.
     """
@@ -76,7 +76,7 @@ class Stored:
 
 
 def accepted(header: str) -> frozenset[str]:
-    """The encodings of an Accept-Encoding header that we may use."""
+    """Return the encodings of an Accept-Encoding header that the service supports."""
     found = set()
     for part in header.lower().split(","):
         name, *parameters = (piece.strip() for piece in part.split(";"))
@@ -86,19 +86,20 @@ def accepted(header: str) -> frozenset[str]:
 
 
 def matches(header: str, tag: str) -> bool:
-    """Whether an If-None-Match header names C{tag}."""
+    """Return whether an If-None-Match header names C{tag}."""
     named = {part.strip().removeprefix("W/") for part in header.split(",")}
     return tag in named or "*" in named
 
 
 @implementer(IPages)
 class Pages:
-    """Serves a folder.  Only what was in it at the start exists, so no path can leave it."""
+    """Serves a folder.  Only files that existed at the start are served, so no path can escape
+    it.
+    """
 
     def __init__(self, folder: Path, *, gesture: bool = False) -> None:
-        """
-        @param folder: may be missing: then there is one page, which says so.
-        @param gesture: whether the gesture overlay is served.
+        """@param folder: may be missing: then one page says so.
+        @param gesture: true to serve the gesture overlay.
         """
         self._folder = folder
         self._gesture = gesture
@@ -114,13 +115,13 @@ class Pages:
 
     @property
     def built(self) -> bool:
-        """Whether there is a UI."""
+        """True if the UI exists."""
         return INDEX in self._names
 
     def find(self, path: str, visit: Visit) -> Response | None:
-        """The file at C{path}, compressed where the client takes it, or a 304.
+        """Return the file at C{path}, compressed if the client accepts it, or a 304.
 
-        @return: C{None} when there is none; C{public} for what the login page is made of.
+        @return: C{None} when there is none; C{public} for the files of the login page.
         """
         name = INDEX if path in UI_ROUTES else unquote(path[1:])
         if name == INDEX and not self.built:
@@ -134,7 +135,7 @@ class Pages:
             "ETag": stored.tag,
             "Vary": "Accept-Encoding",
         }
-        # Also who signs in is given the page, and with it these two.
+        # The login page is this page too, and needs these two files.
         overlay = name in ("gesture/overlay.js", "gesture/overlay.css")
         public = hashed or overlay or path == "/login"
         if matches(visit.header("if-none-match") or "", stored.tag):
@@ -150,7 +151,7 @@ class Pages:
         )
 
     def login_page(self) -> Response:
-        """The page in which a person signs in; the gate gives it its status."""
+        """Return the login page; the gate sets its status."""
         if not self.built:
             return self._missing()
         content = self._choose(INDEX, frozenset()).content
@@ -172,12 +173,12 @@ class Pages:
                 return self._keep(name, encoding, name + suffix)
         plain = self._keep(name, None, name)
         small = Path(name).suffix in _PACKED or len(plain.content) < COMPRESS_FROM
-        # The model that finds hands is large, and packed already.
+        # The model for hand detection is large, and already compressed.
         worth = not (small or name.startswith(f"{GESTURE}hands/"))
         return self._keep(name, "gzip", None) if worth and "gzip" in encodings else plain
 
     def _keep(self, name: str, encoding: str | None, source: str | None) -> Stored:
-        """One representation, from memory or read now.
+        """Return one representation, from memory or read now.
 
         @param source: the file that holds it; C{None}: compressed here.
         """

@@ -54,7 +54,7 @@ class Hostile(SynchronousTestCase):
         """It is told, hears no more, and is gone in a moment; one line is logged."""
         self.settle()
         [line] = [formatEvent(event) for event in self.logged if event["log_level"].name != "debug"]
-        self.assertIn("cutting an HTTP/2 connection of 127.0.0.1: ", line)
+        self.assertIn("aborting an HTTP/2 connection of 127.0.0.1: ", line)
         self.assertIn(why, line)
         self.clock.advance(10)
         self.assertTrue(self.transport.aborted)

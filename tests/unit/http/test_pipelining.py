@@ -159,7 +159,7 @@ class ChunkTests(SynchronousTestCase):
         self.connection.send(self.head + b"1\r\n \r\n" * 10_000)
         self.assertIn(b"HTTP/1.1 400 ", self.connection.value())
         self.assertIn(
-            f"body: must not come in more than {CRUMBS} tiny".encode(), self.connection.value()
+            f"body: must not be sent in more than {CRUMBS} tiny".encode(), self.connection.value()
         )
         self.assertLessEqual(sum(chunks), CRUMBS + BITE_BYTES // 6)
         self.assertLessEqual(len(chunks), 2)
@@ -248,7 +248,7 @@ class StreamedChunkTests(SynchronousTestCase):
         self.connection.send(b"1\r\n \r\n" * 10_000)
         self.assertLessEqual(len(chunks), 2)
         self.assertIn(b"HTTP/1.1 400 ", self.connection.value())
-        self.assertIn(b"tiny pieces", self.connection.value())
+        self.assertIn(b"tiny chunks", self.connection.value())
         self.assertFalse(self.connection.channel.answering, "it makes room for others")
         self.assertLessEqual(self.size, CRUMBS + CRUMBS // CRUMB_BYTES + BITE_BYTES)
 
@@ -262,7 +262,7 @@ class StreamedChunkTests(SynchronousTestCase):
         self.assertEqual([], chunks)
         self.assertEqual(b"", self.connection.value())
         self.answer.callback(None)
-        self.assertIn(b"tiny pieces", self.connection.value())
+        self.assertIn(b"tiny chunks", self.connection.value())
         self.connection.send(bytes(LINGER_BYTES))
         self.assertTrue(self.connection.transport.aborted)
 

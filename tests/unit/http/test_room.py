@@ -44,5 +44,7 @@ class RoomTests(SynchronousTestCase):
         self.assertEqual(1, claim_room(656))
         self.assertEqual((300, 300), self.limits)
         [line] = self.logged
-        self.assertIn("only 1 connections at a time: of 300 descriptors (ulimit -n) 656 are", line)
-        self.assertIn("allow 912, or set max-sessions lower", line)
+        self.assertIn(
+            "only 1 connections at a time: ulimit -n allows 300 descriptors, and 656", line
+        )
+        self.assertIn("allow 912, or lower max-sessions", line)

@@ -58,7 +58,8 @@ class ShareTests(SynchronousTestCase):
         held = [self.ask("ann") for _ in range(MOST)]
         self.assertEqual([None] * 8 + [429] * 8, [self.status(each) for each in held])
         refused = parse(held[-1].value())
-        self.assertEqual(b"Too Many Requests: of this account at a time", refused.content)
+        text = b"Too Many Requests: too many concurrent ones of this account"
+        self.assertEqual(text, refused.content)
         self.assertEqual("1", refused.headers["retry-after"])
         self.assertEqual(200, self.status(self.ask("bob", "/api/things/1")))
         for each in held[:2]:

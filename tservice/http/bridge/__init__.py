@@ -1,1 +1,1 @@
-"""The listener for hooks from containers, which answers nothing else."""
+"""Listener that only serves hooks from containers."""

@@ -1,5 +1,6 @@
-"""Who may pass on the listener for hooks from containers: whoever shows a container's secret, and
-to the routes of hooks alone (protocol-hook-secret)."""
+"""Gate of the listener for container hooks: it requires a container's secret and serves only hook
+routes (protocol-hook-secret).
+"""
 
 from __future__ import annotations
 
@@ -21,11 +22,11 @@ from tservice.http.request import Request
 @implementer(IGate)
 @frozen
 class BridgeGate:
-    """Lets hooks of containers through.
+    """Gate that admits hooks of containers.
 
-    @ivar hooks: tells whose secret is shown.
-    @ivar failures: counts wrong ones, together with those of hooks elsewhere.
-    @ivar paths: the only ones that are answered.
+    @ivar hooks: finds the container of a secret.
+    @ivar failures: counts wrong secrets, together with those of other hooks.
+    @ivar paths: the only paths that are served.
     """
 
     hooks: IAuthenticator
@@ -33,7 +34,7 @@ class BridgeGate:
     paths: frozenset[str]
 
     def screen(self, request: Request, method: str, path: str | None) -> Visit:
-        """Nothing else is here, whatever it may be elsewhere.
+        """Refuse every path but those of hooks.
 
         @raise Refusal: bare 404.
         """
@@ -51,7 +52,7 @@ class BridgeGate:
         )
 
     async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
-        """Which container it is.
+        """Identify the container.
 
         @raise Refusal: bare 401, 429 over a failure cap.
         """
@@ -66,38 +67,38 @@ class BridgeGate:
     def authorize(
         self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
     ) -> None:
-        """The handlers judge whose session it is."""
+        """Do nothing, since the handlers check the owner of the session."""
 
     def judge_again(
         self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
     ) -> None:
-        """A secret is good for as long as its container is there."""
+        """Do nothing, since a secret is valid as long as its container exists."""
 
     def headers(self, visit: Visit | None) -> Mapping[str, str]:
-        """No browser comes here."""
+        """Return no headers, since no browser uses this listener."""
         return {"Cache-Control": "no-store"}
 
 
 @implementer(IPages)
 class NoPages:
-    """There are none."""
+    """Empty set of pages."""
 
     def find(self, path: str, visit: Visit) -> Response | None:
-        """None."""
+        """Return C{None}."""
         return None
 
 
 @implementer(IUpgrades)
 class NoUpgrades:
-    """No operation there is a WebSocket."""
+    """Upgrade handler of a listener without WebSockets."""
 
     async def serve(self, call: Call) -> None:
-        """Nothing to serve."""
+        """Do nothing."""
 
     async def refuse(self, request: Request, error: ServiceError) -> None:
-        """Nothing to refuse."""
+        """Do nothing."""
 
 
 def is_hook(operation: Operation) -> bool:
-    """Whether it is one that agents' hooks call."""
+    """Return whether agents' hooks call the operation."""
     return operation.access is Access.HOOK

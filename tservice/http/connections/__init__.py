@@ -1,1 +1,1 @@
-"""What one client connection speaks: HTTP/1.1 or HTTP/2, within bounds."""
+"""Client connections: HTTP/1.1 and HTTP/2, with limits."""

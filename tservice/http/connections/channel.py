@@ -1,9 +1,9 @@
-"""One HTTP/1.1 connection: how long a request may take, and how to refuse one half-way.
+"""HTTP/1.1 connection with time limits on requests and early refusal of bodies.
 
-twisted.web takes a whole body in before anyone is asked.  Here a L{Request
-<tservice.http.request.Request>} may refuse while its body still arrives: the answer leaves at
-once, what still comes is thrown away for a moment so that the client can read it, and the
-connection ends.
+twisted.web reads a whole body before it calls any handler.  Here a L{Request
+<tservice.http.request.Request>} may refuse while its body is still arriving.  The response is sent
+immediately, the rest of the body is discarded for a moment so that the client can read the
+response, and the connection ends.
 """
 
 from __future__ import annotations
@@ -19,30 +19,31 @@ from tservice.core.timers import cancel
 from tservice.http.connections.parts import ConnectionServer, Early, Streamed
 
 HEADER_SECONDS = 20.0
-"""From a request's first byte to the end of its headers."""
+"""Time limit from a request's first byte to the end of its headers."""
 
 BODY_RATE = 4096.0
-"""Bytes a second that a body must come in at, on average, beyond L{HEADER_SECONDS}."""
+"""Minimum average rate of a body in bytes a second, after L{HEADER_SECONDS}."""
 
 LINGER_SECONDS = 5.0
 LINGER_BYTES = 16 * 1024 * 1024
-"""How long, and how much of, a refused body is read and thrown away."""
+"""Limits on discarding a refused body, in seconds and bytes."""
 
 BITE_BYTES = 4096
-"""Of a chunked body that is taken in at once: all chunks in it are gone through, also where the
-first of them were reason enough to refuse the body."""
+"""Bytes of a chunked body that are decoded in one step: all chunks in them are processed, even if
+the first ones are reason enough to refuse the body.
+"""
 
 _REFUSED = b"HTTP/1.1 %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 TOO_LONG_TARGET = _REFUSED % b"414 URI Too Long"
 TOO_LONG_HEADER = _REFUSED % b"431 Request Header Fields Too Large"
-"""Nobody is asked who they are before a head is whole, so nothing else is said."""
+"""Bare response, because a caller is not authenticated before its headers are complete."""
 
 
 class Channel(HTTPChannel):
-    """An HTTP/1.1 server connection with bounded patience.
+    """HTTP/1.1 server connection with time limits.
 
     @ivar site: set by the factory.
-    @ivar owner: the account that asks; C{None}: nobody who is known.
+    @ivar owner: the account of the caller; C{None} for an unknown caller.
     """
 
     site: ConnectionServer
@@ -67,13 +68,13 @@ class Channel(HTTPChannel):
 
     @property
     def answering(self) -> bool:
-        """Whether an answer is under way, or the connection is another protocol's now."""
+        """True if a response is in progress, or the connection was upgraded to another protocol."""
         busy = self._handlingRequest or self._streaming is not None
         return bool(busy) or self._upgraded is not None
 
     @property
     def arrived(self) -> int:
-        """Bytes of the request that is arriving."""
+        """Number of bytes received of the current request."""
         return 0 if self._draining else self._arrived
 
     def dataReceived(self, data: bytes) -> None:
@@ -89,7 +90,7 @@ class Channel(HTTPChannel):
             self.timeoutConnection()
 
     def _in_time(self, size: int) -> bool:
-        """Whether the request that is arriving keeps up; the idle time-out sees to silence."""
+        """Return whether the request arrives fast enough; silence is left to the idle time-out."""
         if self._handlingRequest:
             return True
         now = self.site.reactor.seconds()
@@ -100,12 +101,12 @@ class Channel(HTTPChannel):
         return in_time
 
     def headerReceived(self, line: bytes) -> bool:
-        """Take in one header line.
+        """Process one header line.
 
-        twisted.web passes over C{identity}, which is no transfer coding any more (RFC 9112,
-        section 7): a proxy in front might read the same request's length in another way.
+        twisted.web accepts C{identity}, which is no longer a transfer coding (RFC 9112, section 7):
+        a reverse proxy might compute another length for the same request.
 
-        @return: whether the request may go on.
+        @return: true if the request may continue.
         """
         name, _, value = line.partition(b":")
         if name.lower() == b"transfer-encoding" and value.strip(b" \t").lower() != b"chunked":
@@ -125,13 +126,15 @@ class Channel(HTTPChannel):
         self.requests[-1].handleContentChunk(data, decoder.pieces)
 
     def _respondToBadRequestAndDisconnect(self) -> None:
-        # twisted.web would answer each piece that comes in until the connection is closed.
+        # twisted.web would respond to each piece received until the connection is closed.
         if not self._spoiled:
             self._spoiled = True
             super()._respondToBadRequestAndDisconnect()
 
     def lineLengthExceeded(self, line: bytes) -> None:
-        """Refuse a head of which one line is too long; twisted.web would hang up without a word."""
+        """Refuse a request with an overlong header line; twisted.web would disconnect without a
+        response.
+        """
         self._draining = True
         self.setTimeout(None)
         self._linger = self.site.reactor.callLater(LINGER_SECONDS, self.abortConnection)
@@ -157,7 +160,7 @@ class Channel(HTTPChannel):
             self._throw_away(len(data))
         elif not self._draining:
             if len(data) > BITE_BYTES and self._in_chunks():
-                # The rest is taken in next, unless this part was reason enough to refuse it.
+                # The rest is processed next, unless this part was reason enough to refuse it.
                 self._buffer, data = data[BITE_BYTES:] + self._buffer, data[:BITE_BYTES]
             super().rawDataReceived(data)
 
@@ -165,10 +168,10 @@ class Channel(HTTPChannel):
         return isinstance(self._transferDecoder, Chunks) and not self._handlingRequest
 
     def requestDone(self, request: Any) -> None:
-        """Go on to the next request: if it is here already, in a turn of its own.
+        """Continue with the next request: if it has already arrived, in a new reactor iteration.
 
-        twisted.web answers all that came in at once, also to a client that reads none of it: a
-        read of 64 KiB asks for a thousand files.
+        twisted.web answers all pipelined requests at once, even for a client that reads nothing: a
+        read of 64 KiB can request a thousand files.
         """
         unread = self._streaming is not None and not self._handlingRequest
         if unread:
@@ -184,7 +187,7 @@ class Channel(HTTPChannel):
             return
         super().requestDone(request)
         if self.persistent and self._waitingForTransport:
-            # The transport said so while the request was handled, and nobody paused it.
+            # The transport resumed while the request was handled, when it was not paused.
             self._networkProducer.pauseProducing()
 
     def _take_turn(self) -> None:
@@ -197,13 +200,13 @@ class Channel(HTTPChannel):
         self.setLineMode(waiting)
 
     def resumeProducing(self) -> None:
-        """The transport takes more again."""
+        """Continue writing, since the transport has room again."""
         super().resumeProducing()
         if self._held and self._turn is None:
             self._take_turn()
 
     def refuse(self, request: Early) -> None:
-        """Answer C{request} before its body is here, then end the connection."""
+        """Respond to C{request} before its body is complete, then end the connection."""
         self.persistent = 0
         self._linger_on()
         request.answer_early(*self.head)
@@ -214,17 +217,19 @@ class Channel(HTTPChannel):
         self._linger = self.site.reactor.callLater(LINGER_SECONDS, self.abortConnection)
 
     def stream(self, request: Streamed) -> None:
-        """Have C{request} handled while its body arrives; the connection ends with it."""
+        """Start the handler of C{request} while its body is arriving; the connection ends with
+        it.
+        """
         self.persistent = 0
         self._streaming = request
         request.answer_early(*self.head)
 
     def hold_body(self) -> None:
-        """Read nothing more of the body for now."""
+        """Stop reading the body for now."""
         self._networkProducer.pauseProducing()
 
     def go_on(self) -> None:
-        """Read on."""
+        """Continue reading the body."""
         self._networkProducer.resumeProducing()
 
     def _send100Continue(self) -> None:
@@ -233,7 +238,7 @@ class Channel(HTTPChannel):
 
     def loseConnection(self) -> None:
         # A close with unread bytes makes the kernel reset the connection, and the client
-        # would lose the answer: so wait for it to hang up, or for the timer.
+        # would lose the response: wait for the client to disconnect, or for the timer.
         if not self._draining:
             super().loseConnection()
 
@@ -243,22 +248,22 @@ class Channel(HTTPChannel):
             self.abortConnection()
 
     def abortConnection(self) -> None:
-        """Drop the connection, unsent bytes and all."""
+        """Abort the connection and discard unsent bytes."""
         self.transport.abortConnection()
 
     def timeoutConnection(self) -> None:
-        # As the base class, less a log line for every idle browser.
+        # Same as the base class, without a log line for every idle browser.
         self._abortingCall = self.callLater(self.abortTimeout, self.forceAbortClient)
         self.loseConnection()
 
     def upgrade(self, protocol: IProtocol, first: bytes) -> None:
-        """Hand the connection over: from now on C{protocol} gets its bytes and its end."""
+        """Transfer the connection to C{protocol}, which receives all further bytes and its end."""
         waiting = b"".join(self._dataBuffer)
         self._dataBuffer = []
         self.transport.unregisterProducer()
         self._upgraded = protocol
         protocol.makeConnection(self.transport)
-        # It was paused if more than a little came in behind the request.
+        # The transport was paused if much data followed the request.
         self._networkProducer.resumeProducing()
         protocol.dataReceived(first + waiting)
 

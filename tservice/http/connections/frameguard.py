@@ -1,8 +1,8 @@
-"""Bounds what an HTTP/2 client sends, before the frames are read.
+"""Limits on HTTP/2 clients, applied before frames are parsed.
 
-Each frame costs some ten microseconds, whatever is in it, and the parts of a request's head are
-kept until the last of them came.  So frames that bring no request on have a budget, and so has
-a head.  Only the nine bytes before each frame are looked at (RFC 9113, section 4.1).
+Each frame costs some ten microseconds, whatever it contains, and the parts of a request's headers
+are kept until the last one arrives.  Therefore frames that do not advance a request have a budget,
+and so have the headers.  Only the nine bytes before each frame are read (RFC 9113, section 4.1).
 """
 
 from __future__ import annotations
@@ -10,26 +10,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 FRAME_BYTES = 16 * 1024
-"""Of one frame, as long as nobody agreed on more; h2 takes all of it in before it looks."""
+"""Limit in bytes on one frame, the default of HTTP/2; h2 buffers a whole frame before it parses it.
+"""
 
 HEADER_BYTES = 32 * 1024
-"""Encoded bytes of one request's head, its continuations included."""
+"""Limit in bytes on the encoded headers of one request, with continuations."""
 
 HEADER_LIST_BYTES = 16 * 1024
-"""Bytes of the same head decoded, as much as HTTP/1.1 takes here."""
+"""Limit in bytes on the same headers decoded, the same as for HTTP/1.1."""
 
 SMALL_BYTES = 1024
-"""Of a body's piece, padding included, that is so small that it counts as bringing nothing on."""
+"""Size in bytes, padding included, up to which a piece of a body counts as not advancing the
+request.
+"""
 
 SETTINGS = 64
-"""Settings of a client, in one frame and in all: the library keeps what nobody knows as well, and
-goes through all of them with each further frame of settings."""
+"""Limit on a client's settings, in one frame and in total: the library also keeps unknown ones, and
+processes all of them for each further settings frame.
+"""
 
 BURST = 2_000
-"""Frames at once that bring no request on."""
+"""Burst of frames that do not advance a request."""
 
 RATE = 1_000
-"""How many more there may be each second: a fast download needs a window update per 16 KiB."""
+"""Rate at which the budget is refilled, in frames a second: a fast download needs a window update
+per 16 KiB.
+"""
 
 _PREFACE = 24
 _HEAD = 9
@@ -38,17 +44,17 @@ _DATA, _HEADERS, _SETTINGS, _PUSH, _CONTINUATION = 0x0, 0x1, 0x4, 0x5, 0x9
 
 
 class TooMuch(Exception):
-    """The client went over a bound; the text says over which."""
+    """Error of a client that exceeded a limit; the text names the limit."""
 
 
 class FrameGuard:
-    """Looks at the heads of the frames of one connection as its bytes come in.
+    """Checks the frame headers of one connection as its bytes arrive.
 
-    @ivar requests: how many have begun.
+    @ivar requests: number of requests that have begun.
     """
 
     def __init__(self, seconds: Callable[[], float]) -> None:
-        """@param seconds: the time."""
+        """@param seconds: returns the current time."""
         self._seconds = seconds
         self._skip = _PREFACE
         self._head = b""
@@ -57,9 +63,9 @@ class FrameGuard:
         self._left, self._since = float(BURST), seconds()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """C{data} in pieces, none of which holds the end of more than one frame.
+        """Yield C{data} in pieces, each with the end of at most one frame.
 
-        @raise TooMuch: what is left goes over a bound.
+        @raise TooMuch: the rest exceeds a limit.
         """
         at = 0
         while at < len(data):
@@ -97,5 +103,5 @@ class FrameGuard:
         self._left = min(BURST, self._left + RATE * (now - self._since))
         self._since = now
         if self._left < 1:
-            raise TooMuch("too many frames that bring no request on")
+            raise TooMuch("too many frames that do not advance a request")
         self._left -= 1

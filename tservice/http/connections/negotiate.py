@@ -1,4 +1,4 @@
-"""One client connection: HTTP/2 where TLS's handshake chose it, HTTP/1.1 otherwise."""
+"""Client connection: HTTP/2 if the TLS handshake chose it, HTTP/1.1 otherwise."""
 
 from __future__ import annotations
 
@@ -27,29 +27,34 @@ from tservice.http.connections.parts import ConnectionServer
 from tservice.http.connections.turns import SHARE, Turns
 
 RESETS = 200
-"""Requests that a client may take back at once; beyond that L{Patient} allows 33 a second."""
+"""Burst of requests that a client may reset; beyond that L{Patient} allows 33 a second."""
 
 TABLE_BYTES = 4096
-"""Of the table that the heads of answers are packed with, whatever the client allows: each of their
-fields is looked for in all of it."""
+"""Size of the table that compresses response headers, regardless of what the client allows, because
+each header field is looked up in the whole table.
+"""
 
 RESIZES = 8
-"""Of the table that the heads of requests are packed with, in one head; a client has to tell of two
-(RFC 7541, section 4.2), and each is a byte."""
+"""Limit on resizes of the request header table in one header block; a client may need two (RFC
+7541, section 4.2), and each takes one byte.
+"""
 
 WHY = 200
-"""Characters of why a connection is cut, for the log: the client's own words are in it."""
+"""Length to which the logged reason for a disconnect is cut, because it contains text from the
+client.
+"""
 HEAD, FIELDS = 15, 6
-"""What a request's head costs beyond a small frame, in such frames, and how many of its fields cost
-another: one may unpack to 16 KiB, and a hundred of them fit into what is read at a time."""
+"""Cost of a request's headers in small frames, and the number of fields that cost a further one:
+they may expand to 16 KiB, and a hundred requests fit into one read."""
 FAREWELL_SECONDS = 1.0
-"""After a breach: time for the client to read why, before the connection is cut."""
+"""Seconds that a client gets to read the reason before the connection is aborted after a violation.
+"""
 
 
 class _Tree(PriorityTree):  # type: ignore[misc]
-    """Whose turn it is, of the streams that may send.
+    """Schedule of the streams that may send.
 
-    Without a look at the windows a stream that waits for its own would be asked again and again.
+    Without a check of the windows, a stream that waits for its window would be polled repeatedly.
     """
 
     def __init__(self, may_send: Callable[[int], bool]) -> None:
@@ -65,7 +70,7 @@ class _Tree(PriorityTree):  # type: ignore[misc]
 
 
 class _Packer(Encoder):
-    """Packs heads with a table that no client makes large."""
+    """Header encoder whose table the client cannot enlarge."""
 
     @property
     def header_table_size(self) -> int:
@@ -76,12 +81,12 @@ class _Packer(Encoder):
         self.header_table.maxsize = min(value, TABLE_BYTES)
         if self.header_table.resized:
             told = [*self.table_size_changes, self.header_table.maxsize]
-            # The client has to hear of the least and of the last one (RFC 7541, section 4.2).
+            # The client must learn the smallest and the last size (RFC 7541, section 4.2).
             self.table_size_changes = [min(told), told[-1]] if min(told) < told[-1] else told[-1:]
 
 
 class _Unpacker(Decoder):
-    """Unpacks heads whose table is resized as seldom as a client has reason to."""
+    """Header decoder that limits the resizes of its table."""
 
     _resizes = 0
 
@@ -92,18 +97,20 @@ class _Unpacker(Decoder):
     def _update_encoding_context(self, data: bytes | memoryview) -> int:
         self._resizes += 1
         if self._resizes > RESIZES:
-            raise HPACKDecodingError("too many sizes of a table")
+            raise HPACKDecodingError("too many resizes of the header table")
         return super()._update_encoding_context(data)
 
 
 class Patient(H2Connection):
-    """An HTTP/2 connection: idle only while no answer is under way, and within bounds.
+    """HTTP/2 connection with limits, whose idle time-out does not apply while a response is in
+    progress.
 
-    twisted.web would end it after so much silence, with a long poll in the middle.  A stream
-    whose request still arrives is no reason to stay, nor is an answer that the client does not
-    take.  A client that breaks the protocol or goes over a bound hears why, and is cut.
+    twisted.web would end it after a period of silence, even during a long poll.  A stream whose
+    request is still arriving does not keep the connection open, nor does a response that the client
+    does not read.  A client that violates the protocol or exceeds a limit gets the reason and is
+    disconnected.
 
-    @ivar owner: the account that asked last; C{None}: nobody who is known.
+    @ivar owner: the account of the last request; C{None} for an unknown caller.
     """
 
     transport: Any
@@ -125,13 +132,13 @@ class Patient(H2Connection):
 
     @property
     def answering(self) -> bool:
-        """Whether an answer is under way."""
+        """True if a response is in progress."""
         requests = [stream._request for stream in self.streams.values()]
         return any(request.handled and not request.finished for request in requests)
 
     @property
     def arrived(self) -> int:
-        """Bytes held of requests that still arrive."""
+        """Number of buffered bytes of requests that are still arriving."""
         return sum(stream._request.held for stream in self.streams.values())
 
     def timeoutConnection(self) -> None:
@@ -152,7 +159,7 @@ class Patient(H2Connection):
             self._wait()
 
     def take(self) -> None:
-        """Take in a share of what came; the transport waits for the rest."""
+        """Process a share of the received bytes; the transport is paused for the rest."""
         waited, self._waits = self._waits, False
         try:
             done = self._take_share()
@@ -169,7 +176,7 @@ class Patient(H2Connection):
             self.transport.resumeProducing()
 
     def drop(self) -> None:
-        """Cut the connection."""
+        """Abort the connection."""
         self.transport.abortConnection()
 
     def _wait(self, *, again: bool = False) -> None:
@@ -178,10 +185,11 @@ class Patient(H2Connection):
         self.transport.pauseProducing()
 
     def _take_share(self) -> bool:
-        """Whether that was all.
+        """Process a share of the received bytes, frame by frame; return true when all are
+        processed.
 
-        Frame by frame: the base class takes a request that is cancelled in the same bytes for
-        open, and fails when it is answered.
+        The base class treats a request that is cancelled in the same bytes as open, and fails when
+        a response is written.
         """
         spent, requests = 0, self._guard.requests
         for piece in self._pieces:
@@ -204,11 +212,11 @@ class Patient(H2Connection):
         return self._over is not None
 
     def _terminate(self, reason: Failure) -> None:
-        # As the base class, but the end does not wait for the client's consent.
+        # Same as the base class, but the end does not wait for the client.
         if self._is_over():
             return
         self._log.info(
-            "cutting an HTTP/2 connection of {client}: {why}",
+            "aborting an HTTP/2 connection of {client}: {why}",
             client=getattr(self.transport.getPeer(), "host", "unix"),
             why=f"{getattr(reason.type, '__name__', '')}: {reason.getErrorMessage()[:WHY]}",
         )
@@ -229,14 +237,14 @@ class Patient(H2Connection):
     def _requestReceived(self, event: RequestReceived) -> None:
         self._fields = len(event.headers)
         if all(name != b":path" for name, _ in event.headers):
-            # CONNECT (RFC 9113, section 8.5): nothing here is a proxy.
+            # CONNECT (RFC 9113, section 8.5): this server is not a proxy.
             self.conn.close_connection(ErrorCodes.PROTOCOL_ERROR)
             self._terminate(Failure(ProtocolError("a request with no path")))
             return
         super()._requestReceived(event)
         self.streams[event.stream_id]._request.hold_head(_weight(event.headers))
 
-    # The base class would fail over what may well come for a stream that is done.
+    # The base class would fail for valid frames of a stream that has ended.
 
     def _requestDataReceived(self, event: DataReceived) -> None:
         if event.stream_id in self.streams:
@@ -251,9 +259,9 @@ class Patient(H2Connection):
             super()._requestAborted(event)
 
     def _handlePriorityUpdate(self, event: PriorityUpdated) -> None:
-        """Priorities are no more (RFC 9113, section 5.3.2): all have one."""
+        """Ignore priorities, which are obsolete (RFC 9113, section 5.3.2)."""
 
-    # What waits for a window
+    # Data that waits for a window
 
     def _may_send(self, stream: int) -> bool:
         queue = self._outboundStreamQueues[stream]
@@ -262,7 +270,9 @@ class Patient(H2Connection):
         )
 
     def _wake(self) -> None:
-        """Go on with what the bytes that came, settings as well, made room for."""
+        """Continue sending on streams for which the received frames, settings included, made
+        room.
+        """
         ready = [stream for stream in self._outboundStreamQueues if self._may_send(stream)]
         for stream in ready:
             self.priority.unblock(stream)
@@ -272,12 +282,12 @@ class Patient(H2Connection):
 
 
 def _weight(headers: Iterable[tuple[bytes, bytes]]) -> int:
-    """Bytes of memory that decoded headers take, about."""
+    """Return the approximate memory in bytes of decoded headers."""
     return sum(len(name) + len(value) + 200 for name, value in headers)
 
 
 class Negotiated(Protocol):
-    """Passes a connection on to the protocol that it turns out to speak.
+    """Passes a connection on to the protocol that the TLS handshake selects.
 
     The choice is known when the first bytes arrive; until then an HTTP/1.1 channel holds the
     connection, with its idle time-out.
@@ -291,7 +301,7 @@ class Negotiated(Protocol):
         self._decided = False
 
     def _settle(self, channel: Any) -> Any:
-        """What the factories of twisted.web set on their channels."""
+        """Set the attributes that twisted.web's factories set on their channels."""
         channel.factory = channel.site = self._site
         channel.requestFactory = self._site.requestFactory
         channel.timeOut = self._site.timeOut
@@ -317,24 +327,24 @@ class Negotiated(Protocol):
 
     @property
     def answering(self) -> bool:
-        """Whether an answer, a stream or a WebSocket is under way."""
+        """True if a response, a stream or a WebSocket is in progress."""
         answering: bool = self._channel.answering
         return answering
 
     @property
     def owner(self) -> str | None:
-        """The account whose answers it has; C{None}: nobody's who is known."""
+        """Account that receives its responses; C{None} for unknown callers."""
         owner: str | None = self._channel.owner
         return owner
 
     @property
     def arrived(self) -> int:
-        """Bytes held of what still arrives."""
+        """Number of buffered bytes of requests that are still arriving."""
         size: int = self._channel.arrived
         return size
 
     def drop(self) -> None:
-        """Cut the connection."""
+        """Abort the connection."""
         self.transport.abortConnection()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:

@@ -1,4 +1,4 @@
-"""What a connection knows of the server behind it, and the server of its requests."""
+"""Interfaces of the server as seen by connections and by requests."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from tservice.http.connections.turns import Turns
 
 
 class Early(Protocol):
-    """A request that can be answered before its body is here."""
+    """Request that can be answered before its body is complete."""
 
     def answer_early(self, command: bytes, path: bytes, version: bytes) -> None:
-        """Answer it now."""
+        """Respond now."""
 
 
 class Streamed(Early, Protocol):
-    """A request whose handler reads the body while it arrives.
+    """Request whose handler reads the body while it arrives.
 
-    @ivar thrown: nobody wants what still comes.
+    @ivar thrown: true if the rest of the body is discarded.
     """
 
     @property
     def thrown(self) -> bool: ...
 
     def body_ended(self) -> None:
-        """All of it is here."""
+        """Handle the end of the body."""
 
 
 class ConnectionServer(Protocol):
-    """The factory of the connections.
+    """Factory of the connections.
 
-    @ivar reactor: its clock.
+    @ivar reactor: provides the clock.
     @ivar requestFactory: makes a request for a channel.
     @ivar timeOut: seconds of silence that end a connection.
-    @ivar turns: whose bytes are taken in next, where they cost much.
+    @ivar turns: scheduler of connections whose bytes are costly to process.
     """
 
     reactor: Any
@@ -42,35 +42,35 @@ class ConnectionServer(Protocol):
     turns: Turns
 
     def connection_ended(self, connection: Any) -> None:
-        """A connection is over."""
+        """Handle the end of a connection."""
 
 
 class Responder(Protocol):
-    """Who answers requests."""
+    """Answers requests."""
 
     def vouch(self, request: Any, method: bytes, target: bytes) -> None:
-        """Judge a request whose body still arrives."""
+        """Authorize a request whose body is still arriving."""
 
     def body_bound(self, method: bytes, path: bytes) -> int:
-        """How many bytes a body may have."""
+        """Return the limit in bytes on the body."""
 
     def is_streamed(self, method: bytes, path: bytes, form: bool) -> bool:
-        """Whether the handler reads such a body while it arrives."""
+        """Return whether the handler reads the body while it arrives."""
 
     def render(self, request: Any) -> Any:
-        """Answer it."""
+        """Respond to the request."""
 
 
 class RequestServer(ConnectionServer, Protocol):
-    """The server, as its requests know it."""
+    """Server as seen by its requests."""
 
     kernel: Responder
 
     def hold(self, size: int) -> bool:
-        """Take C{size} bytes of request body into account; whether they may be kept."""
+        """Account for C{size} bytes of request body; return whether they may be kept."""
 
     def share(self, request: Any, account: str, *, admin: bool = False) -> None:
-        """Count the answer to C{request} as one of C{account}'s."""
+        """Count the response to C{request} for C{account}."""
 
     def log(self, request: Any) -> None:
-        """Count an answer."""
+        """Count a response."""

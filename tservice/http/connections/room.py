@@ -1,4 +1,4 @@
-"""How many connections there may be: as many as leave the panes their descriptors."""
+"""Limit on the number of connections that reserves enough descriptors for the panes."""
 
 from __future__ import annotations
 
@@ -7,36 +7,39 @@ import resource
 from twisted.logger import Logger
 
 MAX_CONNECTIONS = 1024
-"""Connections at a time, streams and WebSockets included.
+"""Limit on concurrent connections, streams and WebSockets included.
 
-For one more, one on which no answer is under way is dropped, else one whose answer is nobody's:
-who opens connections and says nothing, says it slowly, or takes slowly what anybody may have, locks
-nobody out.  Where there is none, the new one is closed at once; L{has_share} sees to that.
+A further connection replaces one without a response in progress, else one whose response belongs to
+no account.  Clients that hold silent or slow connections therefore lock no user out.  If none can
+be replaced, the new connection is closed at once; L{has_share} prevents this case.
 """
 
 FEW = 256
-"""Of fewer than so many, one account may hold all: then more descriptors are asked for."""
+"""Number of connections below which one account may hold all; in that case more descriptors are
+requested from the system.
+"""
 
 OTHER_FILES = 200
-"""Descriptors kept back for what is no connection: the database, logs, git, hooks, doctor."""
+"""Descriptors reserved for other purposes: the database, logs, git, hooks, doctor."""
 
 FILES_OF_A_SESSION = 4
-"""Its client's three pipes, and its process while it is being ended."""
+"""Descriptors of a session: its client's three pipes, and its process while it is being ended."""
 
 RELAYED = 256
-"""Requests and sockets of web tabs at a time: each is a connection to its target as well."""
+"""Limit on concurrent requests and sockets of web tabs: each also needs a connection to its target.
+"""
 
 TABS_CONNECTIONS = 320
-"""The same as L{MAX_CONNECTIONS}, of a listener of web tabs, where there is one."""
+"""Limit like L{MAX_CONNECTIONS} for a separate listener of web tabs, if there is one."""
 
 _log = Logger()
 
 
 def kept_back(sessions: int, *, tabs_listener: bool = False) -> int:
-    """How many descriptors are for something else.
+    """Return the number of descriptors reserved for other purposes.
 
-    @param sessions: how many sessions there may be.
-    @param tabs_listener: whether web tabs have a listener of their own.
+    @param sessions: the limit on sessions.
+    @param tabs_listener: true if web tabs have a separate listener.
     """
     return (
         OTHER_FILES
@@ -47,32 +50,34 @@ def kept_back(sessions: int, *, tabs_listener: bool = False) -> int:
 
 
 def room_for_connections(files: int, kept: int) -> int:
-    """How many connections there may be, so that none of them takes a pane's descriptors.
+    """Return how many connections leave enough descriptors for the panes.
 
-    @param files: how many descriptors this process may have (C{ulimit -n}).
-    @param kept: how many of them are L{kept_back}.
+    @param files: the descriptor limit of this process (C{ulimit -n}).
+    @param kept: the number of reserved ones, see L{kept_back}.
     """
     return max(1, min(MAX_CONNECTIONS, files - kept))
 
 
 def has_share(held: int, used: int, most: int) -> bool:
-    """Whether an account may have as many answers under way as it has.
+    """Return whether an account may have its current number of responses in progress.
 
-    No more than are left for everybody else, so that one of them leaves half of all, and two a
-    quarter; and a sixteenth is left whatever they do, for who looks after the service.
+    An account may use no more than is free for all others: one account uses at most half, two at
+    most three quarters.  A sixteenth always stays free, for administration of the service.
 
-    @param held: connections on which the account's answers are under way, with the new one.
-    @param used: the same of all accounts.
-    @param most: how many connections there may be.
+    @param held: connections on which the account's responses are in progress, including the new
+        one.
+    @param used: the same number for all accounts.
+    @param most: the limit on connections.
     """
     return used <= 1 or held <= most - most // 16 - used
 
 
 def claim_room(kept: int) -> int:
-    """The same for this process, which takes more descriptors where that would be L{FEW}.
+    """Return the number of connections for this process; raise its descriptor limit if there were
+    only L{FEW}.
 
-    Those that its limits withhold are told of in the log: nobody would know why they are let in no
-    more.
+    A descriptor limit that reduces the number is logged, since users would not know why they are
+    refused.
     """
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if room_for_connections(files, kept) < FEW:
@@ -81,8 +86,8 @@ def claim_room(kept: int) -> int:
     room = room_for_connections(files, kept)
     if room < FEW:
         _log.warn(
-            "only {room} connections at a time: of {files} descriptors (ulimit -n) {kept} are kept"
-            " for sessions and the rest; allow {wanted}, or set max-sessions lower",
+            "only {room} connections at a time: ulimit -n allows {files} descriptors, and {kept} are"
+            " reserved for sessions and other files; allow {wanted}, or lower max-sessions",
             room=room,
             files=files,
             kept=kept,

@@ -1,8 +1,9 @@
-"""Whose bytes are taken in next: a little of each connection in each turn of the reactor.
+"""Fair scheduling of connections: each one may process a share of its bytes in each reactor
+iteration.
 
-What a client packs well costs much to unpack, and others, with their terminals, wait meanwhile.  So
-all connections of HTTP/2 and all WebSockets share what one turn may cost, however many they are,
-and a key that was pressed waits in no line behind those that bring much.
+Compressed data from a client can be costly to decompress, which delays other users' terminals.
+Therefore all HTTP/2 connections and all WebSockets share a fixed budget for each iteration.  A key
+press does not wait for connections with much data.
 """
 
 from __future__ import annotations
@@ -16,26 +17,26 @@ from twisted.logger import Logger
 from tservice.core.timers import cancel
 
 TURN = 64
-"""What one turn of the reactor may cost, in small frames: some milliseconds."""
+"""Budget of one reactor iteration, in small frames: some milliseconds."""
 SHARE = 16
-"""What one connection may take of it before the next one's turn."""
+"""Part of the budget that one connection may use before the next one."""
 
 
 class Taker(Protocol):
-    """A connection of which bytes wait."""
+    """Connection with bytes to process."""
 
     def take(self) -> None:
-        """Take in a share of them, and L{Turns.wait} for more."""
+        """Process a share of the bytes, and call L{Turns.wait} for the rest."""
 
     def drop(self) -> None:
-        """Cut it."""
+        """Abort the connection."""
 
 
 class Turns:
-    """The connections of one server that wait; each is there once at most.
+    """Queues of the connections of one server that wait; each is queued at most once.
 
-    Those that have come with something stand in another line than those that had a share already
-    and have more.  The two go first by turns: neither waits for all of the other.
+    Connections with new data are queued separately from those that had a share and have more.  The
+    two queues alternate, so neither waits for all of the other.
     """
 
     _log = Logger()
@@ -49,16 +50,16 @@ class Turns:
         self._next: IDelayedCall | None = None
 
     def has_room(self) -> bool:
-        """Whether more may be taken in before the reactor's next turn."""
+        """Return whether more may be processed in this reactor iteration."""
         return self._left > 0 and not self._waiting
 
     def spend(self, cost: int) -> None:
-        """So much was taken in, in small frames."""
+        """Charge C{cost} small frames to the budget."""
         self._left -= cost
         self._call()
 
     def wait(self, taker: Taker, *, again: bool = False) -> None:
-        """Call C{taker} when it is its turn.
+        """Queue C{taker} for its next share.
 
         @param again: it has had a share, and has more.
         """
@@ -66,7 +67,7 @@ class Turns:
         self._call()
 
     def leave(self, taker: Taker) -> None:
-        """Call it no more, if it waits."""
+        """Remove C{taker} from the queues."""
         for line in self._lines:
             if taker in line:
                 line.remove(taker)
@@ -95,5 +96,5 @@ class Turns:
         try:
             taker.take()
         except Exception:
-            self._log.failure("a connection failed over what came in")
+            self._log.failure("a connection failed while processing received data")
             taker.drop()

@@ -1,1 +1,1 @@
-"""The OpenAPI document and the page made from it."""
+"""OpenAPI document and the page made from it."""

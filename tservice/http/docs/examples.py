@@ -1,4 +1,4 @@
-"""A body for each operation that takes one; the tests send every one of them."""
+"""Example body for each operation that accepts one; the tests send every one of them."""
 
 from __future__ import annotations
 
@@ -126,4 +126,6 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "PUT /api/cases/order": {"order": ["parser"]},
     }
 )  # fmt: skip
-"""Bodies by L{tservice.http.reach.name_of}; ids, names and folders stand for the caller's own."""
+"""Bodies by L{tservice.http.reach.name_of}; ids, names and folders are placeholders for the
+caller's.
+"""

@@ -1,4 +1,4 @@
-"""What an answer leads to: links of the OpenAPI document, for clients and for tests that walk."""
+"""Links of the OpenAPI document between operations, for clients and for tests that follow them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tservice.http.reach import name_of
 
 @frozen
 class Way:
-    """From a part of an answer to the operations below a path.
+    """Link from a part of a response to the operations below a path.
 
     @ivar value: a JSON pointer into the payload of the envelope.
-    @ivar path: what they begin with; its last parameter gets the value.
+    @ivar path: the prefix of their paths; its last parameter gets the value.
     """
 
     value: str
@@ -41,13 +41,13 @@ WAYS: Mapping[str, Way] = MappingProxyType(
         "GET /api/approvals": Way("approvals/0/id", "/api/approvals/{item}"),
     }
 )
-"""By what makes or lists something, the way to what can be done with it."""
+"""Links by the operation that creates or lists an object."""
 
 
 def links(
     operation: Operation, table: Iterable[Operation], names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The links of its success.
+    """Return the links of an operation's success response.
 
     @param names: the C{operationId} of each operation, by L{name_of}.
     """

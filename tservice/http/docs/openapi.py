@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the operations table (protocol-openapi)."""
+"""OpenAPI 3.1 document of the operations table (protocol-openapi)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tservice.http.routing import ANY
 Schema = dict[str, Any]
 
 EVENTS = "text/event-stream"
-"""Of a stream that does not say what it is."""
+"""Default media type of a stream."""
 
 BYTES = "application/octet-stream"
-"""Of a stream of a file's bytes."""
+"""Media type of a stream of a file's bytes."""
 
 PARTIAL: Schema = {
     "206": {"description": "The range that was asked for"},
@@ -74,10 +74,10 @@ _BARE: Mapping[int, str] = {
     502: "The other server does not answer: bare text",
     503: "Too many streams: bare text, with Retry-After",
 }
-"""Answers of the gate, which are never envelopes (protocol-errors)."""
+"""Responses of the gate, which are never envelopes (protocol-errors)."""
 
 TARGET_TOO_LONG: Schema = {"414": {"description": "A request line beyond 16 KiB: no body"}}
-"""What anything may answer whose address holds words of the caller's (protocol-errors)."""
+"""Response of any route whose address contains text from the caller (protocol-errors)."""
 
 _KEYWORDS = {
     "ge": "minimum",
@@ -85,14 +85,14 @@ _KEYWORDS = {
     "le": "maximum",
     "lt": "exclusiveMaximum",
 }
-"""Bounds that pydantic writes by its own names where a validator stands before them."""
+"""Names that pydantic uses for limits of fields with a preceding validator."""
 
 
 def document(operations: Sequence[Operation], version: str, base: str = "") -> Schema:
-    """The whole document.
+    """Return the complete document.
 
-    @param version: of the program.
-    @param base: the path that a reverse proxy put the service at.
+    @param version: the program's version.
+    @param base: the path under which a reverse proxy serves the service.
     """
     schemas = _Schemas(operations)
     names = {name_of(each): operation_id(each.method, each.path) for each in operations}
@@ -129,7 +129,9 @@ def document(operations: Sequence[Operation], version: str, base: str = "") -> S
 
 
 def _needed(schema: Any, shared: Mapping[str, Schema]) -> list[str]:
-    """The shared schemas that C{schema} leads to, in their order: those of queries are inlined."""
+    """Return the shared schemas that C{schema} refers to, in their order; schemas of queries are
+    inlined.
+    """
     found: set[str] = set()
     ahead = _named(schema)
     while ahead:
@@ -148,7 +150,7 @@ def _named(value: Any) -> set[str]:
 
 
 def _spelled(value: Any) -> Any:
-    """The same, with every bound by its name in JSON Schema."""
+    """Return C{value} with every limit under its JSON Schema name."""
     if isinstance(value, Mapping):
         return {
             _KEYWORDS.get(key, key) if isinstance(inner, int | float) else key: _spelled(inner)
@@ -158,7 +160,7 @@ def _spelled(value: Any) -> Any:
 
 
 class _Schemas:
-    """The JSON schema of every model in the table, each shared one once."""
+    """JSON schemas of every model in the table; each shared schema is defined once."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
         self._adapters: dict[tuple[str, Any], TypeAdapter[Any]] = {}
@@ -178,11 +180,11 @@ class _Schemas:
         self.shared: Schema = shared.get("$defs", {})
 
     def of(self, kind: str, model: Any) -> Schema:
-        """The schema of a body, query or answer."""
+        """Return the schema of a body, query or response."""
         return self._found[kind, model]
 
     def properties(self, model: type[BaseModel]) -> tuple[Mapping[str, Schema], Sequence[str]]:
-        """A query model's parameters, and which of them are required."""
+        """Return a query model's parameters, and the names of the required ones."""
         schema = self._resolve(self.of("query", model))
         return schema.get("properties", {}), schema.get("required", ())
 
@@ -228,7 +230,7 @@ def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
 
 
 def _of_tokens(operation: Operation) -> Schema:
-    """Why a token may call it, or none may."""
+    """Return the reason why tokens may or may not call the operation."""
     reach = REACH.get(name_of(operation))
     if reach is None:
         return {}
@@ -237,7 +239,7 @@ def _of_tokens(operation: Operation) -> Schema:
 
 
 def operation_id(method: str, path: str) -> str:
-    """A name for client generators.
+    """Return a name for client generators.
 
     >>> operation_id("GET", "/api/sessions/{id}/git-status")
     'getSessionsIdGitStatus'
@@ -247,7 +249,9 @@ def operation_id(method: str, path: str) -> str:
 
 
 def _security(operation: Operation) -> list[Schema]:
-    """Who may call it, and the scope that a token needs (OpenAPI 3.1 lists roles so)."""
+    """Return the permitted kinds of authentication, with the scope that a token needs (OpenAPI 3.1
+    lists roles this way).
+    """
     access, scope = operation.access, operation.scope
     if access in (Access.PUBLIC, Access.CAPABILITY):
         return []
@@ -306,7 +310,7 @@ def _envelope(operation: Operation, schemas: _Schemas) -> Schema:
 
 
 def implied(operation: Operation) -> frozenset[ErrorCode]:
-    """The codes that an operation may answer by what it is, and those it names itself."""
+    """Return the error codes that the operation's properties imply, and those that it names."""
     codes = {ErrorCode.INTERNAL_ERROR, *operation.errors}
     if operation.body is not None or operation.bodiless or operation.query is not None:
         codes.add(ErrorCode.INVALID_INPUT)

@@ -1,6 +1,6 @@
 """C{/api/openapi.json} and C{/api/docs}: the document, and a page made from it.
 
-The page holds no script and asks nobody else for anything.
+The page holds no script and makes no requests to other hosts.
 """
 
 from __future__ import annotations
@@ -42,40 +42,42 @@ td:first-child { overflow-wrap: normal; }
 
 @frozen(kw_only=True)
 class Made:
-    """The document and its page."""
+    """Generated document and its page."""
 
     json: bytes
     page: bytes
 
 
 class ApiDocs:
-    """The document of a table that it is itself part of."""
+    """Document of an operations table that includes its own routes."""
 
     def __init__(self, version: str, threads: IThreads, base: str = "") -> None:
-        """
-        @param threads: where the document is made, which takes some hundred milliseconds.
-        @param base: the path that a reverse proxy put the service at.
+        """@param threads: runs the generation of the document, which takes some hundred
+            milliseconds.
+        @param base: the path under which a reverse proxy serves the service.
         """
         self._version, self._threads, self._base = version, threads, base
         self._operations: Sequence[Operation] = ()
         self._made: Flight[Made] | None = None
 
     def cover(self, operations: Sequence[Operation]) -> None:
-        """Describe this table; the document is made when it is first asked for."""
+        """Set the table to describe; the document is generated on the first request."""
         self._operations, self._made = tuple(operations), None
 
     async def openapi(self, call: Call) -> object:
-        """The OpenAPI 3.1 document."""
+        """Serve the OpenAPI 3.1 document."""
         made = await self._make()
         return Reply(content=made.json, headers=ASK_AGAIN)
 
     async def page(self, call: Call) -> object:
-        """The same for people."""
+        """Serve the document as a page."""
         made = await self._make()
         return Reply(content=made.page, content_type="text/html; charset=utf-8", headers=ASK_AGAIN)
 
     async def _make(self) -> Made:
-        """Once, whoever asks meanwhile; where that was refused, whoever asks next tries again."""
+        """Generate the document once; concurrent requests share the work, and a failure is retried
+        by the next request.
+        """
         made = self._made = self._made or Flight(self._in_thread())
         try:
             return await made.join()
@@ -90,11 +92,11 @@ class ApiDocs:
         return made
 
     async def stylesheet(self, call: Call) -> object:
-        """How the page looks."""
+        """Serve the page's stylesheet."""
         return Reply(content=STYLESHEET, content_type="text/css; charset=utf-8", headers=ASK_AGAIN)
 
     def operations(self) -> list[Operation]:
-        """The routes, for the table."""
+        """Return the routes for the table."""
         return [
             _operation("/api/openapi.json", self.openapi, "This document", "application/json"),
             _operation("/api/docs", self.page, "This document as a page", "text/html"),
@@ -116,10 +118,10 @@ def _operation(path: str, handler: Any, summary: str, media_type: str) -> Operat
 
 
 def make(operations: Sequence[Operation], version: str, base: str) -> Made:
-    """The document of these operations, and its page."""
+    """Generate the document of these operations, and its page."""
     found = document(operations, version, base)
     shown: list[bytes | Failure] = []
-    # Nothing in it waits for anything, so it is done by the time that this returns.
+    # Rendering is synchronous, so the page is complete when this returns.
     flattenString(None, page(found)).addBoth(shown.append)
     if isinstance(shown[0], Failure):
         shown[0].raiseException()
@@ -127,7 +129,7 @@ def make(operations: Sequence[Operation], version: str, base: str) -> Made:
 
 
 def page(found: Schema) -> Tag:
-    """The page of an OpenAPI document."""
+    """Return the page of an OpenAPI document."""
     info = found["info"]
     sections = [_section(tag["name"], found) for tag in found["tags"]]
     return tags.html(
@@ -204,7 +206,7 @@ def _answer(operation: Schema) -> Iterator[Tag]:
 
 
 def _named(schema: Schema) -> Iterator[Any]:
-    """A link to a shared schema, or the schema itself."""
+    """Yield a link to a shared schema, or the schema itself."""
     name = schema.get("$ref", "").rpartition("/")[2]
     yield tags.a(name, href=f"#{name}") if name else tags.code(_compact(schema))
 

@@ -1,4 +1,4 @@
-"""What the operations of each tag are about."""
+"""Descriptions of the operations' tags."""
 
 from __future__ import annotations
 

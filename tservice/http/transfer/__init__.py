@@ -1,1 +1,1 @@
-"""Bodies that are never held whole: what comes in, and what goes out."""
+"""Request and response bodies that are streamed, never held completely."""

@@ -1,4 +1,4 @@
-"""A request body that its handler reads while it arrives."""
+"""Request body that its handler reads while it arrives."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from twisted.internet.defer import CancelledError, Deferred
 from tservice.core.errors import ServiceError
 
 HELD = 256 * 1024
-"""Bytes that wait for the handler before the sender is told to wait; one read of the transport more
-may be on its way."""
+"""Unread bytes at which the sender is paused; one more read of the transport may follow."""
 
 
 def _nothing() -> None:
-    """There is nobody to tell."""
+    """Do nothing: the default for a body without a sender to pause."""
 
 
 class Incoming:
-    """What has come of a body and was not read yet; at most L{HELD} and a little.
+    """Received and unread part of a body; at most L{HELD} and one read of the transport.
 
-    @ivar complete: nothing more comes: it is all here, or broke off.
-    @ivar thrown: nobody wants what still comes.
+    @ivar complete: true if no more data follows: the body is complete, or broke off.
+    @ivar thrown: true if the rest is discarded.
     """
 
     def __init__(
@@ -31,8 +30,7 @@ class Incoming:
         go_on: Callable[[], None] = _nothing,
         complete: bool = True,
     ) -> None:
-        """
-        @param hold: has the sender wait; C{go_on}: no longer.
+        """@param hold: pauses the sender; C{go_on} resumes it.
         @param complete: the body is empty.
         """
         self.complete = complete
@@ -45,10 +43,10 @@ class Incoming:
         self._waiting: Deferred[None] | None = None
 
     async def read(self) -> bytes:
-        """All that is here, once something is; nothing at the body's end.
+        """Return the available data, waiting for some; empty at the body's end.
 
         @raise ServiceError: 413: it is too large.
-        @raise CancelledError: the sender has left.
+        @raise CancelledError: the sender has disconnected.
         """
         while not (self._pieces or self.complete):
             await self._next()
@@ -61,17 +59,17 @@ class Incoming:
         return data
 
     async def drain(self) -> None:
-        """Wait for the body's end, and throw away what still comes."""
+        """Wait for the body's end, and discard the rest."""
         self.thrown = True
         self._pieces.clear()
         self._release()
         while not self.complete:
             await self._next()
 
-    # -- told by the request
+    # -- called by the request
 
     def feed(self, data: bytes) -> None:
-        """More of it is here."""
+        """Add received data."""
         if self.complete or self.thrown:
             return
         self._pieces.append(data)
@@ -82,21 +80,21 @@ class Incoming:
         self._wake()
 
     def end(self) -> None:
-        """All of it is here."""
+        """Mark the body as complete."""
         self.complete = True
         self._wake()
 
     def refuse(self, error: ServiceError) -> None:
-        """Give up on it: whoever reads hears why."""
+        """Refuse the body: readers get C{error}."""
         self._break(error)
 
     def lose(self) -> None:
-        """The sender has left."""
+        """Handle a disconnect of the sender."""
         if not self.complete:
             self.complete = True
             self._break(CancelledError())
 
-    # -- inside
+    # -- internals
 
     def _break(self, error: BaseException) -> None:
         if self._fault is None:

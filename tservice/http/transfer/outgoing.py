@@ -1,4 +1,4 @@
-"""An answer that is written as fast as its reader takes it, and no faster."""
+"""Response that is written at its client's pace."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from zope.interface import implementer
 from tservice.core.timers import cancel
 
 STALLED_SECONDS = 120.0
-"""For how long a reader may take nothing before it is cut off."""
+"""Seconds without progress after which a client is disconnected."""
 
 
 @implementer(IPushProducer)
 class Outgoing:
-    """The answer to one request of an operation that streams.
+    """Response to one request of an operation that streams.
 
-    @ivar head_only: only its head is asked for (C{HEAD}).
+    @ivar head_only: true if only the headers are requested (C{HEAD}).
     """
 
     def __init__(self, request: Any, still: Callable[[], bool] = lambda: True) -> None:
-        """
-        @param request: a L{tservice.http.request.Request}.
-        @param still: whether its reader may have more; asked before each piece.
+        """@param request: a L{tservice.http.request.Request}.
+        @param still: returns whether the client may receive more; called before each piece.
         """
         self._request, self._still = request, still
         self._clock = request.site.reactor
@@ -35,20 +34,20 @@ class Outgoing:
         self._over = False
 
     def begin(self, status: int, headers: Mapping[str, str]) -> None:
-        """Write the head."""
+        """Write the status and headers."""
         self._request.setResponseCode(status)
         for name, value in headers.items():
             self._request.responseHeaders.setRawHeaders(name, [value])
         self._request.write(b"")
         if not self._request.gone:
             self._request.registerProducer(self, True)
-            # Over HTTP/2 a connection that ends tells its requests alone.
+            # Over HTTP/2 the end of a connection is only reported to its requests.
             self._request.notifyFinish().addErrback(lambda _: self.stopProducing())
 
     async def write(self, data: bytes) -> None:
-        """Send C{data}; returns once more may be sent.
+        """Send C{data}; return once more may be sent.
 
-        @raise CancelledError: the reader has left, or was cut off.
+        @raise CancelledError: the client has left, or was disconnected.
         """
         if not self._still():
             self.cut()
@@ -61,20 +60,20 @@ class Outgoing:
                 raise CancelledError
 
     def cut(self) -> None:
-        """End the connection, so that the reader sees that there was more to come."""
+        """Abort the connection, so that the client sees that the response is incomplete."""
         self._over = True
         if not self._request.gone:
             self._request.abort()
         self.resumeProducing()
 
     def close(self) -> None:
-        """No more comes; called whatever happened."""
+        """End the response; called in every case."""
         self._stop_timer()
         self._over = True
         if self._request.producer is self and not self._request.gone:
             self._request.unregisterProducer()
 
-    # -- told by the transport
+    # -- called by the transport
 
     def pauseProducing(self) -> None:
         if self._open is None:

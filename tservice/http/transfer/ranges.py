@@ -1,4 +1,4 @@
-"""Byte ranges and validators of a file that is served (RFC 9110, sections 13 and 14; pure)."""
+"""Byte ranges and validators of a served file (RFC 9110, sections 13 and 14; pure)."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ _RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNOREC
 
 @frozen
 class Part:
-    """Bytes of a file from C{start}, C{length} of them."""
+    """Range of a file: C{length} bytes from C{start}."""
 
     start: int
     length: int
 
     def content_range(self, size: int) -> str:
-        """The header of a 206."""
+        """Return the C{Content-Range} header of a 206."""
         return f"bytes {self.start}-{self.start + self.length - 1}/{size}"
 
 
 class Unsatisfiable(ValueError):
-    """A range that begins behind the file's end: 416."""
+    """Error of a range that begins after the file's end: 416."""
 
 
 def part_of(header: str | None, size: int) -> Part | None:
-    """The one range that is asked for; C{None}: all of it.
+    """Return the single requested range; C{None}: the whole file.
 
-    What is no single range of bytes is passed over, as a server may.
+    Anything but a single range of bytes is ignored, as a server may.
 
     @raise Unsatisfiable: nothing of the file is in it.
     """
@@ -50,7 +50,7 @@ def part_of(header: str | None, size: int) -> Part | None:
 
 
 def names_tag(header: str | None, tag: str) -> bool:
-    """Whether an C{If-None-Match} has C{tag}, or stands for whatever there is."""
+    """Return whether an C{If-None-Match} header contains C{tag}, or is C{*}."""
     if header is None:
         return False
     tags = [each.strip().removeprefix("W/") for each in header.split(",")]
@@ -58,5 +58,5 @@ def names_tag(header: str | None, tag: str) -> bool:
 
 
 def may_be_partial(if_range: str | None, tag: str) -> bool:
-    """Whether a part is of use to whoever has the one that C{If-Range} names."""
+    """Return whether a range is useful to a client that has the version named by C{If-Range}."""
     return if_range is None or if_range.strip() == tag

@@ -1,7 +1,7 @@
-"""One WebSocket: sending with back-pressure, liveness, closing.
+"""WebSocket connection: sending with back-pressure, liveness, closing.
 
-Autobahn parses what comes in and speaks the handshakes.  What goes out is written here, past
-its logging and per-socket compression: a frame is then one C{transport.write}.
+Autobahn parses incoming data and performs the handshakes.  Outgoing data is written here, without
+Autobahn's logging and per-socket compression: each frame is one C{transport.write}.
 """
 
 from __future__ import annotations
@@ -28,29 +28,32 @@ from tservice.http.websockets.frames import SocketMessage
 
 PING_SECONDS = 30
 PONG_SECONDS = 10
-"""A ping this often; dropped when nothing was heard for so long after it (protocol-websocket)."""
+"""Interval of pings in seconds; the socket is dropped when nothing is received for that time
+afterwards (protocol-websocket).
+"""
 
 CLOSE_SECONDS = 5
-"""How long the peer may take to answer a close."""
+"""Seconds in which the peer must answer a close."""
 
 LINGER_BYTES = 16 * 1024 * 1024
-"""What it may send on meanwhile: it is thrown away, for a connection that ends with bytes unread is
-reset, and the peer may lose the close that is on its way to it."""
+"""Bytes that the peer may send until then: they are discarded.  A connection that ends with unread
+bytes is reset, and the peer may lose the close that is on its way to it.
+"""
 
 MAX_BUFFERED = 16 * 1024 * 1024
-"""Unsent bytes at which the socket is cut: its handler ignores back-pressure.
+"""Unsent bytes at which the socket is aborted: its handler ignores back-pressure.
 
-One message may be longer than this; it is what waits before it that counts.
+One message may be longer than this; only the bytes queued before it count.
 """
 
 TRANSPORT_BUFFER = 65536
-"""What Twisted's transports hold before they say so."""
+"""Buffered bytes at which Twisted's transports report back-pressure."""
 
 GOING_AWAY, UNSUPPORTED, ABNORMAL, NO_CODE, INTERNAL = 1001, 1003, 1006, 1005, 1011
 
 
 class ISocket(Interface):
-    """What a handler can do with its socket.  All of it is a no-op once it is closed."""
+    """Operations of a handler on its socket.  Each is a no-op once the socket is closed."""
 
     buffered: int = Attribute(
         "bytes not yet handed to the system: 0 while the peer reads, else true within 64 KiB"
@@ -67,57 +70,58 @@ class ISocket(Interface):
         """Send a binary message."""
 
     def hold() -> None:
-        """Read no more from the peer until L{release}; what was read already still comes."""
+        """Stop reading from the peer until L{release}; data that was already read is still
+        delivered.
+        """
 
     def release() -> None:
-        """Read on."""
+        """Continue reading."""
 
     def close(code: int = 1000, reason: str = "") -> None:
-        """Send what waits, then close."""
+        """Send the queued data, then close."""
 
 
 class ISocketHandler(Interface):
-    """What an operation of C{Style.WEBSOCKET} returns; one for each socket.
+    """Result of an operation of C{Style.WEBSOCKET}, one for each socket.
 
-    An exception from any of these is logged and closes the socket with 1011.
+    An exception from any of these methods is logged and closes the socket with 1011.
     """
 
     def opened(socket: ISocket) -> None:
-        """The socket is there."""
+        """Handle the open socket."""
 
     def text(data: str) -> None:
-        """A text message came in."""
+        """Handle a text message."""
 
     def binary(data: bytes) -> None:
-        """A binary message came in."""
+        """Handle a binary message."""
 
     def paused() -> None:
-        """The peer reads slower than it is sent to: hold back until L{resumed}."""
+        """Stop sending until L{resumed}: the peer reads more slowly than data is sent."""
 
     def resumed() -> None:
-        """Everything was handed to the system; send on."""
+        """Continue sending: all data was passed to the system."""
 
     def closed(code: int) -> None:
-        """The socket is gone; called once, and last.
+        """Handle the end of the socket; called once, and last.
 
         @param code: the close code, 1005 for none, 1006 for a lost connection.
         """
 
 
 MAX_PARTS = 1024
-"""Fragments of a message from a client."""
+"""Limit on the fragments of a client's message."""
 
 
 STEP_BYTES = 2048
-"""Of what a frame holds once it is unpacked, and of a whole message, that cost as much as a small
-frame."""
+"""Bytes of a decompressed frame, or of a whole message, that cost as much as a small frame."""
 
 
 @define
 class Traffic:
-    """Bytes of all sockets, on the wire: compressed, with their frames' heads.
+    """Bytes of all sockets on the wire: compressed, with frame headers.
 
-    @ivar sent: handed to the transport or waiting for it.
+    @ivar sent: passed to the transport or queued for it.
     """
 
     sent: int = 0
@@ -126,9 +130,9 @@ class Traffic:
 
 @implementer(ISocket, IPushProducer)
 class Socket(WebSocketServerProtocol):
-    """An Autobahn protocol that belongs to a handler.
+    """Autobahn protocol that belongs to a handler.
 
-    @ivar extra_headers: sent with the answer to the handshake.
+    @ivar extra_headers: headers of the handshake response.
     """
 
     _tell = Logger()
@@ -149,9 +153,7 @@ class Socket(WebSocketServerProtocol):
         turns: Turns,
         bounds: SocketBounds = ANY_MESSAGE,
     ) -> None:
-        """
-        @param turns: whose bytes are taken in next, of all sockets'.
-        """
+        """@param turns: scheduler of all sockets whose bytes wait."""
         super().__init__()
         self._turns = turns
         self._bounds = bounds
@@ -172,7 +174,7 @@ class Socket(WebSocketServerProtocol):
         self._farewell: Farewell | None = None
         self._timer: IDelayedCall | None = None
 
-    # What the handler calls
+    # Called by the handler
 
     @property
     def writable(self) -> bool:
@@ -186,7 +188,7 @@ class Socket(WebSocketServerProtocol):
         if self.state != self.STATE_OPEN:
             return
         if self._full and self.buffered > MAX_BUFFERED:
-            self._cut("its handler sent on while it did not read")
+            self._cut("its handler ignored back-pressure while the peer did not read")
             return
         data = message.wire(self._deflate)
         self._traffic.sent += len(data)
@@ -229,10 +231,10 @@ class Socket(WebSocketServerProtocol):
         if at_once:
             write_at_once(self.transport, self.transport, data)
         else:
-            # The acknowledgement of a key: often its echo is next, and takes it along.
+            # The acknowledgement of a key press: its echo often follows and is sent with it.
             self.transport.write(data)
 
-    # What the transport calls
+    # Called by the transport
 
     def pauseProducing(self) -> None:
         self._full = True
@@ -255,13 +257,13 @@ class Socket(WebSocketServerProtocol):
     def dataReceived(self, data: bytes) -> None:
         self._heard = True
         self._traffic.received += len(data)
-        # TLS brings more after the end: the base class would keep it.
+        # TLS delivers data after the end, which the base class would keep.
         if self.state != self.STATE_CLOSED:
-            # As the base class, less the arguments of a log line that nobody reads.
+            # Same as the base class, without formatting the arguments of an unused log line.
             self._dataReceived(data)
 
     def consumeData(self) -> None:
-        # As the base class, less what others would have to wait for.
+        # Same as the base class, but yields to other connections.
         if self.state == self.STATE_CONNECTING:
             super().consumeData()
             return
@@ -273,7 +275,7 @@ class Socket(WebSocketServerProtocol):
             self._wait()
 
     def take(self) -> None:
-        """Take in a share of what came; the transport waits for the rest."""
+        """Process a share of the received bytes; the transport is paused for the rest."""
         waited, self._waits = self._waits, False
         more = self._take_share()
         if self.state == self.STATE_CLOSING:
@@ -284,7 +286,7 @@ class Socket(WebSocketServerProtocol):
             self._read_on()
 
     def drop(self) -> None:
-        """Cut the connection."""
+        """Abort the connection."""
         self.transport.abortConnection()
 
     def _wait(self, *, again: bool = False) -> None:
@@ -293,7 +295,7 @@ class Socket(WebSocketServerProtocol):
         self.transport.pauseProducing()
 
     def _take_share(self) -> bool:
-        """Whether there is more."""
+        """Process a share of the received bytes; return whether there is more."""
         spent = 0
         while spent < SHARE and self.state == self.STATE_OPEN:
             self._cost = 1
@@ -305,9 +307,9 @@ class Socket(WebSocketServerProtocol):
         return self.writable
 
     def _hear_out(self) -> None:
-        """Have the peer answer our close; whatever else it sends is of no use, and may cost little.
+        """Wait for the peer's close; discard everything else at low cost.
 
-        The base class would parse all of it, and keep what stands behind some faults.
+        The base class would parse all of it, and keep the data that follows some faults.
         """
         data, self.data = self.data, b""
         if self._farewell is None:
@@ -318,9 +320,9 @@ class Socket(WebSocketServerProtocol):
             self.wasClean = True
             self.dropConnection()
         elif self._farewell.size > LINGER_BYTES:
-            self._cut("it sent on after the close")
+            self._cut("it continued to send after the close")
 
-    # What Autobahn calls
+    # Called by Autobahn
 
     def connectionMade(self) -> None:
         super().connectionMade()
@@ -328,7 +330,7 @@ class Socket(WebSocketServerProtocol):
             self.perMessageCompressionAccept = _never
 
     def onConnect(self, request: Any) -> Any:
-        # A browser that asked for a subprotocol hangs up when none is named.
+        # A browser that asked for a subprotocol disconnects if the response names none.
         return next(iter(request.protocols), None), self.extra_headers
 
     def onOpen(self) -> None:
@@ -344,7 +346,7 @@ class Socket(WebSocketServerProtocol):
     def onMessageFrameBegin(self, length: int) -> None:
         self._parts += 1
         if self._parts == MAX_PARTS + 1:
-            # Parts are kept until the last one, and empty ones add no bytes.
+            # Fragments are kept until the last one, and empty ones add no bytes.
             self._fail_connection(TOO_BIG, f"a message of more than {MAX_PARTS} fragments")
         self._size += length
         if self._size > self._bounds.message:
@@ -366,20 +368,20 @@ class Socket(WebSocketServerProtocol):
             self._safely(self._handler.text, payload.decode())
 
     def _fail_connection(self, *args: Any, **kwargs: Any) -> None:
-        # The base class finds some faults twice, and drops the connection at the second: our close
-        # could be lost on its way.
+        # The base class reports some faults twice, and drops the connection at the second: the
+        # close frame could be lost.
         if self.state == self.STATE_OPEN:
             super()._fail_connection(*args, **kwargs)
 
     def sendCloseFrame(self, *args: Any, **kwargs: Any) -> None:
-        # Every close passes here, Autobahn's own for broken frames included.
+        # Every close uses this method, including Autobahn's for invalid frames.
         if self.state == self.STATE_OPEN:
             self._rest(CLOSE_SECONDS, self._cut, "it did not answer the close")
             self.release()
         super().sendCloseFrame(*args, **kwargs)
 
     def onClose(self, wasClean: bool, code: int | None, reason: str | None) -> None:
-        """The connection is over."""
+        """Handle the end of the connection."""
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         super().connectionLost(reason)
@@ -412,19 +414,19 @@ class Socket(WebSocketServerProtocol):
         self._rest(PONG_SECONDS, self._judge)
 
     def _judge(self) -> None:
-        # Anything heard is a sign of life, and so is a full buffer that went out: a pong
-        # stands in line behind it on a slow link.  Who is not read cannot be heard.
+        # Any received data is a sign of life, and so is a full buffer that was sent: on a slow
+        # link the pong is queued after it.  A socket that is not read cannot be checked.
         if self._heard or self._held:
             self._rest(PING_SECONDS - PONG_SECONDS, self._ping)
         else:
             self._cut("it did not answer the ping")
 
     def _cut(self, why: str) -> None:
-        self._tell.debug("cutting a socket: {why}", why=why)
+        self._tell.debug("aborting a WebSocket: {why}", why=why)
         self.stopProducing()
         self.wasNotCleanReason = why
         if self.state == self.STATE_CLOSED:
-            # It closes once all is taken: of a peer that reads nothing, never.
+            # A clean close waits for the peer to read everything, which may never happen.
             self.transport.abortConnection()
         else:
             self.dropConnection(abort=True)
@@ -438,4 +440,4 @@ class Socket(WebSocketServerProtocol):
 
 
 def _never(offers: object) -> None:
-    """Take no compression."""
+    """Accept no compression."""

@@ -1,32 +1,33 @@
-"""What still comes in once we have begun to close a WebSocket: only the peer's close matters."""
+"""Parsing of incoming data after the service has sent its close: only the peer's close matters."""
 
 from __future__ import annotations
 
 FRAMES = 1000
-"""Heads of frames that are looked at, of some microseconds each; beyond them none is."""
+"""Limit on the frame headers that are parsed, at some microseconds each; later frames are ignored.
+"""
 
 _CLOSE = 8
 _LONGEST_CLOSE = 125
 _MORE = {126: 2, 127: 8}
-"""Bytes of a length that does not fit into a head's second byte."""
+"""Bytes of a length that does not fit into a header's second byte."""
 
 
 class Farewell:
-    """Looks for the peer's close frame in what was under way when ours left, and passes over the
-    rest unread.
+    """Finds the peer's close frame in data that was in transit when the service closed, and skips
+    the rest unread.
 
-    @ivar size: bytes that were passed over.
+    @ivar size: number of skipped bytes.
     """
 
     def __init__(self, rest: int) -> None:
-        """@param rest: bytes to come of the frame that was being read."""
+        """@param rest: remaining bytes of the frame that was being read."""
         self._rest = rest
         self._head = b""
         self._frames = FRAMES
         self.size = 0
 
     def finds_close(self, data: bytes) -> bool:
-        """Whether the close ends in C{data}, which comes next."""
+        """Return whether the close frame ends in C{data}, the next bytes."""
         self.size += len(data)
         if not self._frames:
             return False
@@ -41,9 +42,10 @@ class Farewell:
 
 
 def _frame(data: bytes, at: int) -> tuple[bool, int] | None:
-    """Whether the frame at C{at} is a close, and where the next one begins (RFC 6455, section 5.2).
+    """Return whether the frame at C{at} is a close, and the start of the next one (RFC 6455,
+    section 5.2).
 
-    @return: C{None} unless its head, of a close the whole, is there.
+    @return: C{None} unless its header, or for a close the whole frame, is available.
     """
     if len(data) < at + 2:
         return None

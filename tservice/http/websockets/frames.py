@@ -6,13 +6,13 @@ import struct
 import zlib
 
 DEFLATE_FROM = 1024
-"""Bytes of payload from which compression is worth its time; echoes stay below it."""
+"""Payload size in bytes from which compression is worth its time; echoes stay below it."""
 
 _FIN_TEXT, _FIN_BINARY, _COMPRESSED = 0x81, 0x82, 0x40
 
 
 def framed(first: int, payload: bytes) -> bytes:
-    """One unmasked frame, as servers send them.
+    """Return an unmasked frame, as servers send them.
 
     @param first: the frame's first byte: FIN, reserved bits and opcode.
     """
@@ -25,28 +25,26 @@ def framed(first: int, payload: bytes) -> bytes:
 
 
 def deflated(payload: bytes) -> bytes:
-    """C{payload} as one message of permessage-deflate, without context of earlier ones.
+    """Return C{payload} as one message of permessage-deflate, without context of earlier ones.
 
-    A client that keeps its context between messages reads this all the same: nothing in it
-    refers back.  So the bytes can go to every socket that negotiated the extension.
+    A client that keeps its context between messages can read it, because it contains no
+    back-references.  Therefore the same bytes can go to every socket that negotiated the extension.
     """
     packer = zlib.compressobj(zlib.Z_BEST_SPEED, zlib.DEFLATED, -zlib.MAX_WBITS)
     return (packer.compress(payload) + packer.flush(zlib.Z_SYNC_FLUSH))[:-4]
 
 
 class SocketMessage:
-    """One message to send, to one socket or to many.
+    """Message to send to one or more sockets.
 
     @ivar payload: text in UTF-8, or bytes.
-    @ivar binary: whether it is a binary message.
+    @ivar binary: true for a binary message.
     """
 
     __slots__ = ("_deflated", "_first", "_plain", "binary", "payload")
 
     def __init__(self, payload: str | bytes) -> None:
-        """
-        @param payload: C{str} for a text message, C{bytes} for a binary one.
-        """
+        """@param payload: C{str} for a text message, C{bytes} for a binary one."""
         self.binary = isinstance(payload, bytes)
         self._first = _FIN_BINARY if self.binary else _FIN_TEXT
         self.payload = payload.encode() if isinstance(payload, str) else payload
@@ -54,9 +52,9 @@ class SocketMessage:
         self._deflated: bytes | None = None
 
     def wire(self, deflate: bool) -> bytes:
-        """The frame to write; made once, then shared.
+        """Return the frame to write; it is made once, then shared.
 
-        @param deflate: whether the socket negotiated permessage-deflate.
+        @param deflate: true if the socket negotiated permessage-deflate.
         """
         if deflate and len(self.payload) >= DEFLATE_FROM:
             return self._compressed()

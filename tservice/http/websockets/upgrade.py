@@ -1,8 +1,8 @@
-"""WebSockets of the operations table, spoken by Autobahn on a connection of our site.
+"""WebSockets of the operations table, implemented by Autobahn on a connection of the site.
 
-An operation of L{Style.WEBSOCKET} returns an L{ISocketHandler}.  The gate's refusals are HTTP
-answers without an upgrade; what the operation itself refuses is accepted and then closed with
-a code, so that a page can see why (protocol-websocket).
+An operation of L{Style.WEBSOCKET} returns an L{ISocketHandler}.  The gate refuses with HTTP
+responses, without an upgrade.  If the operation itself refuses, the socket is accepted and then
+closed with a code, so that a page can see the reason (protocol-websocket).
 """
 
 from __future__ import annotations
@@ -62,16 +62,18 @@ class CloseSocket(Exception):
 
 
 class SwitchedOff(ServiceError):
-    """A feature that is off: a 403 that names its setting, and on a WebSocket a close with 4004."""
+    """Error of a feature that is off: a 403 that names its setting, and on a WebSocket a close with
+    4004.
+    """
 
     def __init__(self, setting: str, reason: str) -> None:
-        """@param reason: of the close."""
+        """@param reason: the reason of the close."""
         super().__init__(ErrorCode.FORBIDDEN, f"the setting {setting} is off")
         self.reason = reason
 
 
 def closing(error: ServiceError) -> CloseSocket | None:
-    """The close that tells C{error}; C{None} for what is answered in HTTP, like a bad query."""
+    """Return the close for C{error}; C{None} if it is answered in HTTP, like a bad query."""
     if isinstance(error, SwitchedOff):
         return CloseSocket(NO_SUCH, error.reason)
     code = _CODES.get(error.code)
@@ -80,7 +82,7 @@ def closing(error: ServiceError) -> CloseSocket | None:
 
 @implementer(ISocketHandler)
 class _Closer:
-    """Closes as soon as the socket is open."""
+    """Handler that closes the socket as soon as it is open."""
 
     def __init__(self, close: CloseSocket) -> None:
         self._close = close
@@ -89,23 +91,23 @@ class _Closer:
         socket.close(self._close.code, self._close.reason)
 
     def text(self, data: str) -> None:
-        """The socket is closing."""
+        """Ignore the message, since the socket is closing."""
 
     def binary(self, data: bytes) -> None:
-        """The socket is closing."""
+        """Ignore the message, since the socket is closing."""
 
     def paused(self) -> None:
-        """Nothing is sent."""
+        """Do nothing, since nothing is sent."""
 
     def resumed(self) -> None:
-        """Nothing is sent."""
+        """Do nothing, since nothing is sent."""
 
     def closed(self, code: int) -> None:
-        """Nothing to let go of."""
+        """Do nothing, since there is nothing to release."""
 
 
 def _accept(offers: Iterable[object]) -> PerMessageDeflateOfferAccept | None:
-    """Take the first permessage-deflate offer whose window our shared frames fit in."""
+    """Accept the first permessage-deflate offer whose window fits the shared frames."""
     for offer in offers:
         if isinstance(offer, PerMessageDeflateOffer) and offer.request_max_window_bits in (0, 15):
             return PerMessageDeflateOfferAccept(
@@ -115,7 +117,7 @@ def _accept(offers: Iterable[object]) -> PerMessageDeflateOfferAccept | None:
 
 
 def _check(request: Request) -> None:
-    """Refuse what is no handshake, so that Autobahn only ever sees good ones.
+    """Refuse invalid handshakes, so that Autobahn only receives valid ones.
 
     @raise Refusal: 426, an envelope.
     """
@@ -140,9 +142,9 @@ def _check(request: Request) -> None:
 
 @implementer(IUpgrades)
 class WebSockets(Service):
-    """Every open socket.
+    """Registry of all open sockets.
 
-    @ivar traffic: what all of them have sent and received since the start.
+    @ivar traffic: bytes that all of them have sent and received since the start.
     """
 
     _log = Logger()
@@ -159,7 +161,7 @@ class WebSockets(Service):
             maxMessagePayloadSize=MAX_MESSAGE,
             maxFramePayloadSize=MAX_MESSAGE,
             failByDrop=False,
-            # These timers would run on the global reactor; Socket has its own.
+            # These timers would run on the global reactor; Socket uses its own timers.
             openHandshakeTimeout=0,
             closeHandshakeTimeout=0,
             perMessageCompressionAccept=_accept,
@@ -167,20 +169,20 @@ class WebSockets(Service):
 
     @property
     def count(self) -> int:
-        """How many sockets are open."""
+        """Number of open sockets."""
         return len(self._open)
 
     async def serve(self, call: Call) -> None:
-        """Upgrade, hand the socket to the operation, and stay until it is closed.
+        """Upgrade, pass the socket to the operation, and return when it is closed.
 
-        @raise Refusal: it is no WebSocket handshake.
+        @raise Refusal: it is not a WebSocket handshake.
         @raise ServiceError: a refusal that has no close code.
         """
         request = cast(Request, call.request)
         _check(request)
         try:
             handler = cast(ISocketHandler, await call.operation.handler(call))
-            call.again()  # from here on it is in the list of those that a lost right closes
+            call.again()  # from here on a lost right closes the socket
         except CloseSocket as close:
             handler = _Closer(close)
         except ServiceError as error:
@@ -206,7 +208,7 @@ class WebSockets(Service):
         socket.extra_headers = {"Set-Cookie": cookies} if cookies else {}
         self._open[socket] = identity
         request.upgrade(socket, _handshake(request))
-        # Ends by being cancelled: the request is over when the connection is.
+        # This wait ends by cancellation: the request ends with the connection.
         await Deferred()
 
     def _gone(self, socket: Socket) -> None:
@@ -216,7 +218,7 @@ class WebSockets(Service):
             self._emptied = None
 
     def drop(self, whose: Callable[[Identity], bool]) -> None:
-        """Close the sockets of those whose right to them is over."""
+        """Close the sockets of identities whose right to them has ended."""
         for socket, identity in tuple(self._open.items()):
             if identity is not None and whose(identity):
                 socket.close(NOT_YOURS, "signed out")
@@ -224,7 +226,7 @@ class WebSockets(Service):
     def stopService(self) -> Deferred[None]:
         """Close every socket with 1001.
 
-        @return: fires when all are gone; those that do not answer are cut after a while.
+        @return: fires when all are closed; sockets that do not answer are aborted after a while.
         """
         super().stopService()
         if not self._open:
@@ -243,14 +245,14 @@ def _closer(error: ServiceError) -> _Closer:
 
 
 def _words(request: Request, name: str) -> list[str]:
-    """The words of a header that is a list of them."""
+    """Return the words of a list header."""
     return [word.strip().lower() for word in ",".join(request.header_values(name)).split(",")]
 
 
 def _handshake(request: Request) -> bytes:
-    """A head with all that Autobahn needs to know: it wants to read one itself.
+    """Return a request head with everything that Autobahn needs, since it parses one itself.
 
-    L{_check} and the gate have judged the rest, and Autobahn takes lines apart in other places.
+    L{_check} and the gate have checked the rest, and Autobahn splits lines in other places.
     """
     lines = [
         "GET / HTTP/1.1",

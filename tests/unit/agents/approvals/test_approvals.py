@@ -212,7 +212,7 @@ class LostRightTests(ApprovalCase):
 
     def again(self) -> None:
         if self.lost:
-            raise ServiceError(ErrorCode.FORBIDDEN, "A right to this was lost meanwhile")
+            raise ServiceError(ErrorCode.FORBIDDEN, "Your permission was revoked")
 
     def answered(self, session: Session, action: str, **fields: Any) -> Any:
         answer = check_form(Action(action), **fields)

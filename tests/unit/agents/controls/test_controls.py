@@ -115,7 +115,7 @@ class ControlTests(AgentCase):
 
         def again() -> None:
             if lost:
-                raise ServiceError(ErrorCode.FORBIDDEN, "A right to this was lost meanwhile")
+                raise ServiceError(ErrorCode.FORBIDDEN, "Your permission was revoked")
 
         self.sessions.judge_senders(lambda who, session: not lost)
         for setting, value, screens, last in (

@@ -105,7 +105,7 @@ class UntakenTests(LargeCase):
         for path in ("/api/history", "/api/list"):
             unread = [self.ask(path), self.ask(path)]
             self.made = 0
-            text = "2 MiB of your answers wait to be taken; take them first"
+            text = "2 MiB of your responses are waiting to be read; read them first"
             self.assertEqual((429, "RATE_LIMITED", text), parse(self.ask(path).value()).error)
             self.assertEqual(0, self.made)
             self.take(unread[0])
@@ -119,7 +119,8 @@ class UntakenTests(LargeCase):
         for who in (ANN, ANN, BOB):
             self.assertTrue(self.ask(who=who).value().startswith(b"HTTP/1.1 200"))
         refused = parse(self.ask(who=CID).value())
-        self.assertEqual("3 MiB of answers wait to be taken; try again", refused.error[2])
+        text = "3 MiB of responses are waiting to be read; try again later"
+        self.assertEqual(text, refused.error[2])
         self.assertEqual("1", refused.headers["retry-after"])
 
     def test_what_is_small_is_always_answered(self) -> None:
