@@ -1,1 +1,1 @@
-"""Who may come in: passwords, cookie sessions, failure buckets."""
+"""Authentication: passwords, cookie sessions, failure counts."""

@@ -1,5 +1,6 @@
 """Accounts of multi-user mode: their record, and the rules that need nothing else
-(protocol-users)."""
+(protocol-users).
+"""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ LONGEST_PASSWORD = 1024
 MAX_ACCOUNTS = 1000
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
-"""Letters and digits that are not taken for each other."""
+"""Letters and digits that are not mistaken for each other."""
 
 _ONE_TIME_LENGTH = 20
 _ID_BYTES = 8
 
 
 class Role(StrEnum):
-    """What an account is for."""
+    """Role of an account."""
 
     ADMIN = "admin"
     USER = "user"
@@ -34,14 +35,15 @@ class Role(StrEnum):
 
 @frozen(kw_only=True)
 class Account:
-    """One user.
+    """User account.
 
     @ivar id: no other account has had it, and none will: its folder is called so.
     @ivar password_hash: argon2id, as a PHC string.
-    @ivar can_bypass_permissions: may start shells and agents that ask for no permission.
-    @ivar must_change_password: only the password's change is open to it.
+    @ivar can_bypass_permissions: true if it may start shells, and agents that ask for no
+        permission.
+    @ivar must_change_password: true if it may only change its password.
     @ivar created_at: Unix milliseconds.
-    @ivar os_user: the OS user that its panes run as; C{None}: the service's own.
+    @ivar os_user: the OS user that its panes run as; C{None}: the service's user.
     """
 
     username: str
@@ -56,11 +58,11 @@ class Account:
 
     @property
     def governs(self) -> bool:
-        """Whether it can do what only admins may."""
+        """True if it may do everything that only admins may."""
         return self.enabled and self.role is Role.ADMIN
 
     def gives_nothing_beyond(self, before: Account) -> bool:
-        """Whether nobody can do by this account what they could not do by it C{before}."""
+        """Return whether this account has no right that it did not have C{before}."""
         return (
             (self.password_hash, self.os_user) == (before.password_hash, before.os_user)
             and self.role in (before.role, Role.USER)
@@ -70,7 +72,7 @@ class Account:
         )
 
     def standing(self) -> Standing:
-        """What is known of it, whoever calls."""
+        """Return the account's rights, independent of the caller."""
         known = self.identity()
         return Standing(
             enabled=self.enabled,
@@ -80,7 +82,7 @@ class Account:
         )
 
     def identity(self) -> Identity:
-        """What the rest of the service knows of it."""
+        """Return the identity that the rest of the service uses."""
         return Identity(
             username=self.username,
             admin=self.role is Role.ADMIN,
@@ -91,7 +93,7 @@ class Account:
 
 
 def check_username(name: str) -> str:
-    """C{name}, when an account can have it.
+    """Return C{name} if an account can have it.
 
     @raise ServiceError: 400.
     """
@@ -101,7 +103,7 @@ def check_username(name: str) -> str:
 
 
 def check_password(word: str, field: str = "password") -> str:
-    """C{word}, when it can be a password.
+    """Return C{word} if it can be a password.
 
     @raise ServiceError: 400.
     """
@@ -116,7 +118,7 @@ def new_id(random: Callable[[int], bytes]) -> str:
 
 
 def one_time_password(random: Callable[[int], bytes]) -> str:
-    """A password that is shown once: about 98 bits, every letter equally likely."""
+    """Return a password that is shown once: about 98 bits, every letter equally likely."""
     letters: list[str] = []
     bound = 256 - 256 % len(_ALPHABET)
     while len(letters) < _ONE_TIME_LENGTH:

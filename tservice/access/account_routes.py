@@ -26,7 +26,7 @@ RoleName = Literal["admin", "user"]
 
 
 class UserBody(Body):
-    """What may be set on any account."""
+    """Fields that may be set on any account."""
 
     role: RoleName | None = None
     password: str | None = Field(None, max_length=LONGEST_PASSWORD)
@@ -113,7 +113,7 @@ class LoggedOutAnswer(Answer):
 
 
 def unhurried(handler: Handler) -> Handler:
-    """Answer 429 where a password was not looked at."""
+    """Wrap a handler to answer 429 if a password was not checked."""
 
     @wraps(handler)
     async def answer(call: Call) -> object:
@@ -128,7 +128,7 @@ def unhurried(handler: Handler) -> Handler:
 
 
 class AccountRoutes:
-    """Managing accounts, and one's own password."""
+    """Routes to manage accounts, and to change the caller's password."""
 
     def __init__(
         self, accounts: Accounts, cookies: CookieSessions, passwords: PasswordChecker
@@ -136,11 +136,11 @@ class AccountRoutes:
         self._accounts, self._cookies, self._passwords = accounts, cookies, passwords
 
     async def read(self, call: Call) -> object:
-        """Every account."""
+        """Return every account."""
         return UsersAnswer(users=[user_answer(account) for account in self._accounts.list()])
 
     async def create(self, call: Call) -> object:
-        """A new account."""
+        """Create an account."""
         body: NewUserBody = call.body
         account, once = await self._accounts.create(
             body.username,
@@ -176,12 +176,12 @@ class AccountRoutes:
         return OneTimeAnswer(one_time_password=once)
 
     async def log_out(self, call: Call) -> object:
-        """End everything that is open in an account's name, its tokens only when asked to."""
+        """End every session and stream of an account, and its tokens only on request."""
         revoked, tokens = self._accounts.log_out(call.path["name"], call.body.tokens)
         return LoggedOutAnswer(revoked=revoked, tokens=tokens)
 
     async def set_own(self, call: Call) -> object:
-        """Change the caller's password; every other session of theirs ends."""
+        """Change the caller's password; every other session of the caller ends."""
         body: PasswordBody = call.body
         name = call.identity.username
         found = await self._passwords.check(name, body.current_password, call.address)
@@ -199,7 +199,7 @@ class AccountRoutes:
         return Reply(content=PageKeyAnswer(key=opened.key), headers={"Set-Cookie": cookie})
 
     def operations(self) -> list[Operation]:
-        """The routes, for the table."""
+        """Return the routes for the table."""
         one = "/api/admin/users/{name}"
         return [
             _read("/api/admin/users", self.read, "Every user", UsersAnswer),
@@ -274,7 +274,7 @@ def _admin(
 
 
 def user_answer(account: Account) -> UserAnswer:
-    """An account as clients see it."""
+    """Return an account as clients see it."""
     return UserAnswer(
         username=account.username,
         role="admin" if account.role is Role.ADMIN else "user",

@@ -1,4 +1,4 @@
-"""The accounts of multi-user mode: who they are, and every change of them (protocol-users)."""
+"""Accounts of multi-user mode, and every change of them (protocol-users)."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from tservice.core.places.bounds import Standing
 from tservice.core.users.osuser import OsUsers
 
 Again = Callable[[], None]
-"""Judges whoever wants a change once more; raises what they are refused with."""
+"""Callable that reauthorizes the caller of a change; raises the refusal."""
 
 
 @frozen(kw_only=True)
 class AccountsDependencies:
-    """What the accounts live on.
+    """Services that the accounts depend on.
 
-    @ivar revoke: ends everything open in an account's name: cookies, sockets, streams.
+    @ivar revoke: ends all access in an account's name: cookies, sockets, streams.
     @ivar forget: ends the tokens of an account.
-    @ivar tokens_of: how many live tokens an account has.
-    @ivar os_users: judges the OS users that accounts name.
-    @ivar owns: whether sessions are left that belong to a name.
+    @ivar tokens_of: returns how many live tokens an account has.
+    @ivar os_users: checks the OS users that accounts name.
+    @ivar owns: returns whether sessions of an owner's name exist.
     """
 
     clock: IReactorTime
@@ -60,7 +60,7 @@ class AccountsDependencies:
 
 @frozen(kw_only=True)
 class Change:
-    """What an admin changes; C{None} leaves it, an empty C{os_user} takes it away."""
+    """Changes by an admin; C{None} keeps a value, an empty C{os_user} removes it."""
 
     role: Role | None = None
     password: str | None = None
@@ -71,10 +71,10 @@ class Change:
 
 @implementer(IAccounts)
 class Accounts:
-    """All of them, in memory; what gives a right is on the disk first.
+    """Registry of all accounts in memory; a change that grants a right is first written to disk.
 
-    What takes one away holds at once: where the disk does not take it, it is owed, and the 422
-    says that it holds.
+    A change that removes a right takes effect at once.  If the disk does not accept it, its write
+    is deferred, and the 422 says that the change is in effect.
     """
 
     def __init__(self, store: AccountStore, deps: AccountsDependencies) -> None:
@@ -83,12 +83,12 @@ class Accounts:
         self._ids = store.ids()
         self._seen: dict[str, bytes] = {}
 
-    # -- who is there (IAccounts)
+    # -- IAccounts
 
     async def check(self, username: str, password: str, place: str) -> Identity | None:
         """See L{IAccounts}.
 
-        @raise Crowded: too many checks of this place wait already.
+        @raise Crowded: too many checks from this address are waiting.
         """
         account = self._accounts.get(username)
         if account is not None and self._was_right(account, password):
@@ -109,7 +109,7 @@ class Accounts:
         return account.identity() if account is not None and account.enabled else None
 
     def standing(self, username: str) -> Standing | None:
-        """What is known of an account, enabled or not."""
+        """Return the rights of an account, enabled or not."""
         found = self._accounts.get(username)
         return None if found is None else found.standing()
 
@@ -119,24 +119,26 @@ class Accounts:
 
     def seal(self, username: str) -> bytes | None:
         account = self._accounts.get(username)
-        # Salted: the same password, set again, has another one.
+        # Salted: the same password gets another seal when it is set again.
         return None if account is None else hashlib.sha256(account.password_hash.encode()).digest()
 
     def known(self, username: str) -> bool:
         return username in self._accounts
 
     def counted(self, username: str) -> str | None:
-        """Also a name that nobody has: to count it not would tell that."""
+        """Return the name for counting failures, also for an unknown name: a difference would
+        reveal which names exist.
+        """
         return username if USERNAME.fullmatch(username) else None
 
     # -- for admins
 
     def list(self) -> Sequence[Account]:
-        """Every account, the oldest first."""
+        """Return every account, the oldest first."""
         return tuple(self._accounts.values())
 
     def get(self, username: str) -> Account:
-        """One account.
+        """Return an account.
 
         @raise ServiceError: 404 C{USER_NOT_FOUND}.
         """
@@ -155,13 +157,13 @@ class Accounts:
         os_user: str | None = None,
         again: Again = lambda: None,
     ) -> tuple[Account, str | None]:
-        """A new account.
+        """Create an account.
 
-        @param os_user: the OS user that its panes run as; empty or C{None}: the service's own.
+        @param os_user: the OS user that its panes run as; empty or C{None}: the service's user.
         @param again: as for L{change}.
-        @return: it, and its one-time password when none was given.
-        @raise ServiceError: 400, 409 (the name is taken, or owns sessions), 422 (too many, or no
-            OS user that panes can run as).
+        @return: the account, and its one-time password if none was given.
+        @raise ServiceError: 400, 409 (the name is taken, or owns sessions), 422 (too many accounts,
+            or no OS user that panes can run as).
         @raise Crowded: see L{Hasher.hash}.
         """
         self._judge_new(username)
@@ -185,9 +187,9 @@ class Accounts:
         return account, once
 
     def create_first(self, username: str, password: str | None) -> str | None:
-        """The first admin, made at the first start; nothing when there are accounts already.
+        """Create the first admin at the first start; do nothing when accounts exist.
 
-        @return: the one-time password, when none was given.
+        @return: the one-time password, if none was given.
         @raise ServiceError: 400: no account can have this name or password.
         """
         if self._accounts:
@@ -210,12 +212,12 @@ class Accounts:
         return once
 
     async def change(self, username: str, wanted: Change, again: Again = lambda: None) -> Account:
-        """Change an account; what is open in its name ends.
+        """Change an account and end all access in its name.
 
-        @param again: judges who wants it once more, behind the wait for a hash and before the
-            change; what it raises is passed on.
-        @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}, 422 (no OS user that panes can run as,
-            or a full disk).
+        @param again: reauthorizes the caller, after the wait for a hash and before the change; its
+            exceptions are passed on.
+        @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}, 422 (no OS user that panes can run as, or
+            a full disk).
         @raise Crowded: see L{Hasher.hash}.
         """
         self.get(username)
@@ -232,9 +234,9 @@ class Accounts:
         return self._keep(after)
 
     def remove(self, username: str) -> None:
-        """Remove an account, its tokens and what is open in its name; its sessions stay.
+        """Remove an account and its tokens, and end all access in its name; its sessions stay.
 
-        @raise ServiceError: 404, 409 C{LAST_ADMIN}, 422: done, but the disk does not keep it yet.
+        @raise ServiceError: 404, 409 C{LAST_ADMIN}, 422: done, but not yet on disk.
         """
         account = self.get(username)
         self._judge_last_admin(account, None)
@@ -246,7 +248,7 @@ class Accounts:
             self._end(username)
 
     async def reset_password(self, username: str, again: Again = lambda: None) -> str:
-        """Give an account a one-time password, which is the result.
+        """Set a one-time password and return it.
 
         @param again: as for L{change}.
         @raise ServiceError: 404.
@@ -261,11 +263,11 @@ class Accounts:
         return once
 
     def log_out(self, username: str, tokens: bool = False) -> tuple[int, int]:
-        """End everything that is open in an account's name.
+        """End all access in an account's name.
 
-        @param tokens: end its tokens too.  They are its programs', and signing out leaves them.
-        @return: how many cookies ended, and how many tokens live on.
-        @raise ServiceError: 404, 422: done, but the disk does not keep it yet.
+        @param tokens: end its tokens too.  They belong to programs, and signing out keeps them.
+        @return: the number of ended cookies, and the number of remaining tokens.
+        @raise ServiceError: 404, 422: done, but not yet on disk.
         """
         self.get(username)
         try:
@@ -280,12 +282,12 @@ class Accounts:
     async def set_own_password(
         self, username: str, current: str, new: str, place: str, again: Again = lambda: None
     ) -> Account:
-        """Give an account the password that its user chose; what is open in its name ends.
+        """Set the password that the user chose, and end all access in the account's name.
 
-        @param current: the one that it has, checked already.  It may be a one-time password, which
-            an admin knows: kept, it would stay known.
-        @param again: as for L{change}: an admin may have ended what a thief came in with.
-        @raise ServiceError: 400, or 404: it was removed meanwhile.
+        @param current: the current password, already checked.  The new one must differ, since the
+            current one may be a one-time password that an admin knows.
+        @param again: as for L{change}: an admin may have ended a thief's access.
+        @raise ServiceError: 400, or 404: the account was removed during the request.
         @raise Crowded: see L{Hasher.hash}.
         """
         check_password(new, "newPassword")
@@ -296,7 +298,7 @@ class Accounts:
         account = self.get(username)
         return self._keep(evolve(account, password_hash=hashed, must_change_password=False))
 
-    # -- inside
+    # -- internals
 
     def _was_right(self, account: Account, password: str) -> bool:
         seen = self._seen.get(account.username)
@@ -309,7 +311,7 @@ class Accounts:
         if check_username(username) in self._accounts:
             raise ServiceError(ErrorCode.USER_EXISTS, f"User {username} exists already")
         if self._deps.owns(username):
-            # They would be handed over to whoever gets the name.
+            # Their sessions would pass to the new user of that name.
             raise conflict(f"Sessions of a former user {username} are left: end them first")
         if len(self._accounts) >= MAX_ACCOUNTS:
             raise failed(f"there are {MAX_ACCOUNTS} users already")
@@ -338,7 +340,7 @@ class Accounts:
         return account
 
     def _take_away(self, account: Account) -> Account:
-        """A right ends at once, also where the disk does not take that."""
+        """Apply a change that removes a right, even if the disk does not accept it."""
         self._accounts[account.username] = account
         try:
             with holding():
@@ -367,7 +369,7 @@ def _fields(wanted: Change, hashed: str | None) -> dict[str, Any]:
         "can_bypass_permissions": wanted.can_bypass_permissions,
         "enabled": wanted.enabled,
         "password_hash": hashed,
-        # Whoever is given a password of an admin's choice is as well off as a new user.
+        # A user with a password chosen by an admin is treated like a new user.
         "must_change_password": None if hashed is None else False,
     }
     changed = {name: value for name, value in fields.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Where accounts are kept."""
+"""Database table of the accounts."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _TRUTHS = ("can_bypass_permissions", "enabled", "must_change_password")
 
 
 class AccountStore:
-    """The table C{accounts}."""
+    """Access to the table C{accounts}."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def load(self) -> Sequence[Account]:
-        """Every account, the oldest first."""
+        """Return every account, the oldest first."""
         sql = "SELECT * FROM accounts ORDER BY created_at, username"
         return self._database.read(_account, sql, named="accounts.username")
 
@@ -47,16 +47,16 @@ class AccountStore:
         return {row["username"]: row["id"] for row in self._database.query(_IDS)}
 
     def save(self, account: Account) -> None:
-        """Add it, or keep its new state; on the disk when this returns.
+        """Add or update an account; it is on disk when this returns.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk does not accept it.
         """
         self._database.execute(_SAVE, asdict(account))
 
     def save_or_owe(self, account: Account) -> None:
-        """Keep the new state of one that is there.
+        """Update an existing account, deferring the write if the disk does not accept it.
 
-        @raise NotKept: the disk does not take it yet; until it does a restart undoes it.
+        @raise NotKept: the write is deferred; until it succeeds, a restart undoes the change.
         """
         try:
             self.save(account)
@@ -65,9 +65,9 @@ class AccountStore:
             raise
 
     def delete(self, username: str) -> None:
-        """Forget it.
+        """Delete an account.
 
-        @raise NotKept: the disk does not take it yet; until it does a restart brings it back.
+        @raise NotKept: the write is deferred; until it succeeds, a restart restores the account.
         """
         try:
             self._database.execute(_DELETE, (username,))

@@ -1,4 +1,4 @@
-"""The ways of showing who one is, each on its own (L{IAuthenticator})."""
+"""Authenticators, one for each kind of credentials (L{IAuthenticator})."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ OPEN_SERVICE = "Unauthorized: this service has no password; send no Authorizatio
 
 @implementer(IAuthenticator)
 class Everybody:
-    """Single-user without a password: whoever reaches the port is the user.
+    """Authenticator of single-user mode without a password: every caller who reaches the port is
+    the user.
 
-    Tokens are looked at before.  Whoever shows anything else believes that it counts: a client
-    with a revoked or mistyped credential must not be served as the admin.
+    Tokens are checked before.  A request with any other credentials is refused: a client with a
+    revoked or mistyped credential must not be served as the admin.
     """
 
     def __init__(self, username: str) -> None:
@@ -53,7 +54,9 @@ class Everybody:
 
 @implementer(IAuthenticator)
 class CookieAuthenticator:
-    """A live cookie session; an unknown cookie is no failure, it is merely old."""
+    """Authenticator for live cookie sessions; an unknown cookie is not a failure, since it may be
+    old.
+    """
 
     def __init__(self, cookies: CookieSessions, accounts: IAccounts) -> None:
         self._cookies, self._accounts = cookies, accounts
@@ -65,7 +68,7 @@ class CookieAuthenticator:
             if known is not None:
                 left = self._cookies.seconds_left(self._cookies.extend(session))
                 return Pass(identity=known, set_cookie=set_cookie(token, visit, left))
-        # A browser asks for the files of the page before the page can show its key.
+        # A browser requests the files of the page before the page can send its key.
         owners = [self._identity(session) for _, session in found] if visit.page else []
         return next((Pass(identity=owner) for owner in owners if owner is not None), None)
 
@@ -79,7 +82,7 @@ class CookieAuthenticator:
 
 @implementer(IAuthenticator)
 class BasicAuthenticator:
-    """User name and password with the request itself."""
+    """Authenticator for a user name and password in the request (HTTP Basic)."""
 
     def __init__(
         self, cookies: CookieSessions, accounts: IAccounts, passwords: PasswordChecker
@@ -100,7 +103,7 @@ class BasicAuthenticator:
         known, paged = evolve(identity, method="basic"), visit.key is not None
         for _, held in self._cookies.shown(visit):
             if held.key_hash is not None and held.username == known.username:
-                # The cookie of a page that is open beside this one: it stays.
+                # The cookie belongs to another page that is open in the browser: keep it.
                 return Pass(identity=evolve(known, auth_session=held.id), key_wanted=paged)
         agent = visit.header("user-agent") or ""
         opened = self._cookies.reuse(known.username, visit.address, agent, from_browser(visit))
@@ -111,7 +114,9 @@ class BasicAuthenticator:
         )
 
     def _shown(self, visit: Visit) -> tuple[str, str] | None:
-        """The name and password of a request, unless a link of somebody else's put them there."""
+        """Return the name and password of a request, unless a link of another site put them
+        there.
+        """
         shown = None if visit.led else parse_basic(visit.header("authorization") or "")
         if shown is None or fits_page(self._cookies, visit, shown[0]):
             return shown
@@ -122,21 +127,23 @@ class BasicAuthenticator:
 
 
 def fits_page(cookies: CookieSessions, visit: Visit, username: str) -> bool:
-    """Whether a password that a browser sends by itself may let its page in as C{username}: not
-    while the page has the key of another's live session, for a browser keeps what any link says."""
+    """Return whether a password that a browser sends by itself may admit its page as C{username}.
+    It may not while the page has the key of another user's live session, because a browser keeps
+    the password of any link.
+    """
     owner = None if visit.key is None else cookies.owner_of_key(visit.key)
     return owner is None or owner == username
 
 
 def _signed_in(cookies: CookieSessions, accounts: IAccounts, identity: Identity) -> Identity | None:
-    """The account as it is now, while the session that the identity came with lives."""
+    """Return the account's current identity while the session of C{identity} is live."""
     session = identity.auth_session
     alive = session is not None and cookies.lives(session)
     return accounts.identity(identity.username) if alive else None
 
 
 def parse_basic(header: str) -> tuple[str, str] | None:
-    """User name and password of an C{Authorization: Basic} header, if it is one."""
+    """Return the user name and password of an C{Authorization: Basic} header, if it is one."""
     scheme, _, value = header.partition(" ")
     if scheme.lower() != "basic":
         return None
@@ -150,7 +157,9 @@ def parse_basic(header: str) -> tuple[str, str] | None:
 
 @implementer(IAuthenticator)
 class HookAuthenticator:
-    """The instance's secret, or an OS user's, in a header; for hooks of this machine only."""
+    """Authenticator for the secret of the instance or of an OS user in a header; for hooks of this
+    machine only.
+    """
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
@@ -169,10 +178,10 @@ class HookAuthenticator:
 
 @implementer(IAuthenticator)
 class ContainerAuthenticator:
-    """A container's secret, in the header of hooks."""
+    """Authenticator for a container's secret in the header of hooks."""
 
     def __init__(self, secret: str) -> None:
-        """@param secret: the instance's, of which those of containers are made."""
+        """@param secret: the secret of the instance, from which those of containers are derived."""
         self._secret = secret
 
     async def authenticate(self, visit: Visit) -> Verdict:

@@ -1,4 +1,4 @@
-"""What tells a browser from a program, when a cookie is made and when it is shown."""
+"""Detection of browsers, when a cookie is issued and when it is presented."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _THEIRS = (
     "sec-fetch-site",
     "upgrade-insecure-requests",
 )
-"""Each browser sends several of these; over plain HTTP none sends all."""
+"""Headers of which each browser sends several; over plain HTTP no browser sends all."""
 
 
 def from_browser(visit: Visit) -> bool:
-    """Whether a browser may have sent this; in doubt it has.
+    """Return whether a browser may have sent the request; true in doubt.
 
-    No page can have its browser leave out all of it, so none comes to a cookie that is a program's.
+    No page can make its browser omit all of these headers, so no page obtains a program's cookie.
     """
     if visit.key is not None or any(visit.header(name) is not None for name in _THEIRS):
         return True
@@ -29,10 +29,10 @@ def from_browser(visit: Visit) -> bool:
 
 
 def from_page(visit: Visit) -> bool:
-    """Whether a page's browser sent this with a cookie.
+    """Return whether a page's browser sent the request with a cookie.
 
-    Programs that have a cookie say C{Origin} as well, as libraries for WebSockets do by themselves.
-    A page can choose C{Accept-Language}, and cannot leave it out.
+    Programs with a cookie may send C{Origin} too, as WebSocket libraries do by default.  A page can
+    choose C{Accept-Language}, but cannot omit it.
     """
     theirs = ("accept-language", "sec-fetch-site")
     if visit.key is not None or any(visit.header(name) is not None for name in theirs):

@@ -1,4 +1,4 @@
-"""Who may pass, put together."""
+"""Assembly of authentication and authorization."""
 
 from __future__ import annotations
 
@@ -58,25 +58,25 @@ Whose = Callable[[Identity], bool]
 
 
 class Open(Protocol):
-    """What stays open for callers: sockets, event streams, long polls."""
+    """Open connections of callers: sockets, event streams, long polls."""
 
     def drop(self, whose: Whose) -> None:
-        """End those of callers whose right to them is over."""
+        """End the connections of callers whose right to them has ended."""
 
 
 class Credentials:
     """Cookies, tokens, capabilities and codes.
 
-    @ivar accounts: whose they are; C{None} where nobody has to sign in.
-    @ivar codes: of the tunnel.
+    @ivar accounts: the accounts; C{None} if no sign-in is required.
+    @ivar codes: sign-in codes of the tunnel.
     @ivar known: addresses that users signed in from.
-    @ivar passwords: looks at them; C{None} where nobody has to sign in.
+    @ivar passwords: checks passwords; C{None} if no sign-in is required.
     """
 
     _log = Logger()
 
     def __init__(self, ground: Ground, audit: AuditLog, open_ones: Sequence[Open]) -> None:
-        """@param open_ones: what ends with the right to it."""
+        """@param open_ones: connections that end with the right to them."""
         self._open, self._audit = open_ones, audit
         self.accounts: Late[IAccounts | None] = Late("the accounts")
         self.codes: Late[QrLogin] = Late("signing in by code")
@@ -102,34 +102,36 @@ class Credentials:
         )
 
     def check_passwords(self, ground: Ground, accounts: IAccounts) -> PasswordChecker:
-        """Look at the passwords of C{accounts} from now on."""
+        """Check the passwords of C{accounts} from now on."""
         checker = PasswordChecker(accounts, self.failures, self.known, ground.reactor)
         self.passwords = checker
         return checker
 
     def end_outdated(self) -> None:
-        """End sessions made under another password, which was changed while nobody was here."""
+        """End sessions that were opened under another password, if it was changed while the service
+        was stopped.
+        """
         self.cookies.revoke(lambda session: session.seal != self._seal_of(session.username))
 
     def revoke(self, username: str) -> int:
-        """End everything open in an account's name, and what could open more of it.
+        """End all access in an account's name, and every credential that could regain it.
 
-        @return: how many sessions ended.
+        @return: the number of ended sessions.
         """
         self.codes().forget(username)
         self.capabilities.end(lambda known: known.username == username)
         try:
             return self.cookies.revoke(lambda session: session.username == username)
         finally:
-            # Also where a full disk does not keep it.
+            # Also if a full disk does not accept the change.
             self._drop(lambda identity: identity.username == username)
 
     def agent_ended(self, session: str) -> None:
-        """End what is open in the name of a session's agent."""
+        """End all access in the name of a session's agent."""
         self._drop(lambda identity: identity.parent == session)
 
     def close(self) -> None:
-        """Nothing more expires, and no password waits for its turn."""
+        """Stop the expiry timers, and refuse passwords that wait to be checked."""
         if self.passwords is not None:
             self.passwords.close()
         self.codes().close()
@@ -149,7 +151,7 @@ class Credentials:
         return None if accounts is None else accounts.seal(username)
 
     def _note_lockout(self, lockout: Lockout) -> None:
-        """One line and one entry; it is counted where it happens."""
+        """Log one line and one audit entry; the counter is elsewhere."""
         detail = {
             "bucket": lockout.bucket.value,
             "kind": lockout.kind,
@@ -157,7 +159,7 @@ class Credentials:
         }
         self._log.warn(
             "too many wrong sign-ins ({bucket}) of the {kind} {value!r}, the last from {address}:"
-            " others are held up for {seconds} s",
+            " further ones are delayed for {seconds} s",
             value=lockout.value,
             address=lockout.address,
             event="login-locked",
@@ -184,10 +186,10 @@ class Credentials:
 
 @frozen(kw_only=True)
 class AccessControl:
-    """Who may pass.
+    """Assembled authentication and authorization.
 
-    @ivar accounts: C{None} where nobody has to sign in.
-    @ivar capabilities: for what is opened by a word in a path.
+    @ivar accounts: C{None} if no sign-in is required.
+    @ivar capabilities: capability tokens in paths.
     @ivar failures: counts wrong passwords, secrets and codes.
     """
 
@@ -207,11 +209,11 @@ def build_access(
     pages: Pages,
     tunnel: Tunnel,
 ) -> Feature[AccessControl]:
-    """Passwords, accounts, cookies, tokens, the hook secret, and the gate that asks for them.
+    """Build passwords, accounts, cookies, tokens, the hook secret, and the gate that uses them.
 
-    @param open_ones: what ends with the right to it.
-    @raise StartError: a secret's file is not one of ours, or open to others; or there can be no
-        first admin.
+    @param open_ones: connections that end with the right to them.
+    @raise StartError: a secret's file is not one of the service's, or accessible to others; or the
+        first admin cannot be created.
     """
     config = ground.config
     secret = hooksecret.hook_secret(config.data_dir, ground.random)
@@ -266,7 +268,7 @@ def _lockouts(failures: Failures) -> Measure:
 def _agents(
     ground: Ground, known: Credentials, accounts: IAccounts | None, sessions: SessionService
 ) -> AgentTokens:
-    """Tokens for the agents of sessions that start from now on."""
+    """Return tokens for the agents of sessions that start from now on."""
     alone = Identity(username=ground.config.username, admin=True)
     agents = AgentTokens(
         clock=ground.reactor,
@@ -285,9 +287,9 @@ def _agents(
 def _accounts(
     ground: Ground, secret: str, sessions: SessionService, known: Credentials
 ) -> tuple[IAccounts | None, list[Operation]]:
-    """Who there is, C{None} where no password is asked for, and the routes of accounts.
+    """Return the accounts, C{None} if no password is required, and their routes.
 
-    @param secret: of this instance.
+    @param secret: the secret of this instance.
     """
     config = ground.config
     if not config.multiuser:
@@ -336,7 +338,7 @@ def _authenticators(
     accounts: IAccounts | None,
     passwords: PasswordChecker | None,
 ) -> list[IAuthenticator]:
-    """In the order in which they are asked: what is shown on purpose before what is ambient."""
+    """Return the authenticators in their order: explicit credentials before ambient ones."""
     if accounts is None or passwords is None:
         everybody = Identity(username=username, admin=True)
 
@@ -352,7 +354,7 @@ def _authenticators(
 
 
 def owner_of(sessions: SessionService, session_id: str) -> str | None:
-    """Whose session it is; C{None} for an unknown one, too."""
+    """Return the owner of a session; C{None} also for an unknown session."""
     try:
         return sessions.owner_of(session_id)
     except ServiceError:
@@ -365,7 +367,7 @@ def build_departures(
     accounts: IAccounts | None,
     forgets: Sequence[Callable[[Known], object]],
 ) -> Feature[None]:
-    """Nothing, where there is one user."""
+    """Build the cleanup after removed accounts; does nothing in single-user mode."""
     if accounts is None or not ground.config.multiuser:
         return Feature(name="departures", service=None)
     departures = Departures(ground.hub, accounts.known, forgets)

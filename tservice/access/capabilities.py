@@ -1,8 +1,9 @@
-"""Words in a path that open one thing in somebody's name (protocol-capabilities).
+"""Capability tokens in a path, each of which opens one resource in a user's name
+(protocol-capabilities).
 
-For web tabs, whose frames can send no header, and for children of a session that get no cookie.
-A word is 192 random bits, is kept as a hash in memory alone, and so is worth nothing after a
-restart, nor to whoever reads the memory of a crash.
+They are for web tabs, whose frames cannot send headers, and for children of a session that get no
+cookie.  A token has 192 random bits and only its hash is kept, in memory.  It is therefore invalid
+after a restart, and a memory dump of a crash does not reveal it.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from twisted.internet.interfaces import IReactorTime
 
 BYTES = 24
 MOST = 200
-"""Words at a time (protocol-capabilities)."""
+"""Limit on the number of tokens (protocol-capabilities)."""
 
 TTL_SECONDS = 12 * 60 * 60.0
-"""A word ends so long after its last use (protocol-capabilities)."""
+"""Lifetime of a token after its last use (protocol-capabilities)."""
 
 
 @frozen(kw_only=True)
 class Capability:
-    """What a word opens.
+    """Resource that a token opens.
 
-    @ivar kind: what sort of thing, for example C{webview}; a word of one kind opens no other.
-    @ivar subject: which one of them.
-    @ivar username: who made the word, and in whose name it opens.
-    @ivar auth_session: the signed-in session that made it, if any: it ends with that.
+    @ivar kind: the kind of resource, for example C{webview}; a token of one kind opens no other.
+    @ivar subject: the id of the resource.
+    @ivar username: the user who made the token, in whose name it opens the resource.
+    @ivar auth_session: the sign-in session that made it, if any: the token ends with it.
     @ivar expires_at: in the clock's seconds.
     @ivar lasts: seconds from each use.
     """
@@ -44,14 +45,14 @@ class Capability:
 
 
 class CapabilityRegistry:
-    """All of them.
+    """Registry of all capability tokens.
 
-    At L{MOST} the one used longest ago goes, of whoever has most of them: nobody can push out
-    the words of somebody who has fewer.
+    At L{MOST}, the least recently used token of the user with most tokens is removed: a user cannot
+    displace the tokens of users with fewer.
     """
 
     def __init__(self, clock: IReactorTime, random: Callable[[int], bytes]) -> None:
-        """@param random: gives so many unguessable bytes."""
+        """@param random: returns that many unguessable bytes."""
         self._clock, self._random = clock, random
         self._known: dict[bytes, Capability] = {}
         self._open: dict[object, tuple[Capability, Callable[[], object]]] = {}
@@ -64,7 +65,7 @@ class CapabilityRegistry:
         auth_session: str | None = None,
         lasts: float = TTL_SECONDS,
     ) -> str:
-        """A new word: 32 signs that a path can hold as they are."""
+        """Return a new token: 32 characters that need no escaping in a path."""
         self._forget_expired()
         if len(self._known) >= MOST:
             self._make_room()
@@ -80,9 +81,9 @@ class CapabilityRegistry:
         return word
 
     def find(self, kind: str, word: str, username: str | None = None) -> Capability | None:
-        """What a word opens; its time begins anew.
+        """Return the capability of a token, and restart its lifetime.
 
-        @param username: who shows it, where that is known: another's word opens nothing then.
+        @param username: the caller, if known: another user's token is then invalid.
         """
         key = _digest(word)
         found = self._known.get(key)
@@ -91,18 +92,18 @@ class CapabilityRegistry:
         if found.expires_at <= self._clock.seconds():
             self._forget_expired()
             return None
-        # Out and in again: the order of the dict is the order of use.
+        # Remove and insert: the order of the dict is the order of use.
         del self._known[key]
         later = evolve(found, expires_at=self._clock.seconds() + found.lasts)
         self._known[key] = later
         return later
 
     def hold(self, found: Capability, cut: Callable[[], object]) -> Callable[[], None]:
-        """Keep in mind what is open under a word: C{cut} ends it when the word is made void.
+        """Register an open connection of a token: C{cut} ends it when the token is revoked.
 
-        That the word's time is over ends nothing: what is open is in use.
+        Expiry of the token ends no connection, because the connection is in use.
 
-        @return: to be called when it is over; may be called twice.
+        @return: a function to call when the connection has ended; may be called twice.
         """
         key = object()
         self._open[key] = (found, cut)
@@ -113,9 +114,9 @@ class CapabilityRegistry:
         return over
 
     def end(self, which: Callable[[Capability], bool]) -> int:
-        """Void words at once, and end what is open under them.
+        """Revoke tokens at once, and end their open connections.
 
-        @return: how many.
+        @return: the number of tokens.
         """
         ended = self._drop(which)
         for found, cut in tuple(self._open.values()):
@@ -140,5 +141,5 @@ class CapabilityRegistry:
 
 
 def _digest(word: str) -> bytes:
-    """It is random and long, so one round of a fast hash is enough."""
+    """Return the hash of a token: it is random and long, so one round of a fast hash is enough."""
     return hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()

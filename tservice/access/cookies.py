@@ -1,6 +1,6 @@
 """Cookie sessions: opened by a sign-in, extended by every request, ended by time or on demand.
 
-All of them are held in memory (there are at most L{MAX_SESSIONS}); the store follows.
+All of them are held in memory (at most L{MAX_SESSIONS}) and written to the store.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from tservice.core.disk import NotKept, holding
 from tservice.core.timers import cancel
 
 SLACK_SECONDS = 300
-"""How much longer a session lives on the disk than it must.
+"""Time by which a session's expiry on disk may exceed the real one.
 
-A request so costs a write only when it has moved the end by this much.
+A request therefore causes a write only when it has moved the expiry by this much.
 """
 
 LOOK_SECONDS = 60.0
-"""The longest time between two looks for expired sessions, whose open streams end with them."""
+"""Longest interval between checks for expired sessions, whose open streams end with them."""
 
 Random = Callable[[int], bytes]
 
 
 class CookieSessions:
-    """Every session that is signed in."""
+    """Registry of all sign-in sessions."""
 
     def __init__(
         self,
@@ -54,12 +54,11 @@ class CookieSessions:
         opened: Callable[[CookieSession], None] = lambda session: None,
         seal_of: Callable[[str], bytes | None] = lambda username: b"",
     ) -> None:
-        """
-        @param random: gives so many unguessable bytes.
-        @param revoked: told the ids of sessions that are over, by time too, so that their open
-            streams can end as well.
-        @param opened: told each new session.
-        @param seal_of: the seal of the password that a user has now.
+        """@param random: returns that many unguessable bytes.
+        @param revoked: called with the ids of sessions that have ended, also by time, so that their
+            open streams can end as well.
+        @param opened: called with each new session.
+        @param seal_of: returns the seal of a user's current password.
         """
         self._opened, self._seal_of = opened, seal_of
         self._store, self._clock, self._random, self._revoked = store, clock, random, revoked
@@ -73,9 +72,9 @@ class CookieSessions:
     def open(
         self, username: str, method: str, address: str, user_agent: str, keyed: bool = True
     ) -> Opened:
-        """Sign somebody in.
+        """Open a session for a user who signs in.
 
-        @param keyed: whether the cookie needs the key; only a program's does not.
+        @param keyed: true if the cookie needs a page key; only a program's does not.
         """
         self._forget_expired()
         self._make_room()
@@ -101,12 +100,12 @@ class CookieSessions:
         return Opened(id=session.id, token=token, key=key)
 
     def reuse(self, username: str, address: str, user_agent: str, keyed: bool = False) -> Opened:
-        """The session of a caller that signs in with every request, opened at its first.
+        """Return the session of a caller that signs in with every request; open it at the first.
 
-        A program that keeps no cookies so holds one session, not one for each request
+        A program that keeps no cookies has one session this way, not one for each request
         (protocol-cookies).
 
-        @param keyed: as for L{open}; nobody is told the key.
+        @param keyed: as for L{open}; the key is not sent to the caller.
         """
         self._forget_expired()
         agent = user_agent[:MAX_AGENT]
@@ -117,12 +116,12 @@ class CookieSessions:
                 self.extend(session)
                 return Opened(id=session.id, token=self._tokens[session.id], key=None)
         opened = self.open(username, "basic", address, agent, keyed)
-        # Hashes cannot be given out again: these cookies stay in this process's memory.
+        # A hash cannot be turned into a cookie: these cookies stay in this process's memory.
         self._tokens[opened.id] = opened.token
         return evolve(opened, key=None)
 
     def find(self, token: str) -> CookieSession | None:
-        """The live session of a cookie."""
+        """Return the live session of a cookie."""
         session = self._sessions.get(digest(token))
         if session is not None and session.expires_at <= now_ms(self._clock):
             self._forget_expired()
@@ -130,12 +129,14 @@ class CookieSessions:
         return session
 
     def shown(self, visit: Visit) -> list[tuple[str, CookieSession]]:
-        """The live sessions whose cookies a request shows, rightly or not, with their cookies."""
+        """Return the live sessions whose cookies a request contains, valid for it or not, with
+        their cookies.
+        """
         found = [(token, self.find(token)) for token in visit.cookies(COOKIE)]
         return [(token, session) for token, session in found if session is not None]
 
     def owner_of_key(self, key: str) -> str | None:
-        """Whose live session a page's key is of, whatever cookie is shown beside it."""
+        """Return the user whose live session a page key belongs to, regardless of the cookie."""
         hashed, now = digest(key), now_ms(self._clock)
         for session in self._sessions.values():
             if session.key_hash is not None and compare_digest(session.key_hash, hashed):
@@ -143,24 +144,24 @@ class CookieSessions:
         return None
 
     def seconds_left(self, session: CookieSession) -> int:
-        """Until a session ends, unless there is another request."""
+        """Return the seconds until a session ends without a further request."""
         return (session.expires_at - now_ms(self._clock)) // 1000
 
     def lives(self, session_id: str) -> bool:
-        """Whether a session is signed in still; its time is not extended."""
+        """Return whether a session is still signed in, without extending it."""
         found = self._hashes.get(session_id)
         return found is not None and self._sessions[found].expires_at > now_ms(self._clock)
 
     def sessions(self) -> Sequence[CookieSession]:
-        """Every live session, the oldest first."""
+        """Return every live session, the oldest first."""
         self._forget_expired()
         return self._live()
 
     def revoke(self, which: Callable[[CookieSession], bool] = lambda session: True) -> int:
         """End sessions at once.
 
-        @return: how many.
-        @raise ServiceError: 422: they are ended, but the disk does not take it yet.
+        @return: the number of sessions.
+        @raise ServiceError: 422: they have ended, but this is not yet on disk.
         """
         self._forget_expired()
         ended = [session for session in self._live() if which(session)]
@@ -172,12 +173,12 @@ class CookieSessions:
         return sorted(self._sessions.values(), key=lambda s: (s.created_at, s.id))
 
     def close(self) -> None:
-        """Let go of the timer."""
+        """Cancel the timer."""
         cancel(self._timer)
         self._timer = None
 
     def _watch(self) -> None:
-        """Look when the first session may expire."""
+        """Schedule the check for the first session that may expire."""
         if self._timer is None and self._sessions:
             soonest = min(session.expires_at for session in self._sessions.values())
             wait = seconds_until(self._clock, soonest, LOOK_SECONDS)
@@ -189,15 +190,17 @@ class CookieSessions:
         self._watch()
 
     def _make_room(self) -> None:
-        """End the oldest session of whoever has most: nobody can push the others out."""
+        """End the oldest session of the user with most sessions: no user can displace the
+        others.
+        """
         while len(self._sessions) >= MAX_SESSIONS:
             live = self._live()
             [(most, _)] = Counter(session.username for session in live).most_common(1)
-            with suppress(NotKept):  # owed to the disk, and over all the same
+            with suppress(NotKept):  # the write is deferred, but the session has ended
                 self._end([next(session for session in live if session.username == most)])
 
     def extend(self, session: CookieSession) -> CookieSession:
-        """A live session, with as much time as it can have."""
+        """Return a live session with its longest possible lifetime."""
         end = now_ms(self._clock) + TTL_SECONDS * 1000
         later = evolve(session, expires_at=min(end, _last_moment(session)))
         if later.expires_at > self._kept_until[session.id]:
@@ -206,7 +209,7 @@ class CookieSessions:
         return later
 
     def _keep(self, session: CookieSession) -> None:
-        # What the cookie promises is on the disk before the answer leaves.
+        # The lifetime that the cookie promises is on disk before the response is sent.
         end = session.expires_at + SLACK_SECONDS * 1000
         kept = evolve(session, expires_at=min(end, _last_moment(session)))
         self._store.save(kept)
@@ -214,7 +217,7 @@ class CookieSessions:
 
     def _forget_expired(self) -> None:
         now = now_ms(self._clock)
-        with suppress(NotKept):  # expired is expired, also after a restart
+        with suppress(NotKept):  # an expired session stays expired after a restart
             self._end([s for s in self._sessions.values() if s.expires_at <= now])
 
     def _end(self, sessions: Iterable[CookieSession]) -> None:
@@ -232,5 +235,5 @@ class CookieSessions:
 
 
 def _last_moment(session: CookieSession) -> int:
-    """When a session ends at the latest, in Unix milliseconds."""
+    """Return the latest end of a session, in Unix milliseconds."""
     return session.created_at + LIFETIME_SECONDS * 1000

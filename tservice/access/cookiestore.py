@@ -1,4 +1,4 @@
-"""Where cookie sessions are kept: in the database, or in memory."""
+"""Stores of cookie sessions: the database, or memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DELETE = "DELETE FROM auth_sessions WHERE id = ?"
 
 @implementer(ICookieStore)
 class MemoryCookieStore:
-    """Keeps them as long as the process lives."""
+    """Store for the lifetime of the process."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, CookieSession] = {}
@@ -47,7 +47,7 @@ class MemoryCookieStore:
 
 @implementer(ICookieStore)
 class DatabaseCookieStore:
-    """Keeps them in C{auth_sessions}."""
+    """Store in the table C{auth_sessions}."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -60,7 +60,7 @@ class DatabaseCookieStore:
         try:
             self._database.execute(_SAVE, asdict(session))
         except NotKept:
-            # Whoever signs in to make room must get in.
+            # A user who signs in to free disk space must be admitted.
             self._database.later((_TABLE, session.id), _SAVE, asdict(session))
 
     def delete(self, ids: Iterable[str]) -> None:

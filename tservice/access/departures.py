@@ -1,4 +1,4 @@
-"""Accounts that are gone: what features keep for them must not reach the next one of that name."""
+"""Cleanup after removed accounts: their data must not pass to a new account of the same name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from tservice.core.identity import Known
 
 
 class Departures:
-    """Has features forget, from the start on and whenever an account was changed.
+    """Service that makes features delete data of unknown owners, at the start and after each change
+    of accounts.
 
-    @param forgets: what each forgets of owners who are not known.
+    @param forgets: functions of the features that delete the data of unknown owners.
     """
 
     def __init__(
@@ -21,12 +22,12 @@ class Departures:
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Forget those of before, whom a full disk or a kill may have left."""
+        """Delete data that remains from before the start, after a full disk or a kill."""
         self._forget()
         self._unsubscribe = self._hub.subscribe(self._heard)
 
     def stop(self) -> None:
-        """Hear nothing more."""
+        """Unsubscribe from events."""
         self._unsubscribe()
 
     def _heard(self, event: Event) -> None:

@@ -1,7 +1,8 @@
-"""Counting wrong passwords, secrets and codes (protocol-auth, protocol-failures).
+"""Counting of wrong passwords, secrets and codes (protocol-auth, protocol-failures).
 
-A secret or token is too long to guess, so a right one passes whatever is counted.  A password is
-not: over a cap it is looked at by the clock alone, and else refused without a look.
+A secret or token is too long to guess, so a correct one passes regardless of the counts.  A
+password is not: over a cap it is only checked at limited times, and otherwise refused without a
+check.
 """
 
 from __future__ import annotations
@@ -23,16 +24,18 @@ NETWORK_CAP = 60
 
 WINDOW_SECONDS = 15 * 60
 MAX_COUNTED = 10_000
-"""Addresses, names and networks, each, counted at a time; the first to begin is forgotten."""
+"""Limit on the addresses, names and networks, each, that are counted; the oldest window is dropped
+first.
+"""
 
 LOOK_SECONDS = 5.0
-"""Over a cap one password is looked at in this time."""
+"""Interval in seconds in which one password is checked over a cap."""
 
 TURN_SECONDS = 1.0
-"""Passwords from an address that is known are looked at this far apart over a cap."""
+"""Interval in seconds between checks of passwords from a known address over a cap."""
 
 MAX_TURNS = 8
-"""Requests of a known address that wait their turn; one more is refused."""
+"""Limit on the requests of a known address that wait; a further one is refused."""
 
 _CAPS = {"address": CAP, "username": CAP, "network": NETWORK_CAP}
 _Key = tuple[Bucket, str, str]
@@ -43,8 +46,9 @@ Heard = Callable[[str, str, str | None, bool], None]
 class _Window:
     """Failures of one key.
 
-    @ivar reserved: passwords that are being looked at; each counts until it proves right.
-    @ivar next_look: when a stranger's password is looked at again, once the cap is reached.
+    @ivar reserved: passwords that are being checked; each counts until it proves right.
+    @ivar next_look: time of the next check of an unknown client's password, once the cap is
+        reached.
     """
 
     key: _Key
@@ -55,19 +59,19 @@ class _Window:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it did not begin: a right password leaves nothing."""
+        """True if it has not begun: a correct password adds nothing."""
         return not self.count + self.reserved
 
     @property
     def is_full(self) -> bool:
-        """Whether its cap is reached."""
+        """True if its cap is reached."""
         return self.count + self.reserved >= _CAPS[self.key[1]]
 
 
 class TooManySignIns(Exception):
-    """The password was not looked at.
+    """Error: the password was not checked.
 
-    @ivar seconds: until it is worth trying again.
+    @ivar seconds: seconds after which to retry.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -77,11 +81,11 @@ class TooManySignIns(Exception):
 
 @frozen(kw_only=True)
 class Lockout:
-    """A cap that was just reached.
+    """Cap that was just reached.
 
     @ivar kind: C{address}, C{network} or C{username}.
     @ivar value: the address, network or name that was counted.
-    @ivar address: the place of the last failure.
+    @ivar address: the address of the last failure.
     """
 
     bucket: Bucket
@@ -92,9 +96,9 @@ class Lockout:
 
 @frozen(kw_only=True)
 class Look:
-    """A password that may be looked at.
+    """Permission to check a password.
 
-    @ivar wait: seconds until its turn.
+    @ivar wait: seconds to wait before the check.
     """
 
     address: str
@@ -105,16 +109,17 @@ class Look:
 
 @implementer(IFailures)
 class Failures:
-    """A window of L{WINDOW_SECONDS} begins with the first failure and holds a cap of them.
+    """Counter of failures; a window of L{WINDOW_SECONDS} begins with the first failure and has a
+    cap.
 
-    Failures over the cap are not counted, so nobody can keep a window open.
+    Failures over the cap are not counted, so an attacker cannot keep a window open.
 
     @ivar lockouts: how often a cap was reached, by bucket and kind.
     """
 
     def __init__(self, clock: IReactorTime, heard: Heard = lambda *failure: None) -> None:
-        """
-        @param heard: told of each: its bucket, place, user name, and whether it was over the cap.
+        """@param heard: called with each failure: its bucket, address, user name, and true if it
+        was over the cap.
         """
         self._clock, self._heard = clock, heard
         self._windows: dict[str, dict[_Key, _Window]] = {kind: {} for kind in _CAPS}
@@ -129,16 +134,17 @@ class Failures:
     def reserve(
         self, address: str, username: str | None, *, knows_address: bool, knows_name: bool
     ) -> Look:
-        """Count a password as wrong before it is looked at, so that many at once are no way round.
+        """Count a password as wrong before it is checked, so that concurrent requests cannot evade
+        the cap.
 
-        @param knows_address: whether somebody signed in from there of late.
-        @param knows_name: whether C{username} did.
-        @raise TooManySignIns: it must not be looked at now.
+        @param knows_address: true if a user recently signed in from the address.
+        @param knows_name: true if C{username} recently did.
+        @raise TooManySignIns: it must not be checked now.
         """
         now, keys = self._clock.seconds(), _keys(Bucket.BASIC, address, username)
         kept = {"username": knows_name, "address": knows_address, "network": knows_address}
         full = [window for key in keys if (window := self._full(key)) is not None]
-        # Strangers share the look of a cap; whoever is known has turns that no stranger can take.
+        # Unknown clients share one check per interval; known addresses have separate turns.
         shared = [window for window in full if not kept[window.key[1]]]
         place = neighbourhood(address)
         late = max((window.next_look - now for window in shared), default=0.0)
@@ -156,12 +162,12 @@ class Failures:
         return Look(address=address, username=username, wait=turn - now, windows=tuple(counted))
 
     def release(self, look: Look) -> None:
-        """The password was right, or was not looked at after all."""
+        """Undo the count: the password was right, or was not checked."""
         for window in look.windows:
             window.reserved -= 1
 
     def reject(self, look: Look) -> None:
-        """The password was wrong."""
+        """Confirm the count: the password was wrong."""
         self.release(look)
         place = neighbourhood(look.address)
         self._heard(Bucket.BASIC.value, place, look.username, not look.windows)
@@ -201,7 +207,7 @@ class Failures:
         return wait
 
     def blocked(self, bucket: Bucket, address: str, username: str | None) -> float:
-        """As L{failed}, without counting."""
+        """Return the same as L{failed} without counting a failure."""
         return max(self._left(key) for key in _keys(bucket, address, username))
 
     def _left(self, key: _Key) -> float:
@@ -213,7 +219,7 @@ class Failures:
         window = windows.get(key)
         if window is not None and window.ends > self._clock.seconds() and not window.is_empty:
             return window
-        # Out and in again: the order of the dict is the order of beginning.
+        # Remove and insert: the order of the dict is the order of the windows' starts.
         windows.pop(key, None)
         if len(windows) >= MAX_COUNTED:
             del windows[next(iter(windows))]
@@ -232,7 +238,7 @@ def _keys(bucket: Bucket, address: str, username: str | None) -> list[_Key]:
 
 
 def neighbourhood(address: str) -> str:
-    """What is counted as one place: an IPv4 address, or the /64 that an IPv6 host owns."""
+    """Return the unit for counting: an IPv4 address, or the /64 that an IPv6 host owns."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -243,7 +249,7 @@ def neighbourhood(address: str) -> str:
 
 
 def network(address: str) -> str | None:
-    """The /24 or /48 around an address; C{None} for this machine's own."""
+    """Return the /24 or /48 around an address; C{None} for this machine's addresses."""
     try:
         found = ip_address(address)
     except ValueError:

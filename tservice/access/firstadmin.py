@@ -1,4 +1,4 @@
-"""What a start of a multi-user service does about its accounts (protocol-startup)."""
+"""Steps of a start of a multi-user service that concern its accounts (protocol-startup)."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _log = Logger()
 def make_first_admin(
     accounts: Accounts, username: str, password: str | None, out: TextIO | None = None
 ) -> None:
-    """Make the first admin where there is no account yet.
+    """Create the first admin if there is no account yet.
 
-    Without a password there is a one-time password: one line on stdout, past the log, because
-    logs are kept and read by others.
+    If no password is configured, a one-time password is printed as one line on stdout.  It is not
+    logged, because logs are kept and read by others.
 
-    @param out: C{None}: the process's own stdout, which C{twistd} hides behind its log.
-    @raise StartError: the name or the password cannot be an account's, or nobody would ever see
-        the line.
+    @param out: C{None}: the process's stdout, which C{twistd} replaces by its log.
+    @raise StartError: an account cannot have the name or the password, or the line would not be
+        visible.
     """
     if accounts.list():
         return
     out = sys.__stdout__ if out is None else out
     if password is None and (out is None or _is_null(out)):
         raise StartError(
-            "multiuser: nobody would see the first admin's one-time password: set "
+            "multiuser: the first admin's one-time password would not be visible: set "
             "SERVICE_PASSWORD, or start once with --nodaemon"
         )
     try:
@@ -55,7 +55,7 @@ def tell_shared_user(accounts: Accounts) -> None:
 
 
 def _is_null(out: TextIO) -> bool:
-    """Whether what is printed is lost: a daemon's stdout."""
+    """Return whether output is lost, as on a daemon's stdout."""
     try:
         return os.path.samestat(os.fstat(out.fileno()), os.stat(os.devnull))
     except (OSError, ValueError):

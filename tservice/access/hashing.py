@@ -1,8 +1,8 @@
-"""Slow password hashes, worked off beside the reactor in a fair order.
+"""Slow password hashes, computed in a thread pool in a fair order.
 
-Each hash costs tens of milliseconds and tens of megabytes, and anybody may ask for one by
-trying a password.  So few run at a time, callers take turns, and one caller may have but a
-few waiting: a flood from one place delays the others by one hash each turn, not by its length.
+Each hash costs tens of milliseconds and tens of megabytes, and any caller can cause one by trying a
+password.  Therefore few run at a time, callers alternate, and each caller may only have a few
+waiting.  A flood from one address delays others by one hash per turn, not by its length.
 """
 
 from __future__ import annotations
@@ -26,38 +26,38 @@ from tservice.core.tasks import spawn
 MEMORY_KIB = 19 * 1024
 PASSES = 2
 LANES = 1
-"""argon2id as the OWASP password storage cheat sheet has it."""
+"""Parallelism of argon2id, as recommended by the OWASP password storage cheat sheet."""
 
 MAX_WAITING = 8
-"""Checks of one place that wait; one more is refused."""
+"""Limit on the waiting checks of one address; a further one is refused."""
 
 MAX_AROUND = 64
-"""Checks of one network that wait: who has a /48 has places without end."""
+"""Limit on the waiting checks of one network: the owner of a /48 has unlimited addresses."""
 
 MAX_TOTAL = 256
-"""Checks that wait in all, each of which holds a connection open.
+"""Limit on all waiting checks, each of which holds a connection open.
 
-For one more the network that has most of them makes room.
+A further check replaces one of the network that has most of them.
 """
 
 BUSY_SECONDS = 1.0
-"""After so long it is worth trying again."""
+"""Seconds after which to retry."""
 
 
 def password_seal(password: str, salt: bytes) -> bytes:
-    """Tells a password from others after a restart, and costs who guesses it as much as its hash.
+    """Return a value that identifies a password after a restart, as costly to guess as its hash.
 
-    @param salt: secret and of this instance, at least 16 bytes.
+    @param salt: secret of this instance, at least 16 bytes.
     """
     return hash_secret_raw(_bytes(password), salt, PASSES, MEMORY_KIB, LANES, 32, Type.ID)
 
 
 class Crowded(Exception):
-    """Too many checks wait already."""
+    """Error: too many checks are waiting."""
 
 
 class Hasher:
-    """Argon2id, and a quick way for a password that was right a moment ago."""
+    """Argon2id hasher with a fast path for a password that was recently verified."""
 
     def __init__(
         self,
@@ -71,11 +71,11 @@ class Hasher:
         self._key = random(32)
 
     def hash_now(self, password: str) -> str:
-        """The hash of a new password, in this thread: for the start only."""
+        """Return the hash of a new password, computed in this thread: for the start only."""
         return self._argon.hash(_bytes(password))
 
     async def hash(self, place: str, password: str) -> str:
-        """The hash of a new password.
+        """Return the hash of a new password.
 
         @raise Crowded: see L{FairQueue}.
         """
@@ -83,14 +83,14 @@ class Hasher:
         return found
 
     async def verify(self, place: str, password_hash: str | None, password: str) -> bool:
-        """Whether C{password} is the one of C{password_hash}.
+        """Return whether C{password} matches C{password_hash}.
 
-        @param place: who is asking; places take turns.
-        @param password_hash: C{None} for nobody's: takes as long, and is never right.
+        @param place: the caller's address; addresses alternate.
+        @param password_hash: C{None} for an unknown user: takes the same time, and never matches.
         @raise Crowded: see L{FairQueue}.
         """
         if password_hash is None:
-            # Checking one is making it again: this costs what a wrong password does.
+            # Verification computes the hash again: this costs as much as a wrong password.
             await self.hash(place, password)
             return False
         work = partial(_matches, self._argon, password_hash, _bytes(password))
@@ -98,10 +98,10 @@ class Hasher:
         return right
 
     def fingerprint(self, password_hash: str, password: str) -> bytes:
-        """Tells this password of this hash again, for as long as this process runs.
+        """Return a value that recognizes this password of this hash while this process runs.
 
-        Programs send a password with every request.  The key is in no file, so what is kept in
-        memory is of no use to anybody who does not hold the process itself.
+        Programs send a password with every request.  The key is in no file, so the stored values
+        are useless without access to the process.
         """
         text = b"%d:%b%b" % (len(password_hash), password_hash.encode(), _bytes(password))
         return hmac.digest(self._key, text, "sha256")
@@ -111,7 +111,9 @@ _Waiting = tuple[Callable[[], Any], Deferred[Any]]
 
 
 class FairQueue:
-    """Lets L{SIZE} pieces of work run at a time; networks take turns, and in each its places."""
+    """Runs at most L{SIZE} work items at a time; networks alternate, and in each network its
+    addresses.
+    """
 
     _log = Logger()
 
@@ -121,10 +123,10 @@ class FairQueue:
         self._waiting: dict[str, dict[str, deque[_Waiting]]] = {}
 
     async def run(self, place: str, work: Callable[[], Any]) -> Any:
-        """The result of C{work}.
+        """Run C{work} in its turn and return its result.
 
-        @raise Crowded: L{MAX_WAITING} of C{place}, or L{MAX_AROUND} of the network around it, wait
-            already; or there are L{MAX_TOTAL}, and no network has more than this one would.
+        @raise Crowded: L{MAX_WAITING} of C{place}, or L{MAX_AROUND} of its network, are waiting; or
+            there are L{MAX_TOTAL}, and no network has more than this one would.
         """
         around = network(place.partition("/")[0]) or place
         many = self._count(around)
@@ -140,7 +142,7 @@ class FairQueue:
         return sum(map(len, self._waiting.get(around, {}).values()))
 
     def _has_room(self, many: int) -> bool:
-        """Whether one more may wait of a network that has C{many}; makes room if that is fair."""
+        """Return whether a network with C{many} checks may add one; makes room if that is fair."""
         counts = {around: self._count(around) for around in self._waiting}
         if sum(counts.values()) < MAX_TOTAL:
             return True
@@ -164,7 +166,7 @@ class FairQueue:
                 spawn(self._run(work, done), self._log, "a password check")
 
     def _take(self) -> _Waiting:
-        """The next in line; those left go behind everybody else.
+        """Return the next work item; the remaining ones of its network are queued last.
 
         The order of the dicts is the order of turns.
         """

@@ -1,4 +1,4 @@
-"""The secret that the hooks of this machine's agents show (protocol-hook-secret)."""
+"""Secret that the hooks of this machine's agents send (protocol-hook-secret)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ _SECRET = re.compile(r"[0-9a-f]{64}")
 
 
 def hook_secret(data_dir: Path, random: Random) -> str:
-    """The secret of this data folder, made at the first start: 32 random bytes in hex.
+    """Return the secret of this data folder, made at the first start: 32 random bytes in hex.
 
-    It stays the same for good: panes outlive the service, and read the file when a hook runs.
+    It never changes: panes outlive the service, and read the file when a hook runs.
 
-    @raise StartError: the file is not one of ours, open to others, or cannot be written.
+    @raise StartError: the file is not one of the service's, accessible to others, or cannot be
+        written.
     """
     found = kept_text(data_dir / FILE_NAME, lambda: random(32).hex())
     if not _SECRET.fullmatch(found):
@@ -39,41 +40,42 @@ def hook_secret(data_dir: Path, random: Random) -> str:
 
 
 def os_user_secret(secret: str, uid: int) -> str:
-    """The secret of one OS user's hooks: it speaks for the sessions of that user alone.
+    """Return the secret of one OS user's hooks, valid for the sessions of that user only.
 
-    It is made of the instance's, which it does not tell, and names the user id before it.
+    It is derived from the instance's secret, which it does not reveal, and begins with the user id.
     """
     made = digest(bytes.fromhex(secret), b"hooks of user %d" % uid, sha256)
     return f"{uid}-{made.hex()}"
 
 
 def named_uid(shown: str) -> int | None:
-    """The user id that a shown secret begins with; C{None} when it is none of that kind."""
+    """Return the user id that a presented secret begins with; C{None} for other secrets."""
     found = _OS_USER_SECRET.fullmatch(shown)
     return None if found is None else int(found[1])
 
 
 def container_secret(secret: str, container: str) -> str:
-    """The secret of one container's hooks: it speaks for the sessions in that one alone.
+    """Return the secret of one container's hooks, valid for the sessions in that container only.
 
-    It is made of the instance's, which it does not tell, and names the container before it.
+    It is derived from the instance's secret, which it does not reveal, and begins with the
+    container.
     """
     made = digest(bytes.fromhex(secret), b"hooks of container " + container.encode(), sha256)
     return f"{container}.{made.hex()}"
 
 
 def named_container(shown: str) -> str | None:
-    """The container that a shown secret begins with; C{None} when it is none of that kind."""
+    """Return the container that a presented secret begins with; C{None} for other secrets."""
     found = _CONTAINER_SECRET.fullmatch(shown)
     return None if found is None else found[1]
 
 
 @frozen(kw_only=True)
 class OsUserSecrets:
-    """The files in which OS users' hooks find their secrets, each open to its user alone.
+    """Files with the hook secrets of OS users, each readable by its user only.
 
     @ivar secret: the instance's.
-    @ivar hide: told of each secret, so that no log shows it.
+    @ivar hide: called with each secret, so that no log shows it.
     """
 
     secret: Callable[[], str]
@@ -81,17 +83,17 @@ class OsUserSecrets:
     hide: Callable[[str], object]
 
     def path_of(self, user: OsUser) -> Path:
-        """Where C{user}'s is."""
+        """Return the path of C{user}'s secret."""
         return self.shared.path / f"{user.uid}.{FILE_NAME}"
 
     def access(self, user: OsUser) -> HookAccess:
-        """How C{user}'s hooks reach the service."""
+        """Return how C{user}'s hooks reach the service."""
         return HookAccess(secret_file=self.path_of(user), put=lambda: self.put(user))
 
     def put(self, user: OsUser) -> Path:
-        """Have it there.
+        """Write C{user}'s secret to its file.
 
-        @raise FileError: somebody else could get at it.
+        @raise FileError: another user could access it.
         @raise OSError: it cannot be written.
         """
         made = os_user_secret(self.secret(), user.uid)

@@ -1,4 +1,4 @@
-"""What access offers to others, and what it wants of them."""
+"""Interfaces that access provides and requires."""
 
 from __future__ import annotations
 
@@ -11,40 +11,43 @@ from tservice.core.identity import Identity
 
 
 class IAccounts(Interface):
-    """Who there is, and whether a password is right."""
+    """Accounts and their passwords."""
 
     async def check(username: str, password: str, place: str) -> Identity | None:
-        """The account's identity when the password is right, in time that tells nothing.
+        """Return the account's identity if the password is right, in time that reveals nothing.
 
-        @param place: where the caller is; those of one place wait for each other.
-        @raise Crowded: too many of that place wait already.
+        @param place: the caller's address; checks of one address wait for each other.
+        @raise Crowded: too many checks from this address are waiting.
         """
 
     def identity(username: str) -> Identity | None:
-        """The account as it is now; C{None} when it is gone or disabled."""
+        """Return the account's current identity; C{None} when it was removed or is disabled."""
 
     def seal(username: str) -> bytes | None:
-        """Tells the account's password from every other it had or will have, and tells nothing of
-        it; C{None} when there is no such account."""
+        """Return a value that identifies the account's password among all its past and future ones,
+        but reveals nothing about it; C{None} when there is no such account.
+        """
 
     def known(username: str) -> bool:
-        """Whether there is an account of that name, disabled or not."""
+        """Return whether an account of that name exists, disabled or not."""
 
     def counted(username: str) -> str | None:
-        """The name whose own failures are counted; C{None} for what can be no name."""
+        """Return the name for counting failures; C{None} for a text that cannot be a name."""
 
 
 class ICookieStore(Interface):
     """Keeps cookie sessions across a restart."""
 
     def load() -> Sequence[CookieSession]:
-        """Every session kept."""
+        """Return every stored session."""
 
     def save(session: CookieSession) -> None:
-        """Add a session, or keep its new state under the same id; a full disk gets it later."""
+        """Add a session, or update the one with the same id; on a full disk the write is
+        deferred.
+        """
 
     def delete(ids: Iterable[str]) -> None:
-        """Forget sessions; unknown ids are fine.
+        """Delete sessions; unknown ids are fine.
 
-        @raise NotKept: the disk does not take it yet; until it does a restart brings them back.
+        @raise NotKept: the write is deferred; until it succeeds, a restart restores them.
         """

@@ -12,28 +12,28 @@ from tservice.core.authentication import Visit
 
 COOKIE = "service_session"
 TTL_SECONDS = 24 * 60 * 60
-"""A session ends so long after its last request (protocol-cookies)."""
+"""Lifetime of a session after its last request (protocol-cookies)."""
 
 LIFETIME_SECONDS = 30 * 24 * 60 * 60
-"""A session ends so long after its beginning, whatever its requests (protocol-cookies)."""
+"""Longest lifetime of a session, regardless of its requests (protocol-cookies)."""
 
 MAX_SESSIONS = 100
-"""Sessions at a time; the oldest goes (protocol-cookies)."""
+"""Limit on the number of sessions; the oldest is removed (protocol-cookies)."""
 
 MAX_AGENT = 256
-"""Characters of a User-Agent that are kept."""
+"""Length to which a User-Agent is cut."""
 
 
 @frozen(kw_only=True)
 class CookieSession:
-    """One signed-in browser or program.
+    """Session of a browser or program that signed in.
 
-    @ivar id: names the session to admins; not the cookie.
+    @ivar id: identifies the session for admins; not the cookie.
     @ivar token_hash: SHA-256 of the cookie's value.
-    @ivar key_hash: SHA-256 of the key without which a browser's cookie opens nothing; C{None}: a
-        program's, which needs none.
-    @ivar seal: of the password that it was made under.
-    @ivar method: how it began: C{login}, C{basic} or C{qr}.
+    @ivar key_hash: SHA-256 of the page key, without which a browser's cookie is invalid; C{None}: a
+        program's session, which needs none.
+    @ivar seal: seal of the password that it was opened with.
+    @ivar method: how it was opened: C{login}, C{basic} or C{qr}.
     @ivar created_at: Unix milliseconds.
     @ivar expires_at: Unix milliseconds.
     """
@@ -50,22 +50,23 @@ class CookieSession:
     expires_at: int
 
     def opens_for(self, visit: Visit) -> bool:
-        """Whether its cookie, which C{visit} shows, is shown by whom it was given to.
+        """Return whether the cookie in C{visit} is presented by the client that received it.
 
-        Which session needs a key was settled when it was made: a thief asks as a program does.
+        The need for a key was decided when the session was opened, because a thief can imitate a
+        program.
         """
         if self.key_hash is None:
-            # A program's cookie that comes from a page was put there by somebody else.
+            # A page that presents a program's cookie got it from an attacker.
             return not from_page(visit)
         return visit.key is not None and compare_digest(self.key_hash, digest(visit.key))
 
 
 @frozen(kw_only=True)
 class Opened:
-    """A session that was just opened, with what is kept only as hashes.
+    """Session that was just opened, with the values that are only stored as hashes.
 
     @ivar token: the cookie's value.
-    @ivar key: what its page shows beside it; C{None}: nobody is told one.
+    @ivar key: the page key; C{None}: it is not sent to the caller.
     """
 
     id: str
@@ -74,15 +75,15 @@ class Opened:
 
 
 SCANNED = "qr-"
-"""Begins the key of a scanned code's session.
+"""Prefix of the page key of a session that was opened by a scanned code.
 
-A page puts it before a key that it finds in its address: so no link can lead a page into a session
-whose key its maker was told at a login.
+A page adds it to a key from its address.  Therefore no link can lead a page into a session whose
+key an attacker got at a login.
 """
 
 
 def digest(token: str) -> bytes:
-    """What is kept of a cookie's value.
+    """Return the stored hash of a cookie's value.
 
     It is random and long, so one round of a fast hash is enough.
     """
@@ -90,15 +91,15 @@ def digest(token: str) -> bytes:
 
 
 def set_cookie(token: str, visit: Visit, seconds: int = TTL_SECONDS) -> str:
-    """The C{Set-Cookie} that opens or extends a session (protocol-cookies).
+    """Return the C{Set-Cookie} that opens or extends a session (protocol-cookies).
 
-    @param seconds: until the session ends, unless there is another request.
+    @param seconds: until the session ends without a further request.
     """
     return _cookie(token, seconds, visit)
 
 
 def clear_cookie(visit: Visit) -> str:
-    """The C{Set-Cookie} that ends one."""
+    """Return the C{Set-Cookie} that ends a session."""
     return _cookie("", 0, visit)
 
 

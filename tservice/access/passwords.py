@@ -1,4 +1,4 @@
-"""The one account of a single-user service (protocol-cookies)."""
+"""Single account of a single-user service (protocol-cookies)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tservice.access.interfaces import IAccounts
 from tservice.core.identity import Identity
 
 LONGEST_NAME = 256
-"""Characters of a user name whose failures are counted."""
+"""Limit in characters on a user name whose failures are counted."""
 
 
 @implementer(IAccounts)
 class SingleAccount:
-    """One user name and one password; the user is an admin.
+    """Account with one user name and one password; the user is an admin.
 
     The password is hashed once, at the start; it is not kept.
     """
@@ -32,7 +32,7 @@ class SingleAccount:
     async def check(self, username: str, password: str, place: str = "") -> Identity | None:
         """See L{IAccounts}; a wrong name costs a hash like the right one.
 
-        @raise Crowded: too many checks of this place wait already.
+        @raise Crowded: too many checks from this address are waiting.
         """
         name = compare_digest(_fold(username), self._username)
         shown = self._hasher.fingerprint(self._hash, password)
@@ -53,10 +53,12 @@ class SingleAccount:
         return username == self._identity.username
 
     def counted(self, username: str) -> str | None:
-        """Also a name that is not the account's: to count it not would tell that."""
+        """Return the name for counting failures, also if it is not the account's: a difference
+        would reveal the right name.
+        """
         return username if len(username) <= LONGEST_NAME else None
 
 
 def _fold(text: str) -> bytes:
-    """One length for all, so that comparing takes one time for all."""
+    """Return a digest of fixed length, so that a comparison takes constant time."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -1,4 +1,4 @@
-"""Signing in and out, and who one is (protocol-login)."""
+"""Signing in and out, and the caller's identity (protocol-login)."""
 
 from __future__ import annotations
 
@@ -67,11 +67,10 @@ class AccessRoutes:
         multiuser: bool,
         revoked: Callable[[], None] = lambda: None,
     ) -> None:
-        """
-        @param passwords: C{None} where no password is asked for.
-        @param username: who everybody is then.
-        @param revoked: called when somebody was shut out: what could let them in again, as a code
-            that they have seen, ends too.
+        """@param passwords: C{None} if no password is required.
+        @param username: the user name of every caller in that case.
+        @param revoked: called when a user's access was revoked, so that other ways in, such as a
+            displayed code, end too.
         """
         self._revoked = revoked
         self._cookies, self._passwords = cookies, passwords
@@ -101,14 +100,14 @@ class AccessRoutes:
         return Reply(content=answer, headers={"Set-Cookie": cookie})
 
     async def logout(self, call: Call) -> object:
-        """End the caller's own session."""
+        """End the caller's session."""
         mine = call.identity.auth_session
         if mine is not None:
             self._cookies.revoke(lambda session: session.id == mine)
         return Reply(content=Nothing(), headers={"Set-Cookie": clear_cookie(_visit(call))})
 
     async def revoke(self, call: Call) -> object:
-        """End one session, or all of them, the caller's own included."""
+        """End one session, or all of them, including the caller's."""
         wanted = call.body.session_id
         ended = self._cookies.revoke(lambda session: wanted in (None, session.id))
         if wanted is not None and not ended:
@@ -120,7 +119,7 @@ class AccessRoutes:
         return Reply(content=RevokedAnswer(revoked=ended), headers=headers)
 
     async def me(self, call: Call) -> object:
-        """Who the caller is."""
+        """Return the caller's identity."""
         return self._me(call.identity)
 
     def _me(self, identity: Identity) -> MeAnswer:
@@ -132,7 +131,7 @@ class AccessRoutes:
         )
 
     def operations(self) -> list[Operation]:
-        """The routes, for the table."""
+        """Return the routes for the table."""
         return [
             Operation(
                 method="POST",
@@ -143,7 +142,7 @@ class AccessRoutes:
                 tag="Access",
                 body=LoginBody,
                 optional_body=True,
-                audit=Audit.NONE,  # the session that it opens is noted, or the failure
+                audit=Audit.NONE,  # the opened session or the failure is recorded
                 answer=LoginAnswer,
                 errors=(ErrorCode.UNAUTHORIZED,),
             ),
@@ -183,9 +182,9 @@ class AccessRoutes:
 
 
 def _shown(call: Call) -> tuple[str, str, str]:
-    """How somebody signs in, and the user name and password.
+    """Return the sign-in method, and the user name and password.
 
-    @raise ServiceError: 400 naming what is missing.
+    @raise ServiceError: 400 naming the missing field.
     """
     body: LoginBody = call.body
     for name, value in (("username", body.username), ("password", body.password)):

@@ -1,4 +1,4 @@
-"""Looking at passwords, no faster than the failures before them allow (protocol-failures)."""
+"""Password checks, no faster than earlier failures allow (protocol-failures)."""
 
 from __future__ import annotations
 
@@ -16,33 +16,35 @@ from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
 
 KNOWN_SECONDS = 30 * 24 * 3600
-"""An address is known for so long after a sign-in."""
+"""Seconds for which an address is known after a sign-in."""
 
 MAX_KNOWN = 64
-"""Addresses of a user name that are known; the one that is longest ago is forgotten."""
+"""Limit on the known addresses of a user name; the oldest is dropped."""
 
 
 class KnownAddresses:
-    """Where users signed in of late, so that strangers' guesses do not lock them out."""
+    """Recent sign-in addresses of users, so that guesses from other addresses do not lock them
+    out.
+    """
 
     def __init__(self, clock: IReactorTime, sign_ins: Iterable[tuple[str, str, int]] = ()) -> None:
-        """@param sign_ins: names, addresses and Unix milliseconds of earlier ones, in order."""
+        """@param sign_ins: names, addresses and Unix milliseconds of earlier sign-ins, in order."""
         self._clock = clock
         self._names: dict[str, dict[str, int]] = {}
         for username, address, at in sign_ins:
             self._keep(username, address, at)
 
     def add(self, username: str, address: str) -> None:
-        """Note a sign-in."""
+        """Record a sign-in."""
         self._keep(username, address, now_ms(self._clock))
 
     def knows_name(self, address: str, username: str) -> bool:
-        """Return whether C{username} signed in from C{address} of late."""
+        """Return whether C{username} recently signed in from C{address}."""
         at = self._names.get(username, {}).get(neighbourhood(address))
         return at is not None and now_ms(self._clock) - at <= KNOWN_SECONDS * 1000
 
     def knows(self, address: str) -> bool:
-        """Return whether anybody signed in from C{address} of late."""
+        """Return whether any user recently signed in from C{address}."""
         return any(self.knows_name(address, username) for username in self._names)
 
     def _keep(self, username: str, address: str, at: int) -> None:
@@ -57,10 +59,10 @@ _Guess = tuple[str, str, str]
 
 
 class PasswordChecker:
-    """Looks at passwords that come in a body or a header.
+    """Checks passwords from a body or a header.
 
-    Requests that show the same password at the same time share one look: a program may begin with
-    many at once.
+    Concurrent requests with the same password share one check, because a program may begin with
+    many requests at once.
     """
 
     _log = Logger()
@@ -74,9 +76,9 @@ class PasswordChecker:
         self._waiting: set[Deferred[None]] = set()
 
     async def check(self, username: str, password: str, address: str) -> Identity | None:
-        """Return whose password it is; a wrong one is counted.
+        """Return the identity that the password belongs to; a wrong one is counted.
 
-        @raise TooManySignIns: it was not looked at: over a cap, or too much waits already.
+        @raise TooManySignIns: it was not checked: over a cap, or too many checks are waiting.
         """
         asked: Deferred[Identity | None] = Deferred()
         guess = (username, password, neighbourhood(address))
@@ -87,7 +89,7 @@ class PasswordChecker:
         return await asked
 
     def close(self) -> None:
-        """Refuse what waits for its turn."""
+        """Refuse the waiting checks."""
         for waiting in tuple(self._waiting):
             waiting.cancel()
 
