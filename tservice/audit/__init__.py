@@ -1,1 +1,1 @@
-"""Who did what."""
+"""Audit log of users' actions."""

@@ -1,4 +1,4 @@
-"""The audit log, put together."""
+"""Assembly of the audit log."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 
 _CHAIN = ("audit-key", "audit-head")
-"""Files of releases that kept a keyed hash of each entry."""
+"""Files of earlier releases that kept a keyed hash of each entry."""
 
 
 def build_audit(ground: Ground) -> Feature[AuditRoutes]:
-    """The audit log; a stop writes what is being added up.
+    """Build the audit log; at the stop it writes the pending sums.
 
-    @raise StartError: the file that it is to be exported to cannot be written.
+    @raise StartError: the export file cannot be written.
     """
     _remove_chain(ground.config.data_dir)
     export = open_export(ground.config.audit_export)
@@ -34,8 +34,8 @@ def build_audit(ground: Ground) -> Feature[AuditRoutes]:
 
 
 def _remove_chain(data_dir: Path) -> None:
-    """Remove the files of earlier releases; nobody reads them."""
+    """Remove the files of earlier releases, which are no longer read."""
     remove_leftovers(data_dir / _CHAIN[1])
     for name in _CHAIN:
-        with suppress(OSError):  # on a disk that takes no change they stay, and do no harm
+        with suppress(OSError):  # on a read-only disk they stay, which is harmless
             (data_dir / name).unlink(missing_ok=True)

@@ -1,4 +1,6 @@
-"""Each entry of the audit log as a line elsewhere, where who changes the log cannot reach it."""
+"""Export of each audit entry as a line to another place, out of reach of anyone who changes the
+log.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,13 @@ from tservice.core.errors import StartError
 SYSLOG = "syslog"
 _SOCKET = "/dev/log"
 _PRIORITY = 10 * 8 + 6
-"""authpriv.info (RFC 5424, 6.2.1)."""
+"""Syslog priority authpriv.info (RFC 5424, 6.2.1)."""
 
 Write = Callable[[bytes], None]
 
 
 class AuditExport:
-    """Writes lines of JSON; a place that takes none is reported once, until it takes one again."""
+    """Writes lines of JSON; a failing target is reported once, until a write succeeds again."""
 
     _log = Logger()
 
@@ -38,14 +40,14 @@ class AuditExport:
             self._write(line.encode())
         except OSError as error:
             if not self._is_failing:
-                self._log.error("the audit log is not exported: {error}", error=str(error))
+                self._log.error("the audit log cannot be exported: {error}", error=str(error))
             self._is_failing = True
         else:
             self._is_failing = False
 
 
 def open_export(target: str | None) -> AuditExport | None:
-    """The export that the setting C{audit-export} asks for.
+    """Return the export that the setting C{audit-export} requests.
 
     @raise StartError: its file cannot be written.
     """
@@ -62,7 +64,9 @@ def open_export(target: str | None) -> AuditExport | None:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append to a file that only its owner may read; it is opened anew, so it can be rotated."""
+    """Append to a file that only its owner may read; it is opened for each line, so it can be
+    rotated.
+    """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with open(os.open(path, flags, 0o600), "ab") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

@@ -1,4 +1,4 @@
-"""What the audit log offers to other features."""
+"""Interface of the audit log for other features."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["AuditEntry", "IAuditLog"]
 
 
 class IAuditLog(Interface):
-    """Keeps what people did."""
+    """Records users' actions."""
 
     def record(entry: AuditEntry) -> None:
-        """Keep one thing; never raises, because what it tells of has happened already."""
+        """Record an action; never raises, because the action has already happened."""
 
     def summed(entry: AuditEntry, amount: int) -> None:
-        """Keep one of many like things; C{amount} is added up.  See L{record}."""
+        """Record one of many similar actions; C{amount} is added up.  See L{record}."""

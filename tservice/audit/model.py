@@ -1,4 +1,4 @@
-"""Entries of the audit log, and the figures of its retention."""
+"""Entries of the audit log, and the limits of its retention."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BOUNDS = {
     "approvals": 20_000,
     "deletions": 20_000,
 }
-"""Entries kept of each part; one actor has half of a part at most."""
+"""Number of entries kept of each part; one actor has half of a part at most."""
 
 _SIGN_INS = frozenset(
     {"login", "login.failed", "login.locked", "POST /api/logout", "POST /api/auth/revoke"}
@@ -41,18 +41,18 @@ _PATHS = (
 
 LONGEST_WORD = 256
 LONGEST_DETAIL = 2000
-"""Characters of a word of an entry, and of its detail: callers choose some of them."""
+"""Limit in characters on each text of an entry, and on its detail: callers choose some of them."""
 
 
 @frozen(kw_only=True)
 class AuditEntry:
-    """One thing that somebody did.
+    """Record of one action.
 
-    @ivar actor: the user name; empty for strangers.
-    @ivar method: how the actor was known: C{cookie}, C{basic}, C{token}, C{none}.
-    @ivar action: C{METHOD /path} of an operation, or a word of its own: C{login}.
-    @ivar target: the session, user or other thing that it was done to.
-    @ivar detail: what else there is to say; never a text that was typed, never a secret.
+    @ivar actor: the user name; empty for an unauthenticated caller.
+    @ivar method: how the actor was authenticated: C{cookie}, C{basic}, C{token}, C{none}.
+    @ivar action: C{METHOD /path} of an operation, or another name: C{login}.
+    @ivar target: the session, user or other object of the action.
+    @ivar detail: further data; never a typed text, never a secret.
     """
 
     action: str
@@ -63,7 +63,9 @@ class AuditEntry:
     detail: Mapping[str, Any] = field(factory=dict)
 
     def columns(self) -> dict[str, str]:
-        """As it is kept: every word bounded, and storable whatever a caller sent."""
+        """Return the column values, with every text limited in length and storable, whatever a
+        caller sent.
+        """
         words = {
             name: _storable(getattr(self, name))[:LONGEST_WORD]
             for name in ("actor", "method", "address", "action", "target")
@@ -75,7 +77,7 @@ class AuditEntry:
 
     @property
     def part(self) -> str:
-        """The part of the log that it is kept in; a request that was refused is ordinary."""
+        """Part of the log that keeps the entry; a refused request is ordinary."""
         if self.action in _SIGN_INS:
             return SIGN_INS
         method, _, path = self.action.partition(" ")

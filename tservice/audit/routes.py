@@ -1,4 +1,4 @@
-"""C{GET /api/admin/audit}, and what the log is told of each operation."""
+"""C{GET /api/admin/audit}, and the entries for operations."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _Number = Annotated[QueryInt, Field(ge=0)]
 
 
 class AuditQuery(Query):
-    """Which entries; all conditions hold together.
+    """Filter of entries; all conditions must match.
 
-    C{action} and C{path} are how an entry's action, or the path within it, begins.
+    C{action} and C{path} are prefixes of an entry's action, or of the path within it.
     """
 
     limit: Annotated[QueryInt, Field(ge=1, le=LONGEST_PAGE)] = PAGE
@@ -59,7 +59,7 @@ class AuditAnswer(Answer):
 
 
 class AuditRoutes:
-    """The log for admins, and the ear of the kernel.
+    """Audit log for admins, and the kernel's callback that writes it.
 
     @ivar log: for other features.
     """
@@ -68,7 +68,7 @@ class AuditRoutes:
         self.log = log
 
     async def read(self, call: Call) -> object:
-        """One page."""
+        """Return one page of entries."""
         wanted = AuditFilter(**call.query.model_dump())
         found = self.log.find(wanted)
         entries = [
@@ -78,9 +78,9 @@ class AuditRoutes:
         return AuditAnswer(entries=entries, next=more)
 
     def heard(self, call: Call, outcome: object) -> None:
-        """An operation is over.
+        """Record a finished operation.
 
-        @param outcome: its result, or the exception that it ended with.
+        @param outcome: its result, or the exception that it raised.
         """
         kind = call.operation.audited
         if kind is Audit.NONE:
@@ -92,7 +92,7 @@ class AuditRoutes:
             self.log.record(entry)
 
     def typed(self, caller: Identity, address: str, session_id: str, length: int) -> None:
-        """Something was typed over a WebSocket."""
+        """Record typing over a WebSocket."""
         entry = AuditEntry(
             action="input",
             actor=caller.username,
@@ -104,7 +104,7 @@ class AuditRoutes:
         self.log.summed(entry, length)
 
     def operations(self) -> list[Operation]:
-        """The route, for the table."""
+        """Return the route for the table."""
         return [
             Operation(
                 method="GET",
@@ -121,7 +121,7 @@ class AuditRoutes:
 
 
 def entry_of(call: Call, outcome: object) -> AuditEntry:
-    """What is kept of an operation: never a value of its body, only which fields it set."""
+    """Return the entry of an operation: the names of the body's fields, never their values."""
     detail: dict[str, Any] = {}
     if isinstance(call.body, BaseModel):
         detail["fields"] = sorted(call.body.model_fields_set)
@@ -145,7 +145,7 @@ def entry_of(call: Call, outcome: object) -> AuditEntry:
 
 
 def made(outcome: object) -> str:
-    """The name of what an operation made, as its answer gives it."""
+    """Return the name of the object that an operation created, as in its response."""
     content = outcome.content if isinstance(outcome, Reply) else outcome
     if isinstance(content, BaseModel):
         content = content.model_dump(by_alias=True)

@@ -1,4 +1,4 @@
-"""The audit log: entries into its table, and out of it by filters."""
+"""Audit log: writing entries to its table, and reading them with filters."""
 
 from __future__ import annotations
 
@@ -22,26 +22,32 @@ from tservice.core.disk import NotKept
 from tservice.store.database import Database
 
 TYPING_SECONDS = 10.0
-"""What one caller types into one session within this time is one entry."""
+"""Period in which the typing of one caller in one session is one entry."""
 
 REPEAT_SECONDS = 10.0
-"""The first of equal entries is written at once, how many came within this time is another."""
+"""Period for equal entries: the first is written at once, and the number of repetitions is another
+entry.
+"""
 
 MOST_WAITING = 1000
-"""Entries of a part that wait for a full disk, half of them of one actor; more are counted."""
+"""Limit on the entries of a part that wait for a full disk, half of them for one actor; further
+ones are counted.
+"""
 
 FAILURE_SECONDS = 600.0
-"""The first failure of one address is an entry at once, what follows within this time another."""
+"""Period for failures of one address: the first is written at once, the following ones are another
+entry.
+"""
 
 
 @frozen(kw_only=True)
 class AuditFilter:
-    """Which entries are asked for, the newest first.
+    """Filter of entries, which are returned newest first.
 
-    @ivar action: how it begins.
-    @ivar path: how the path of an operation begins, whatever its method.
+    @ivar action: prefix of the action.
+    @ivar path: prefix of an operation's path, for any method.
     @ivar since: Unix milliseconds, as C{until}.
-    @ivar before: only entries with a lower number: the way to the next page.
+    @ivar before: only entries with a lower number, for the next page.
     """
 
     limit: int
@@ -56,11 +62,11 @@ class AuditFilter:
 
 @implementer(IAuditLog)
 class AuditLog:
-    """See L{IAuditLog}.
+    """Implementation of L{IAuditLog}.
 
-    A full disk stops nobody by way of the log: what changes something is refused by itself then,
-    and who makes room must not be.  Entries wait in memory, L{MOST_WAITING} of each part, and how
-    many more there were is an entry too.
+    The log blocks no operation on a full disk: a change is refused by itself then, and users who
+    free space must not be refused.  Entries wait in memory, up to L{MOST_WAITING} of each part; the
+    number of further ones is an entry too.
     """
 
     _log = Logger()
@@ -72,7 +78,7 @@ class AuditLog:
         export: AuditExport | None = None,
         bounds: Mapping[str, int] = BOUNDS,
     ) -> None:
-        """@param export: is sent each entry as it is made, also while the disk takes nothing."""
+        """@param export: receives each entry immediately, even while the disk is full."""
         self._database, self._clock, self._export = database, clock, export
         self._store = AuditStore(database, bounds)
         self._waiting: deque[dict[str, Any]] = deque()
@@ -83,7 +89,7 @@ class AuditLog:
         self._failures = Summing(clock, FAILURE_SECONDS, self._failed)
 
     def record(self, entry: AuditEntry) -> None:
-        # Where too many differ they are all written: nobody's entry is lost in a sum of others.
+        # If too many differ, all are written, so that no entry is lost in a sum of others.
         key = tuple(entry.columns().items())
         if not self._repeats.has_room(key) or self._repeats.add(key):
             self._keep(entry.columns())
@@ -102,7 +108,7 @@ class AuditLog:
         self._write()
 
     def _write(self) -> None:
-        """Write what waits, in order, as far as the disk takes it."""
+        """Write the waiting entries in order, as far as the disk accepts them."""
         while self._waiting:
             row = self._waiting[0]
             try:
@@ -110,7 +116,7 @@ class AuditLog:
             except NotKept:
                 return
             except Exception:
-                self._log.failure("{action} was not put into the audit log", **row)
+                self._log.failure("{action} was not written to the audit log", **row)
             self._waiting.popleft()
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
@@ -124,10 +130,10 @@ class AuditLog:
         self._typing.add(words, amount, rest)
 
     def failed(self, bucket: str, address: str, username: str | None, locked: bool) -> None:
-        """A wrong password, secret, token or code.
+        """Record a wrong password, secret, token or code.
 
         @param address: as it is counted: the network of an IPv6 address.
-        @param locked: over the cap, so that it was answered with 429.
+        @param locked: true over the cap, where the response was 429.
         """
         if not self._failures.add((bucket, address), int(locked)):
             return
@@ -138,7 +144,7 @@ class AuditLog:
         self._keep(entry.columns())
 
     def find(self, wanted: AuditFilter) -> list[dict[str, Any]]:
-        """Entries, the newest first."""
+        """Return matching entries, the newest first."""
         conditions = {
             "actor = :actor": wanted.actor,
             "substr(action, 1, length(:action)) = :action": wanted.action,
@@ -157,7 +163,8 @@ class AuditLog:
         return [{**dict(row), "detail": json.loads(row["detail"])} for row in rows]
 
     def sign_ins(self, since: int) -> list[tuple[str, str, int]]:
-        """Return users, the addresses of their sign-ins and the time of the last, in its order.
+        """Return users, the addresses of their sign-ins and the time of the last one, in order of
+        time.
 
         @param since: Unix milliseconds.
         """
@@ -170,7 +177,7 @@ class AuditLog:
         return [(row["actor"], row["address"], row["at"]) for row in rows]
 
     def close(self) -> None:
-        """Write what is being added up."""
+        """Write the pending sums."""
         self._repeats.close()
         self._typing.close()
         self._failures.close()

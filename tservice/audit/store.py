@@ -1,4 +1,4 @@
-"""The table C{audit_log}: parts with bounds of their own, which no actor can fill alone."""
+"""Table C{audit_log}: its parts have separate limits, and no actor can fill a part alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EVICT = "DELETE FROM audit_log WHERE part = ? AND actor = ? AND seq <= ?"
 
 
 class AuditStore:
-    """Rows of the log; the oldest of whoever has most in a part make room there."""
+    """Rows of the log; in a full part the oldest rows of the actor with most rows are removed."""
 
     def __init__(self, database: Database, bounds: Mapping[str, int]) -> None:
         """@param bounds: rows of each part; one actor has half of them at most."""
@@ -36,9 +36,9 @@ class AuditStore:
                 pass
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Write one row; it is on the disk when this returns.
+        """Write one row; it is on disk when this returns.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk does not accept it.
         """
         self._database.execute(_APPEND, row)
         part, actor = row["part"], row["actor"]
@@ -63,6 +63,6 @@ class AuditStore:
                 params = (part, actor, row["seq"])
                 self._database.later(("audit", part, actor), _EVICT, params)
         except NotKept:
-            return False  # the next row tries again
+            return False  # the next row will retry
         self._counts[part][actor] -= many
         return True

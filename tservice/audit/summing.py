@@ -1,4 +1,4 @@
-"""Many like things in one entry: typing, and floods of wrong passwords."""
+"""Summaries of many similar events in one entry: typing, and floods of wrong passwords."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attrs import define
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 MAX_OPEN = 100
-"""Sums at a time; what comes beyond goes into one sum for all the rest."""
+"""Limit on open sums; further events go into one common sum."""
 
 
 @define
@@ -19,22 +19,23 @@ class _Sum:
 
 
 Finish = Callable[[Hashable, int, int], None]
-"""Told the key, how often, and how much in all; the key is C{None} for the rest."""
+"""Callback for a finished sum: the key, the count and the total amount; the key is C{None} for the
+common sum.
+"""
 
 
 class Summing:
-    """Adds up what happens under one key within a window that the first of it opens."""
+    """Adds up the events of a key within a window that the first event opens."""
 
     def __init__(self, clock: IReactorTime, seconds: float, finish: Finish) -> None:
         self._clock, self._seconds, self._finish = clock, seconds, finish
         self._sums: dict[Hashable, _Sum] = {}
 
     def add(self, key: Hashable, amount: int = 0, rest: Hashable = None) -> bool:
-        """Count one.
+        """Count one event.
 
-        @param rest: the key of the sum that it goes into where there are too many; there must be
-            few of them.
-        @return: whether it opened a window of its own.
+        @param rest: the key of the common sum if there are too many keys; there must be few values.
+        @return: true if it opened a new window.
         """
         if not self.has_room(key):
             key = rest
@@ -48,7 +49,7 @@ class Summing:
         return opened and key != rest
 
     def has_room(self, key: Hashable) -> bool:
-        """Return whether C{key} has a sum, or can have one of its own."""
+        """Return whether C{key} has a sum, or can get one."""
         return key in self._sums or len(self._sums) < MAX_OPEN
 
     def close(self) -> None:
