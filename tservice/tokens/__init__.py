@@ -1,1 +1,1 @@
-"""Scoped tokens: a part of one's own rights, for a program."""
+"""Scoped tokens: part of a user's rights, for a program."""

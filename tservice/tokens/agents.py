@@ -1,7 +1,9 @@
-"""Tokens that the service gives to agents (protocol-agent-tokens): for their own children, no more.
+"""Tokens that the service gives to agents (protocol-agent-tokens), valid only for their child
+sessions.
 
-They are kept in memory alone.  A token is in a file of its session, which names it to the pane by
-C{SERVICE_AGENT_TOKEN_FILE}; a service that takes the pane up again writes a new one there.
+They are kept in memory only.  Each token is in a file of its session; the pane finds it by
+C{SERVICE_AGENT_TOKEN_FILE}.  After a restart, a service that reattaches to the pane writes a new
+token to the file.
 """
 
 from __future__ import annotations
@@ -29,19 +31,19 @@ from tservice.tokens.model import digest, new_token, parse_bearer
 VARIABLE = "SERVICE_AGENT_TOKEN_FILE"
 FOLDER = "agent-tokens"
 LIFETIME = 12 * 3600.0
-"""Seconds from the start of the session's process."""
+"""Lifetime in seconds from the start of the session's process."""
 SCOPES = frozenset(
     {Scope.SESSIONS_READ, Scope.SESSIONS_INPUT, Scope.SESSIONS_MANAGE, Scope.WAITS, Scope.GIT}
 )
-"""Not the inbox: what children ask is for people."""
+"""Scopes of these tokens, without the inbox: questions of child sessions are for people."""
 OVER = frozenset({EventName.SESSION_EXIT, EventName.SESSION_DELETED})
 
 
 @frozen(kw_only=True)
 class _Given:
-    """A token that works.
+    """Valid agent token.
 
-    @ivar owner: whose session it is.
+    @ivar owner: the owner of the session.
     """
 
     session: str
@@ -52,7 +54,7 @@ class _Given:
 
 @implementer(IAuthenticator, IAgentTokens)
 class AgentTokens:
-    """Gives tokens to sessions that start, and knows them by sight; one a session."""
+    """Issues tokens to sessions that start, one for each session, and authenticates them."""
 
     _log = Logger()
 
@@ -68,12 +70,11 @@ class AgentTokens:
         children: Callable[[str], frozenset[str]],
         ended: Callable[[str], None],
     ) -> None:
-        """
-        @param folder: of the files.
-        @param enabled: the setting C{agentTokens}.
-        @param owner: an account as it is now.
-        @param children: the sessions that a session has made.
-        @param ended: told of a session whose token is over.
+        """@param folder: the folder of the files.
+        @param enabled: returns the setting C{agentTokens}.
+        @param owner: returns an account's current identity.
+        @param children: returns the sessions that a session has created.
+        @param ended: called with a session whose token has ended.
         """
         self._clock, self._random, self._folder = clock, random, folder
         self._enabled, self._owner, self._children, self._ended = enabled, owner, children, ended
@@ -83,9 +84,9 @@ class AgentTokens:
         self._sweep()
 
     def give(self, session: str, owner: str) -> Path | None:
-        """A new token for a session whose process starts or was found.
+        """Issue a token for a session whose process starts or was found running.
 
-        @return: its file; C{None}: the setting is off, or the disk does not take it.
+        @return: its file; C{None}: the setting is off, or the disk does not accept it.
         """
         self.revoke(session)
         if not self._enabled():
@@ -96,7 +97,7 @@ class AgentTokens:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             write_private(path, f"{word}\n")
         except (OSError, FileError) as error:
-            # The agent works without; it only has no children.
+            # The agent works without a token, but cannot create child sessions.
             self._log.warn("no token for {session}: {error}", session=session, error=error)
             return None
         timer = self._clock.callLater(LIFETIME, self.revoke, session)
@@ -105,7 +106,7 @@ class AgentTokens:
         return path
 
     def revoke(self, session: str) -> None:
-        """End a session's token, what is open in its name, and its file."""
+        """End a session's token, all access in its name, and its file."""
         given = self._given.pop(session, None)
         if given is None:
             return
@@ -125,7 +126,7 @@ class AgentTokens:
         return None if given is None or given.session != identity.parent else self._identity(given)
 
     def close(self) -> None:
-        """No more is heard; panes go on, and are given new ones by the next service."""
+        """Unsubscribe from events; panes continue, and get new tokens from the next service."""
         self._unsubscribe()
         for given in self._given.values():
             cancel(given.end)
@@ -153,7 +154,7 @@ class AgentTokens:
                 self.revoke(session)
 
     def _sweep(self) -> None:
-        """Files of a service that is gone open nothing."""
+        """Remove files of an earlier service, whose tokens are invalid."""
         with suppress(FileNotFoundError):
             for path in self._folder.iterdir():
                 self._unlink(path)
@@ -163,4 +164,4 @@ class AgentTokens:
             os.unlink(path)
         except OSError as error:
             if error.errno != errno.ENOENT:
-                self._log.warn("{path} stays: {error}", path=path, error=error)
+                self._log.warn("{path} could not be removed: {error}", path=path, error=error)

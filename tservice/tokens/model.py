@@ -14,22 +14,22 @@ from tservice.core.identity import Identity
 from tservice.core.scopes import BOUND, Scope
 
 PREFIX = "tsk_"
-"""How every token begins, so that scanners and the log's redaction know one."""
+"""Prefix of every token, by which scanners and the log's redaction recognize one."""
 
 TOKEN = re.compile(r"tsk_[A-Za-z0-9_-]{43}")
 MAX_PER_OWNER = 100
 MAX_SESSIONS = 100
-"""Sessions that one token may be bound to."""
+"""Limit on the sessions that one token may be bound to."""
 
 
 @frozen(kw_only=True)
 class Token:
-    """What is kept of a token.
+    """Stored record of a token.
 
     @ivar token_hash: SHA-256 of the token; it is random and long, so one round is enough.
-    @ivar sessions: the only ones that it reaches; C{None}: every one of its owner's.
+    @ivar sessions: the only sessions that it may access; C{None}: all of its owner's.
     @ivar expires_at: Unix milliseconds; C{None}: never.
-    @ivar last_used_at: Unix milliseconds, kept with a slack of minutes.
+    @ivar last_used_at: Unix milliseconds, accurate to some minutes.
     """
 
     id: str
@@ -43,11 +43,11 @@ class Token:
     last_used_at: int | None = None
 
     def expired(self, now: int) -> bool:
-        """Whether its time is over at C{now}, in Unix milliseconds."""
+        """Return whether it has expired at C{now}, in Unix milliseconds."""
         return self.expires_at is not None and self.expires_at <= now
 
     def narrow(self, owner: Identity) -> Identity:
-        """What is left of its owner's rights."""
+        """Return the identity of its owner, limited to the token's rights."""
         return evolve(
             owner,
             method="token",
@@ -59,23 +59,23 @@ class Token:
 
 
 def new_token(random: Callable[[int], bytes]) -> str:
-    """A token of 256 bits."""
+    """Return a token of 256 random bits."""
     return PREFIX + base64.urlsafe_b64encode(random(32)).decode().rstrip("=")
 
 
 def digest(token: str) -> bytes:
-    """What is kept of a token."""
+    """Return the stored hash of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def parse_bearer(header: str) -> str | None:
-    """The token of an C{Authorization: Bearer} header, if it is one."""
+    """Return the token of an C{Authorization: Bearer} header, if it is one."""
     scheme, _, value = header.partition(" ")
     return value.strip() if scheme.lower() == "bearer" else None
 
 
 def check_scopes(scopes: Sequence[str], sessions: Sequence[str] | None) -> tuple[Scope, ...]:
-    """C{scopes}, each once and in order, when a token can have them.
+    """Return C{scopes} without duplicates and in order, if a token can have them.
 
     @raise ServiceError: 400: there is none, or one that makes no sense for C{sessions}.
     """
@@ -84,5 +84,5 @@ def check_scopes(scopes: Sequence[str], sessions: Sequence[str] | None) -> tuple
     found = tuple(sorted({Scope(scope) for scope in scopes}))
     wide = [scope for scope in found if scope not in BOUND]
     if sessions is not None and wide:
-        raise invalid("scopes", f"{wide[0]} is not about sessions: leave sessions out")
+        raise invalid("scopes", f"{wide[0]} does not apply to single sessions: omit sessions")
     return found

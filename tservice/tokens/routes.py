@@ -57,13 +57,13 @@ class TokenListAnswer(Answer):
 
 
 class TokenRoutes:
-    """One's own tokens.  No token can make, see or end tokens."""
+    """Routes to manage the caller's tokens.  No token can create, list or end tokens."""
 
     def __init__(self, tokens: TokenService) -> None:
         self._tokens = tokens
 
     async def create(self, call: Call) -> object:
-        """A new token."""
+        """Create a token."""
         body: TokenBody = call.body
         word, token = self._tokens.create(
             call.identity.username, body.name, body.scopes, body.sessions, body.expires_at
@@ -71,7 +71,7 @@ class TokenRoutes:
         return NewTokenAnswer(token=word, record=token_answer(token))
 
     async def read(self, call: Call) -> object:
-        """The caller's tokens."""
+        """Return the caller's tokens."""
         found = self._tokens.list(call.identity.username)
         return TokenListAnswer(tokens=[token_answer(token) for token in found])
 
@@ -81,7 +81,7 @@ class TokenRoutes:
         return Nothing()
 
     def operations(self) -> list[Operation]:
-        """The routes, for the table."""
+        """Return the routes for the table."""
         return [
             Operation(
                 method="POST",
@@ -118,7 +118,7 @@ class TokenRoutes:
 
 
 def token_answer(token: Token) -> TokenAnswer:
-    """A token as its owner sees it."""
+    """Return a token as its owner sees it."""
     return TokenAnswer(
         id=token.id,
         name=token.name,

@@ -1,4 +1,4 @@
-"""All tokens: made, found, used up."""
+"""Registry of tokens: creation, lookup and expiry."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from tservice.tokens.model import (
 from tservice.tokens.store import TokenStore
 
 USED_SLACK_MS = 5 * 60 * 1000
-"""How old C{lastUsedAt} may get on the disk: not every request is a write."""
+"""Largest inaccuracy of C{lastUsedAt} on disk, so that not every request causes a write."""
 
 LOOK_SECONDS = 60.0
-"""The longest time between two looks for expired tokens, whose open streams end with them."""
+"""Longest interval between checks for expired tokens, whose open streams end with them."""
 
 
 class TokenService:
-    """Every token, in memory; the store follows, and is first on the disk."""
+    """Registry of all tokens in memory; every change is first written to the store."""
 
     def __init__(
         self,
@@ -42,8 +42,8 @@ class TokenService:
         random: Callable[[int], bytes],
         ended: Callable[[frozenset[str]], None] = lambda ids: None,
     ) -> None:
-        """
-        @param ended: told the ids of tokens that are over, so that their open streams can end.
+        """@param ended: called with the ids of tokens that have ended, so that their open streams
+        can end.
         """
         self._store, self._clock, self._random, self._ended = store, clock, random, ended
         self._tokens = {token.token_hash: token for token in store.load()}
@@ -59,9 +59,9 @@ class TokenService:
         sessions: Sequence[str] | None,
         expires_at: int | None,
     ) -> tuple[str, Token]:
-        """A new token.
+        """Create a token.
 
-        @return: the token itself, which is kept nowhere, and its record.
+        @return: the token itself, which is not stored, and its record.
         @raise ServiceError: 400 naming the field; 422: the owner has L{MAX_PER_OWNER}.
         """
         now = now_ms(self._clock)
@@ -87,15 +87,15 @@ class TokenService:
         return word, token
 
     def list(self, owner: str) -> list[Token]:
-        """The tokens of one owner, expired ones left out, the oldest first."""
+        """Return the unexpired tokens of one owner, the oldest first."""
         now = now_ms(self._clock)
         return [t for t in self._tokens.values() if t.owner == owner and not t.expired(now)]
 
     def delete(self, token_id: str, owner: str) -> None:
         """End a token of C{owner}.
 
-        @raise ServiceError: 404, also for another's; 422: it is ended, but the disk does not take
-            that yet.
+        @raise ServiceError: 404, also for another user's; 422: it has ended, but this is not yet on
+            disk.
         """
         found = [token for token in self.list(owner) if token.id == token_id]
         if not found:
@@ -103,11 +103,11 @@ class TokenService:
         self._end_on_demand(found)
 
     def forget(self, owner: str) -> None:
-        """End every token of an owner who is gone."""
+        """End every token of a removed owner."""
         self._end_on_demand([t for t in self._tokens.values() if t.owner == owner])
 
     def find(self, word: str) -> Token | None:
-        """The live token that C{word} is, its use noted."""
+        """Return the live token that C{word} is, and record its use."""
         token = self._tokens.get(digest(word))
         now = now_ms(self._clock)
         if token is None or token.expired(now):
@@ -119,13 +119,13 @@ class TokenService:
         return token
 
     def live(self, token_id: str) -> Token | None:
-        """A token that is not over, no use of it noted."""
+        """Return a token that has not ended, without recording a use."""
         found = self._hashes.get(token_id)
         token = None if found is None else self._tokens[found]
         return None if token is None or token.expired(now_ms(self._clock)) else token
 
     def close(self) -> None:
-        """Let go of the timer."""
+        """Cancel the timer."""
         cancel(self._timer)
         self._timer = None
 
@@ -145,7 +145,7 @@ class TokenService:
         self._store.delete(ids)
 
     def _watch(self) -> None:
-        """Look when the next token expires, and from time to time before."""
+        """Schedule the check for the next token that expires, and periodic checks before."""
         ends = [t.expires_at for t in self._tokens.values() if t.expires_at is not None]
         if not ends:
             return
@@ -156,18 +156,20 @@ class TokenService:
     def _look(self) -> None:
         self._timer = None
         now = now_ms(self._clock)
-        with suppress(NotKept):  # expired is expired, also after a restart
+        with suppress(NotKept):  # an expired token stays expired after a restart
             self._end([token for token in self._tokens.values() if token.expired(now)])
         self._watch()
 
 
 @implementer(IAuthenticator)
 class TokenAuthenticator:
-    """C{Authorization: Bearer}; nowhere else is a token looked for, least of all in a URL."""
+    """Authenticator for C{Authorization: Bearer}; tokens are accepted nowhere else, especially not
+    in a URL.
+    """
 
     def __init__(self, tokens: TokenService, owner: Callable[[str], Identity | None]) -> None:
-        """
-        @param owner: an account as it is now; C{None} when it is gone or disabled.
+        """@param owner: returns an account's current identity; C{None} when it was removed or is
+        disabled.
         """
         self._tokens, self._owner = tokens, owner
 

@@ -1,4 +1,4 @@
-"""Where tokens are kept."""
+"""Database table of the tokens."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ _DELETE = "DELETE FROM api_tokens WHERE id = ?"
 
 
 class TokenStore:
-    """The table C{api_tokens}.
+    """Access to the table C{api_tokens}.
 
-    Those of accounts and those of an only user are not told to each other's service: a name that
-    both have is not the same person's.
+    Tokens of accounts and those of a single user are kept apart: the same name in both modes need
+    not be the same person.
     """
 
     def __init__(self, database: Database, *, multiuser: bool) -> None:
         self._database, self._multiuser = database, multiuser
 
     def load(self) -> Sequence[Token]:
-        """Every token, the oldest first."""
+        """Return every token, the oldest first."""
         return self._database.read(_token, _LOAD, (self._multiuser,), named="api_tokens.id")
 
     def save(self, token: Token) -> None:
-        """Add it.
+        """Add a token.
 
-        @raise NotKept: the disk does not take it.
+        @raise NotKept: the disk does not accept it.
         """
         self._database.execute(_SAVE, self._values(token))
 
     def used(self, token: Token) -> None:
-        """Keep when it was used last; a full disk gets it later."""
+        """Store the time of the last use; on a full disk the write is deferred."""
         self._database.later((_TABLE, token.id), _SAVE, self._values(token))
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Forget them.
+        """Delete tokens.
 
-        @raise NotKept: the disk does not take it yet; until it does a restart brings them back.
+        @raise NotKept: the write is deferred; until it succeeds, a restart restores them.
         """
         gone = [(name,) for name in ids]
         try:
