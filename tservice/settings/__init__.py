@@ -1,1 +1,1 @@
-"""The settings file and its routes."""
+"""Settings file and its routes."""

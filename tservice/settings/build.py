@@ -1,4 +1,4 @@
-"""The settings over HTTP; they themselves are part of the ground."""
+"""Settings over HTTP; the settings themselves are part of the runtime."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tservice.settings.service import SettingsService
 
 
 def build_settings(settings: SettingsService) -> Feature[SettingsService]:
-    """Reading and changing what people chose."""
+    """Build the routes to read and change users' settings."""
     return Feature(
         name="settings", service=settings, operations=SettingsRoutes(settings).operations()
     )

@@ -1,4 +1,4 @@
-"""What other features know of the settings."""
+"""Interfaces of the settings for other features."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ __all__ = [
 ]
 
 SettingsObserver = Callable[[Settings, Settings], None]
-"""Is given the settings before and after a change."""
+"""Callback for the settings before and after a change."""
 
 
 class ISettings(Interface):
-    """The settings in use."""
+    """Settings in use."""
 
     def get() -> Settings:
-        """The settings now; ask again rather than keep them."""
+        """Return the current settings; call it again rather than keep the result."""
 
     def observe(observer: SettingsObserver) -> Callable[[], None]:
-        """Tell C{observer} of every change, once it is on the disk.
+        """Call C{observer} after every change, once it is on disk.
 
-        An observer that raises is logged and keeps nobody else from hearing.
+        An exception of an observer is logged and does not affect the others.
         @return: ends it; may be called twice.
         """
 
 
 class IChangingSettings(Interface):
-    """The settings, for what has a route of its own and is kept among them."""
+    """Settings for features that keep data among them and change it by separate routes."""
 
     def change(patch: Mapping[str, Any]) -> Settings:
-        """Merge C{patch}, with the names and forms of the wire; what holds now.
+        """Merge C{patch}, with the names and types of the wire, and return the new settings.
 
-        @raise ServiceError: 403, 409, 422: it is not changed.
+        @raise ServiceError: 403, 409, 422: nothing is changed.
         """

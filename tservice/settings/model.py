@@ -1,6 +1,6 @@
-"""The settings: their names, ranges and defaults, and how a change is merged (protocol-settings).
+"""Settings: their names, ranges and defaults, and how a change is merged (protocol-settings).
 
-Pure.  A setting whose feature is switched off is stored and checked all the same.
+Pure.  A setting whose feature is switched off is still stored and validated.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ NotifiedEvent = Literal[
 
 
 class Record(BaseModel):
-    """Frozen and strict; camelCase in the file and on the wire."""
+    """Frozen and strict model; camelCase in the file and on the wire."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
@@ -94,7 +94,7 @@ class VoiceSettings(Record):
 
     @property
     def api_key_set(self) -> bool:
-        """Whether there is a key."""
+        """True if there is a key."""
         return bool(self.api_key)
 
 
@@ -190,7 +190,7 @@ class Settings(Record):
 
 
 def _patch_of(model: type[BaseModel]) -> type[Record]:
-    """C{model} with every field optional, inner records included."""
+    """Return C{model} with every field optional, inner records included."""
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         kind: Any = field.annotation
@@ -212,22 +212,22 @@ def _public() -> type[SettingsTold]:
 
 
 SettingsAnswer = _public()
-"""What clients see of the settings."""
+"""Settings as clients see them."""
 
 SettingsPatch = _patch_of(Settings)
-"""The body of a change: what is absent or null stays as it is."""
+"""Body of a change: fields that are absent or null stay as they are."""
 
 
 def changes(patch: BaseModel) -> dict[str, Any]:
-    """What a L{SettingsPatch} changes, as JSON data."""
+    """Return the changes in a L{SettingsPatch} as JSON data."""
     return patch.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def merge(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """C{stored} with C{patch} laid over it: objects key by key, everything else as a whole.
+    """Return C{stored} merged with C{patch}: objects key by key, all other values as a whole.
 
-    A stored value that is not in use (see L{read_settings}) is replaced as a whole too; it would
-    else keep the change from having any effect.
+    A stored value that is not in use (see L{read_settings}) is replaced as a whole too; otherwise
+    the change would have no effect.
     """
     merged = dict(stored)
     for name, value in patch.items():
@@ -239,10 +239,10 @@ def merge(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]
 
 
 def read_settings(stored: Mapping[str, Any]) -> tuple[Settings, list[str]]:
-    """The settings that a file holds, defaults filled in.
+    """Return the settings in a file, with defaults filled in.
 
-    @return: also one line for each key that is not used, without its value: unknown, or its
-        value breaks a rule and the default stands in.
+    @return: also one line for each ignored key, without its value: it is unknown, or its value
+        breaks a rule and the default is used.
     """
     found = {name: fault_of(name, value) for name, value in stored.items()}
     used = {name: stored[name] for name, fault in found.items() if fault is None}
@@ -251,7 +251,7 @@ def read_settings(stored: Mapping[str, Any]) -> tuple[Settings, list[str]]:
 
 
 def fault_of(name: str, value: object) -> str | None:
-    """Why a stored value cannot be used: its field and rule, never itself."""
+    """Return why a stored value cannot be used: its field and the rule, never the value."""
     try:
         Settings.model_validate_json(json.dumps({name: value}))
     except ValidationError as error:
@@ -262,5 +262,5 @@ def fault_of(name: str, value: object) -> str | None:
 
 
 def public(settings: Settings) -> SettingsTold:
-    """The settings as clients see them."""
+    """Return the settings as clients see them."""
     return SettingsAnswer.model_validate(settings, from_attributes=True)

@@ -10,17 +10,17 @@ from tservice.settings.model import SettingsAnswer, SettingsPatch, changes, publ
 from tservice.settings.service import SettingsService
 
 BODY_LIMIT = 512 * 1024
-"""Bytes: two orders of a thousand names, and every text at its longest, escaped."""
+"""Limit in bytes: two orders of a thousand names, and every text at its longest, escaped."""
 
 
 class SettingsRoutes:
-    """Reads and changes the settings; the rules live in L{SettingsService}."""
+    """Routes to read and change the settings; the rules are in L{SettingsService}."""
 
     def __init__(self, settings: SettingsService) -> None:
         self._settings = settings
 
     def operations(self) -> list[Operation]:
-        """The routes."""
+        """Return the routes."""
         return [
             Operation(
                 method="GET",
@@ -48,13 +48,13 @@ class SettingsRoutes:
         ]
 
     async def read(self, call: Call) -> SettingsTold:
-        """All settings."""
+        """Return all settings."""
         return public(self._settings.get())
 
     async def change(self, call: Call) -> SettingsTold:
         """Merge the body into the settings.
 
-        @raise ServiceError: 403: a field wants a further scope of a token.
+        @raise ServiceError: 403: a field needs a further scope of a token.
         """
         wanted = changes(call.body)
         for name in wanted:

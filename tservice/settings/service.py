@@ -1,4 +1,4 @@
-"""The settings file and the settings in use."""
+"""Settings file and the settings in use."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from tservice.settings.model import Settings, merge, public, read_settings
 
 @implementer(ISettings, IChangingSettings)
 class SettingsService:
-    """Keeps C{<data>/settings.json}.
+    """Reads and writes C{<data>/settings.json}.
 
-    People edit the file too: it is read again before every change, what the service does not
-    know in it stays, and a key with a bad value falls back to its default.  A file that cannot
-    be used at all (broken JSON, not a regular file) is left alone: the defaults are in use, the log
-    says why, and every change is refused with a 409 until it is mended.  A symbolic link is read,
-    and changes are refused in the same way.
+    Users may edit the file too: it is read again before every change, unknown keys are kept, and a
+    key with an invalid value falls back to its default.  A file that cannot be used at all (invalid
+    JSON, not a regular file) is not touched: the defaults are in use, the log gives the reason, and
+    every change is refused with a 409 until it is repaired.  A symbolic link is read, but changes
+    are refused in the same way.
     """
 
     _log = Logger()
@@ -49,9 +49,9 @@ class SettingsService:
         self._observers = Listeners[SettingsObserver]("the settings")
 
     def load(self) -> None:
-        """Read the file; never raises for what is in it."""
+        """Read the file; invalid content never raises."""
         remove_leftovers(self._path)
-        # A key of a third party may be in it.
+        # The file may contain the API key of a third party.
         with suppress(OSError):
             if close_to_others(self._path):
                 self._log.warn("{name} was open to other users", name=self._path.name)
@@ -69,11 +69,11 @@ class SettingsService:
         return self._observers.add(observer)
 
     def change(self, patch: Mapping[str, Any]) -> Settings:
-        """Merge C{patch} into the file; it is on the disk when this returns.
+        """Merge C{patch} into the file; it is on disk when this returns.
 
-        @param patch: what L{tservice.settings.model.changes} made of a checked body.
-        @raise ServiceError: 403 for a tunnel that anybody could use; 409 when the file cannot
-            be read safely; 422 when it cannot be written.  Nothing is changed then.
+        @param patch: the result of L{tservice.settings.model.changes} for a validated body.
+        @raise ServiceError: 403 for a tunnel that anybody could use; 409 when the file cannot be
+            read safely; 422 when it cannot be written.  In these cases nothing is changed.
         """
         if patch.get("tunnelEnabled") and not self._tunnel_allowed:
             raise ServiceError(
@@ -92,7 +92,7 @@ class SettingsService:
         return settings
 
     def _read(self) -> dict[str, Any]:
-        """The object in the file; empty when there is no file."""
+        """Return the object in the file; empty if there is no file."""
         try:
             data = read_json(self._path)
         except FileNotFoundError:
@@ -113,10 +113,10 @@ class SettingsService:
     def _read_settings(self, stored: Mapping[str, Any]) -> Settings:
         settings, faults = read_settings(stored)
         for fault in faults:
-            self._log.warn("{name}: {fault}; not used", name=self._path.name, fault=fault)
+            self._log.warn("{name}: {fault}; ignored", name=self._path.name, fault=fault)
         if settings.tunnel_enabled and not self._tunnel_allowed:
-            # The password may have been taken away since the tunnel was switched on.
-            self._log.warn("tunnelEnabled: not used, for anybody could come through")
+            # The password may have been removed since the tunnel was switched on.
+            self._log.warn("tunnelEnabled: ignored, because anybody could use the tunnel")
             return settings.model_copy(update={"tunnel_enabled": False})
         return settings
 
