@@ -135,7 +135,7 @@ class StoppingTests(SynchronousTestCase):
         database.close()
         status, stdout, stderr = self.daemon.run()
         self.assertEqual(1, status)
-        self.assertIn("the sessions could not be taken up", stdout)
+        self.assertIn("the sessions could not be restored", stdout)
         why = f"tservice: cannot start: database {self.daemon.data / 'tservice.db'}: no such table"
         self.assertEqual(1, len(stderr.splitlines()), stderr)
         self.assertTrue(stderr.startswith(why), stderr)

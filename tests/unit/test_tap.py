@@ -102,7 +102,7 @@ class RootTests(SynchronousTestCase):
     def test_a_full_disk(self) -> None:
         for error in (NotKept(FULL), OSError(28, "No space left on device")):
             self.assertEqual(
-                f"tservice: cannot start: {FULL}: mend that for DATA, and start it again",
+                f"tservice: cannot start: {FULL}: fix this for DATA, then start again",
                 self.said(error),
             )
             self.assertEqual(1, len(self.flushLoggedErrors(type(error))))

@@ -1,6 +1,6 @@
-"""What C{twistd tservice} needs: the options, and the service that they make.
+"""Entry point of C{twistd tservice}: the options, and the service that they create.
 
-The only importer of the reactor; imported by nobody but C{twistd}.
+The only importer of the reactor; imported only by C{twistd}.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ __all__ = ["Options", "makeService"]
 
 
 def makeService(options: Options) -> IService:
-    """The whole service for C{twistd}.
+    """Return the complete service for C{twistd}.
 
-    @raise StartError: an endpoint is not understood, or would let strangers in.
+    @raise StartError: an endpoint is not understood, or others could connect without a password.
     """
     from twisted.internet import reactor
 
     steady(reactor)
     silent = _leave_out_silent_folders()
-    # Half a second of imports, which a wrong option or --help need not wait for.
+    # Half a second of imports, which would delay --help and errors in options.
     with uncollected():
         from tservice.tap.assembly import assemble
 
@@ -42,7 +42,7 @@ def makeService(options: Options) -> IService:
     redactor = Redactor()
     if loaded.config.password is not None:
         redactor.register_login(loaded.config.username, loaded.config.password)
-    # Whatever is started without an environment of its own must not inherit the password.
+    # Children that are started without an explicit environment must not inherit the password.
     os.environ.pop("SERVICE_PASSWORD", None)
     program = Program(
         reactor=reactor,
@@ -63,13 +63,14 @@ def makeService(options: Options) -> IService:
 
 
 def _leave_out_silent_folders() -> list[str]:
-    """Take out of C{PATH} what would hold up the start, the imports among it, for ever.
+    """Remove folders from C{PATH} that do not answer, and would block the start, imports included,
+    for ever.
 
-    @return: what to tell the operator.
+    @return: messages for the operator.
     """
     path = os.environ.get("PATH", "")
     silent = silent_folders(path)
     if silent:
         rest = [folder for folder in path.split(":") if folder not in silent]
         os.environ["PATH"] = ":".join(rest)
-    return [f"PATH: {each} does not answer; left out until the next start" for each in silent]
+    return [f"PATH: {each} does not answer; ignored until the next start" for each in silent]

@@ -1,4 +1,4 @@
-"""How everything is put together: the table of contents."""
+"""Assembly of all features; start reading here."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ from tservice.webviews.build import build_webviews
 
 
 def assemble(program: Program, stack: ServiceStack) -> None:
-    """Put everything together, bottom up; what joins first ends last."""
+    """Assemble the program bottom up; services stop in the reverse order."""
     trunk = Trunk(program, stack)
     trunk.add_leaves()
     trunk.serve()
 
 
 class Trunk:
-    """What all features lean on and much of the program leans on, in the order of its making."""
+    """Core services that all features depend on, in the order of their creation."""
 
     def __init__(self, program: Program, stack: ServiceStack) -> None:
         ground, settings = lay_ground(program, stack)
@@ -84,7 +84,7 @@ class Trunk:
         add(build_faults())
         add(build_settings(settings))
         audit = add(build_audit(ground))
-        # What breaks off with the last connections is noted in the audit log.
+        # Calls that end with the last connections are recorded in the audit log.
         Closing("connections", lambda: site().close()).setServiceParent(stack)
         clis = add(build_clis(ground))
         hosts = add(build_hosts(ground, sessions=late))
@@ -126,7 +126,7 @@ class Trunk:
         self.pages, self.parked, self.boxes, self.site = pages, parked, boxes, site
 
     def add_leaves(self) -> None:
-        """Features that nothing but each other leans on."""
+        """Add the features that only other features depend on."""
         ground, add, accounts = self.ground, self.contents.add, self.access.accounts
         sessions, agents, clis, cases = self.sessions, self.agents, self.clis, self.cases
         identity = owners(ground, accounts)
@@ -144,7 +144,7 @@ class Trunk:
             ground, sessions=sessions, clis=clis, audit=self.audit.log,
             words=self.access.capabilities,
         ))  # fmt: skip
-        # Before the jobs, for webhooks hear of runs that fail at once.
+        # Before the jobs, because webhooks report runs that fail immediately.
         add(build_webhooks(ground, sessions=sessions))
         add(build_push(ground, sessions=sessions, accounts=accounts, failures=self.access.failures))
         add(build_doctor(ground, clis=clis, reach=self.boxes.reach))
@@ -162,7 +162,7 @@ class Trunk:
         add(build_departures(ground, accounts=accounts, forgets=self.contents.forgets))
 
     def serve(self) -> None:
-        """What listens, once every route is known; it starts last and ends first."""
+        """Add the listeners once every route is known; they start last and stop first."""
         ground, contents = self.ground, self.contents
         failures = self.access.failures
         contents.add(build_bridge(ground, self.boxes, contents.operations, failures))
@@ -177,22 +177,22 @@ class Trunk:
 
 
 def pages_of(ground: Ground) -> Pages:
-    """The browser UI as it was built."""
+    """Return the browser UI as it was built."""
     return Pages(Path(__file__).parents[1] / "static", gesture=ground.config.gesture)
 
 
 def last_words(clock: IReactorTime) -> Closing:
-    """One turn of the reactor, in which what was just written leaves for those who read."""
+    """Return a service whose stop waits one reactor iteration, so that written data is sent."""
     return Closing("last words", lambda: deferLater(clock, 0))
 
 
 def api_url_of(ground: Ground, listener: Late[Listener]) -> Callable[[], str]:
-    """Where panes reach the service, once it listens."""
+    """Return a function that returns the service's address for panes, once it listens."""
     config = ground.config
     return lambda: config.api_url or listener().local_url(config.base_path) or ""
 
 
 def give_up(reactor: Any) -> None:
-    """End the program with exit status 1: C{twistd} itself reports success after any stop."""
+    """End the program with exit status 1, because C{twistd} reports success after any stop."""
     atexit.register(os._exit, 1)
     reactor.stop()

@@ -1,4 +1,4 @@
-"""The ground is laid: the store, the threads and the settings."""
+"""Creation of the runtime: the store, the thread pools and the settings."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ from tservice.store.errors import StoreError
 from tservice.tap.accountfolders import move_account_folders
 
 READ_SECONDS = PROBE_SECONDS + 1
-"""Seconds for the folders of the login shell's C{PATH} to answer, each in a thread of its own."""
+"""Seconds for the folders of the login shell's C{PATH} to answer, each checked in a separate
+thread.
+"""
 
 
 def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsService]:
-    """What the features stand on, closed after all of them.
+    """Create the runtime of the features, closed after all of them.
 
     @raise StartError: the store is damaged, or of a newer version.
     """
@@ -69,7 +71,7 @@ def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsS
 
 
 def open_database(program: Program, stack: ServiceStack) -> Database:
-    """The store, closed after everything that writes to it.
+    """Open the store, closed after everything that writes to it.
 
     @raise StartError: it is damaged, or of a newer version.
     """
@@ -82,7 +84,7 @@ def open_database(program: Program, stack: ServiceStack) -> Database:
 
 
 def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) -> Doors:
-    """The threads; names of hosts and users are looked up in theirs from now on."""
+    """Create the thread pools; from now on names of hosts and users are looked up in theirs."""
     mounts = Mounts(str(program.config.data_dir))
     Closing("mounts", mounts.close).setServiceParent(stack)
     doors = Doors(program.reactor, mounts.elsewhere)
@@ -95,7 +97,7 @@ def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) ->
 def read_login_path(
     program: Program, programs: BinaryLookup, doors: Doors, stack: ServiceStack
 ) -> LoginPath:
-    """Begin to read the login shell's C{PATH}; whoever looks for programs waits for it."""
+    """Start to read the login shell's C{PATH}; program lookups wait for it."""
 
     async def shell() -> str:
         known = program.environ.get("SHELL", "")
@@ -130,7 +132,9 @@ def _account_shell() -> str:
 def reach_of(
     program: Program, places: Places, doors: Doors, programs: BinaryLookup, login: LoginPath
 ) -> DoorReach:
-    """Asks whether what users name answers, and what the service looks into for each of them."""
+    """Return the reachability check for user-named folders, and for those that the service searches
+    for users.
+    """
 
     async def always() -> Sequence[str]:
         await login.read()

@@ -1,4 +1,4 @@
-"""The command line of C{twistd tservice}."""
+"""Command line of C{twistd tservice}."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tservice.core.errors import StartError
 
 
 class Options(usage.Options):
-    """The command line after the word C{tservice}, merged with the other layers at its end.
+    """Options after the word C{tservice}, merged with the other layers after parsing.
 
     @ivar loaded: the configuration, once the options are parsed.
     """
@@ -51,7 +51,7 @@ class Options(usage.Options):
         self._listen: list[str] = []
 
     def opt_listen(self, endpoint: str) -> None:
-        """Where to listen: a Twisted endpoint (tcp, tcp6, ssl, unix); may be repeated."""
+        """Listen on a Twisted endpoint (tcp, tcp6, ssl, unix); may be repeated."""
         self._listen.append(endpoint)
 
     def opt_version(self) -> None:
@@ -60,7 +60,10 @@ class Options(usage.Options):
         raise SystemExit(0)
 
     def parseOptions(self, options: Any = None) -> None:
-        """@raise StartError: one line instead of the whole usage."""
+        """Parse the command line.
+
+        @raise StartError: one line instead of the whole usage.
+        """
         words = sys.argv[1:] if options is None else options
         try:
             self._refuse_unknown(words)
@@ -69,15 +72,15 @@ class Options(usage.Options):
             raise StartError(f"{error} (see twistd tservice --help)") from None
 
     def _refuse_unknown(self, words: Sequence[str]) -> None:
-        """Long options stand as they are: getopt would take C{--password} for the beginning of
-        C{--password-file}, and the password for the name of a file, which errors show.
+        """Refuse abbreviated long options: getopt would read C{--password} as C{--password-file},
+        and show the password in errors as the name of a file.
 
-        @raise usage.UsageError: one that there is not.
+        @raise usage.UsageError: the option does not exist.
         """
         rest = iter(words)
         for word in rest:
             if word == "--" or not word.startswith("-"):
-                return  # getopt, too, ends here
+                return  # getopt stops here too
             name, given, _ = word.removeprefix("--").partition("=")
             if f"{name}=" in self.longOpt:
                 if not given:
@@ -86,7 +89,7 @@ class Options(usage.Options):
                 raise usage.UsageError(f"option --{name} not recognized")
 
     def parseArgs(self) -> None:
-        """There are no words beside the options."""
+        """Accept no positional arguments."""
 
     def postOptions(self) -> None:
         """Merge every layer (protocol-startup).

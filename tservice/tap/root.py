@@ -1,4 +1,4 @@
-"""The top of the service tree: how it starts, and how a start is refused."""
+"""Root of the service tree: the start, and its refusal."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ from tservice.ground.program import Program
 from tservice.store.errors import StoreError
 
 Assembler = Callable[[Program, ServiceStack], None]
-"""Adds everything that needs the data folder to the stack."""
+"""Callable that adds everything which needs the data folder to the stack."""
 
 
 class Root(ServiceStack):
-    """The top of the tree.  What needs the data folder is made once that is locked."""
+    """Root of the service tree.  Services that need the data folder are created once it is
+    locked.
+    """
 
     _log = Logger()
 
@@ -42,25 +44,28 @@ class Root(ServiceStack):
         FolderLock(program.config.data_dir).setServiceParent(self)
 
     def setServiceParent(self, parent: Any) -> None:
-        """C{twistd} asks its application, which is our parent, for a log observer."""
+        """Set the parent, C{twistd}'s application, and install the log observer in it."""
         if isinstance(parent, Componentized):
             self._logs.install(parent)
         super().setServiceParent(parent)
 
     def startService(self) -> None:
-        """@raise StartError: the service cannot start; the line is on stderr by then."""
+        """Lock the data folder, assemble the program and start it.
+
+        @raise StartError: the service cannot start; the line is already on stderr.
+        """
         try:
             super().startService()
             self._assemble(self._program, self)
         except StartError as error:
             raise _told(error, self._program.config) from None
         except Exception as error:
-            self._log.failure("the service cannot be put together")
+            self._log.failure("the service cannot be assembled")
             raise _told(error, self._program.config) from error
 
 
 class Startup(Service):
-    """Topmost: takes up the panes, opens the doors, and says where they are."""
+    """Topmost service: reattaches to the panes, opens the ports, and logs the URLs."""
 
     _log = Logger()
 
@@ -71,8 +76,7 @@ class Startup(Service):
         listener: Listener,
         give_up: Callable[[], None],
     ) -> None:
-        """
-        @param take_up: reads the sessions and takes up what runs.
+        """@param take_up: loads the sessions and reattaches to running panes.
         @param give_up: ends the program; called when C{take_up} failed.
         """
         self._program, self._take_up = program, take_up
@@ -99,11 +103,11 @@ class Startup(Service):
         try:
             await self._take_up()
         except CancelledError:
-            # It is stopped before it has begun.
+            # The service was stopped before it had started.
             return
         except Exception as error:
-            # Without its sessions it must not answer: somebody would start them again.
-            self._log.failure("the sessions could not be taken up")
+            # Without its sessions the service must not answer: users would start them again.
+            self._log.failure("the sessions could not be restored")
             _told(error, self._program.config)
             self._give_up()
             return
@@ -114,16 +118,18 @@ class Startup(Service):
 
 
 def _told(error: Exception, config: Config) -> StartError:
-    """Why there is no start, which is on stderr by now; but for the disk, the log has more."""
+    """Return the reason of a failed start, already written to stderr; for errors other than the
+    disk, the log has more.
+    """
     why = error if isinstance(error, StartError) else StartError(_reason(error, config))
-    # sys.stderr is the log by now.
+    # sys.stderr is already redirected to the log.
     print(why, file=sys.__stderr__, flush=True)
     return why
 
 
 def _reason(error: Exception, config: Config) -> str:
     if (found := trouble(error)) is not None:
-        return f"cannot start: {found}: mend that for {config.data_dir}, and start it again"
+        return f"cannot start: {found}: fix this for {config.data_dir}, then start again"
     if isinstance(error, sqlite3.Error | StoreError):
         path = config.data_dir / "tservice.db"
         return f"cannot start: database {path}: {error}; the log has more"
