@@ -1,1 +1,1 @@
-"""What every feature stands on, and the form in which each joins the program."""
+"""Runtime that every feature depends on, and the form in which features are registered."""

@@ -1,4 +1,4 @@
-"""A feature as it joins the program."""
+"""Registration of features."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ from tservice.http.operations import Operation
 T = TypeVar("T")
 
 Teller = Callable[[Identity], Any]
-"""What a feature tells of itself to one caller, at once."""
+"""Callable that returns a feature's part of the initial state for one caller, synchronously."""
 
 
 def _nothing() -> None:
-    """There is nothing to do."""
+    """Do nothing: the default start and close function."""
 
 
 @frozen(kw_only=True)
 class Feature(Generic[T]):
-    """What a feature's C{build.py} makes.
+    """Result of a feature's C{build.py}.
 
-    @ivar name: what its end is called in the log.
-    @ivar service: what other features call.
+    @ivar name: the feature's name in the log at its stop.
+    @ivar service: the object that other features call.
     @ivar operations: its routes.
-    @ivar measures: what it counts.
-    @ivar tells: its part of the state that a client begins with, by the field's name.
-    @ivar strays: answers what no route does; of one feature at most.
-    @ivar forget: forgets what is kept for owners who are not known, at once: the next account of
-        that name may be there a moment later.
-    @ivar start: called once the panes of before are taken up; the next feature's waits for it.
-    @ivar close: called at the stop, after those of all that joined later; may return a Deferred.
+    @ivar measures: its metrics.
+    @ivar tells: its parts of a client's initial state, by the field's name.
+    @ivar strays: fallback for requests that match no route; at most one feature has it.
+    @ivar forget: deletes the data of unknown owners, synchronously: a new account of the same name
+        may exist a moment later.
+    @ivar start: called once existing panes are reattached; the next feature's call waits for it.
+    @ivar close: called at the stop, after those of all features registered later; may return a
+        Deferred.
     """
 
     name: str
@@ -52,13 +53,13 @@ class Feature(Generic[T]):
 
 
 class Contents:
-    """The features in the order in which they join.
+    """Features in the order of their registration.
 
     @ivar operations: the routes of all of them.
-    @ivar measures: what they count.
-    @ivar tells: the state that a client begins with.
-    @ivar strays: answers what no route does.
-    @ivar forgets: what each forgets of accounts that are gone.
+    @ivar measures: their metrics.
+    @ivar tells: a client's initial state.
+    @ivar strays: fallback for requests that match no route.
+    @ivar forgets: functions that delete the data of removed accounts.
     """
 
     def __init__(self, stack: ServiceStack) -> None:
@@ -71,7 +72,7 @@ class Contents:
         self.forgets: list[Callable[[Known], object]] = []
 
     def add(self, feature: Feature[T]) -> T:
-        """C{feature} is part of the program from now on, and begins with L{start}.
+        """Register C{feature}, which is started by L{start}.
 
         @return: its service.
         """
@@ -86,7 +87,7 @@ class Contents:
         return feature.service
 
     async def start(self) -> None:
-        """Begin, one after the other, in the order in which they joined."""
+        """Start the features one after the other, in the order of their registration."""
         for start in self._starts:
             begun = start()
             if isawaitable(begun):

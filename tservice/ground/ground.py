@@ -1,4 +1,4 @@
-"""What every feature stands on."""
+"""Runtime of the features."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from tservice.store.database import Database
 
 @frozen(kw_only=True)
 class Ground(Program):
-    """Handed whole to every feature's C{build.py}, which takes of it what it needs.
+    """Services and data passed to every feature's C{build.py}.
 
-    @ivar hub: who publishes and who hears events.
-    @ivar doors: threads for work that would hold up the reactor.
-    @ivar reach: asks whether folders answer.
-    @ivar programs: finds what this process can run.
+    @ivar hub: the event hub.
+    @ivar doors: thread pools for blocking work.
+    @ivar reach: checks whether folders answer.
+    @ivar programs: finds programs that this process can run.
     @ivar login: reads the login shell's C{PATH} for it.
-    @ivar places: where sessions live.
-    @ivar os_users: those that accounts name.
-    @ivar account: what is known of an account, by its name; the accounts are made later.
-    @ivar account_id: the id of an account, also of one that was removed, by its name.
-    @ivar random: so many unguessable bytes.
+    @ivar places: the locations of sessions.
+    @ivar os_users: the OS users that accounts name.
+    @ivar account: returns an account's rights by its name; the accounts are created later.
+    @ivar account_id: returns the id of an account, also of a removed one, by its name.
+    @ivar random: returns that many unguessable bytes.
     """
 
     database: Database
@@ -56,7 +56,7 @@ class Ground(Program):
 
     @property
     def bounds(self) -> WorkspaceBounds:
-        """Where the sessions of an account may work."""
+        """Rules on the folders in which an account's sessions may work."""
         return WorkspaceBounds(
             cases_dir=self.config.cases_dir,
             multiuser=self.config.multiuser,
@@ -66,5 +66,5 @@ class Ground(Program):
 
     @property
     def zone(self) -> tzinfo:
-        """What the machine tells its own wall times in."""
+        """Time zone of the machine's wall-clock times."""
         return local_zone(self.environ)

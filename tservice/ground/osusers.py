@@ -1,4 +1,4 @@
-"""The OS users that accounts name, put together (protocol-os-users)."""
+"""Assembly of the OS users that accounts name (protocol-os-users)."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from tservice.core.users.sharedfolder import SharedFolder
 from tservice.mux.tmux.setup import OsUserSetups
 
 PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3")
-"""Interpreters for a pane's keeper where the service's own is closed to its user."""
+"""Interpreters for a pane's keeper if its user cannot access the service's interpreter."""
 
 
 @frozen
 class OsUserWiring:
-    """What the other parts are handed.
+    """Parts that depend on OS users.
 
-    @ivar directory: what L{users} go by; asks in the caller's thread until it is given a door.
-    @ivar hooks: how a user's hooks reach the service.
-    @ivar prefix: the words before a command of a user's.
-    @ivar setups: how tmux, whose path it is given, runs for them; C{None}: it cannot.
+    @ivar directory: the lookup that L{users} use; runs in the caller's thread until it gets a
+        worker pool.
+    @ivar hooks: returns how a user's hooks reach the service.
+    @ivar prefix: returns the words that precede a command to run it as a user.
+    @ivar setups: returns how tmux, given its path, runs for users; C{None}: it cannot.
     """
 
     users: OsUsers
@@ -43,7 +44,7 @@ class OsUserWiring:
 def wire_os_users(
     data_dir: Path, environ: Mapping[str, str], hide: Callable[[str], object]
 ) -> OsUserWiring:
-    """Nothing is made or asked yet but what programs there are."""
+    """Create the parts; apart from a lookup of programs, nothing is created or queried yet."""
     path = environ.get("PATH")
     setpriv, setsid = (shutil.which(name, path=path) for name in ("setpriv", "setsid"))
     directory = Directory()
@@ -75,11 +76,11 @@ def wire_os_users(
 def host_of(
     euid: int, setpriv: str | None, setsid: str | None, directory: Directory
 ) -> OsUserSupport:
-    """What this process can do."""
+    """Return the support of this process for other users."""
     if euid != 0:
         return NO_ROOT
     if setpriv is None or setsid is None:
         return OsUserSupport(obstacle="setpriv and setsid of util-linux are missing", act=act_as)
     if SETGROUPS is None:
-        return OsUserSupport(obstacle="not known how on this kind of machine", act=act_as)
+        return OsUserSupport(obstacle="not supported on this processor", act=act_as)
     return OsUserSupport(obstacle=None, act=act_as, entry=directory.entry, groups=directory.groups)

@@ -1,4 +1,4 @@
-"""The places on this machine, put together."""
+"""Assembly of the locations on this machine."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from tservice.core.users.osuser import OsUser, OsUsers, can_run, environment_of
 
 
 class OsUserSources(Protocol):
-    """What the places of OS users are made of."""
+    """Parts that the locations of OS users depend on."""
 
     @property
     def users(self) -> OsUsers:
-        """Judges and recalls them."""
+        """Checks and looks up OS users."""
 
     @property
     def hooks(self) -> Callable[[OsUser], HookAccess]:
-        """How a user's hooks reach the service."""
+        """Function that returns how a user's hooks reach the service."""
 
     @property
     def prefix(self) -> Callable[[OsUser], Sequence[str]]:
-        """The words before a command of a user's."""
+        """Function that returns the words that precede a command to run it as a user."""
 
 
 def near_places(
@@ -40,10 +40,12 @@ def near_places(
     own: Place,
     os_users: OsUserSources,
 ) -> Places:
-    """The service's own, and one for each OS user that an account names."""
+    """Return the registry with the service's location, and one for each OS user that an account
+    names.
+    """
 
     def programs(user: OsUser) -> tuple[Finder, PathOf]:
-        # Looked up afresh: it happens once a start and costs less than the processes of the start.
+        # Not cached: a lookup happens once per start, and costs less than starting the processes.
         def lookup() -> BinaryLookup:
             return BinaryLookup(clock, environment_of(user, environ), user.home, can_run)
 
@@ -67,9 +69,9 @@ def own_place(
     uid: int | None = None,
     path: PathOf | None = None,
 ) -> Place:
-    """The service's own.
+    """Return the service's location.
 
-    @param path: gives the C{PATH} of what runs there; C{None}: the one of C{environ}.
+    @param path: returns the C{PATH} for its programs; C{None}: the one of C{environ}.
     @param uid: of its user; C{None}: this process's.
     """
     user = OsUser(
@@ -91,4 +93,4 @@ def own_place(
 
 
 def _is_there() -> None:
-    """The service made it when it started."""
+    """Do nothing, since the service wrote the secret at its start."""

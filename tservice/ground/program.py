@@ -1,4 +1,4 @@
-"""What the program was started with."""
+"""Launch context of the program."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tservice.core.net.endpoints import ListenAddress
 
 @frozen(kw_only=True)
 class Program:
-    """What is known before the data folder is locked.
+    """Data that is known before the data folder is locked.
 
     @ivar reactor: keeps time, starts processes and makes connections.
-    @ivar addresses: where to listen.
-    @ivar warnings: what the operator is to read of the configuration.
-    @ivar environ: the service's own environment, without its secrets.
-    @ivar home: of the user that the service runs as.
-    @ivar redactor: takes secrets out of log lines.
+    @ivar addresses: the listening endpoints.
+    @ivar warnings: messages about the configuration for the operator.
+    @ivar environ: the service's environment, without its secrets.
+    @ivar home: the home folder of the service's user.
+    @ivar redactor: removes secrets from log lines.
     """
 
     reactor: Any
