@@ -1,1 +1,1 @@
-"""C{GET /api/status}: everything at a glance, which is also where an event stream begins."""
+"""C{GET /api/status}: the complete state, with which an event stream begins."""

@@ -1,4 +1,4 @@
-"""Everything at a glance, and the event stream that begins with it, put together."""
+"""Assembly of the state, and of the event stream that begins with it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tservice.status.service import StatusService
 def build_streams(
     ground: Ground, *, sessions: SessionService, tells: Mapping[str, Teller]
 ) -> Feature[EventStreams]:
-    """The state and the event stream, with the terminals' output for those who want it.
+    """Build the state and the event stream, with the terminal output for clients that want it.
 
-    @param tells: the features' parts of the state; those that join later are in it, too.
+    @param tells: the features' parts of the state; those of features registered later are included.
     """
     status = StatusService(
         ground.reactor, __version__, sessions, ground.config.multiuser, tells, ground.zone

@@ -17,24 +17,22 @@ class HealthAnswer(Answer):
 
 
 class StatusRoutes:
-    """Health for a supervisor, state for a client."""
+    """Routes of the health check for a supervisor and of the state for a client."""
 
     def __init__(self, status: Status) -> None:
-        """
-        @param status: makes the L{StatusAnswer} for a caller.
-        """
+        """@param status: returns the L{StatusAnswer} for a caller."""
         self._status = status
 
     async def health(self, call: Call) -> object:
-        """C{{"ok": true}}, and no more."""
+        """Return C{{"ok": true}}, and no more."""
         return Reply(content=HealthAnswer(), headers={"Cache-Control": "no-store"})
 
     async def status(self, call: Call) -> object:
-        """The whole state, as far as the caller may see it."""
+        """Return the complete state, as far as the caller may see it."""
         return self._status(call.identity)
 
     def operations(self) -> list[Operation]:
-        """The routes, for the table."""
+        """Return the routes for the table."""
         return [
             Operation(
                 method="GET",

@@ -1,4 +1,4 @@
-"""The state that a client starts from (protocol-state: C{init} and C{GET /api/status})."""
+"""Initial state of a client (protocol-state: C{init} and C{GET /api/status})."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tservice.core.zone import zone_name
 from tservice.sessions.interfaces import ISessions, SessionAnswer
 
 Teller = Callable[[Identity], Any]
-"""What a feature tells of itself to one caller."""
+"""Callable that returns a feature's part of the state for one caller."""
 
 
 class UserStatus(Payload):
@@ -58,7 +58,7 @@ class StatusAnswer(StateTold):
 
 
 class StatusService:
-    """Puts the state together, at once, so that no event falls between it and the stream."""
+    """Assembles the state synchronously, so that no event is lost between it and the stream."""
 
     def __init__(
         self,
@@ -69,9 +69,8 @@ class StatusService:
         tells: Mapping[str, Teller],
         zone: tzinfo = UTC,
     ) -> None:
-        """
-        @param tells: the fields of the features, by name; read anew each time.
-        @param zone: what the service's own wall times are told in.
+        """@param tells: the fields of the features, by name; read again each time.
+        @param zone: the zone of the service's wall-clock times.
         """
         self._clock = clock
         self._version = version
@@ -81,7 +80,7 @@ class StatusService:
         self._zone = zone
 
     def describe(self, identity: Identity) -> StatusAnswer:
-        """Everything that C{identity} may see."""
+        """Return everything that C{identity} may see."""
         sessions = self._sessions
         told = {name: tell(identity) for name, tell in self._tells.items()}
         now = now_ms(self._clock)
