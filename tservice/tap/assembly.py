@@ -70,7 +70,7 @@ def assemble(program: Program, stack: ServiceStack) -> None:
 
 
 class Trunk:
-    """Core services that all features depend on, in the order of their creation."""
+    """Core services that the features depend on, in the order of their creation."""
 
     def __init__(self, program: Program, stack: ServiceStack) -> None:
         ground, settings = lay_ground(program, stack)
@@ -126,7 +126,7 @@ class Trunk:
         self.pages, self.parked, self.boxes, self.site = pages, parked, boxes, site
 
     def add_leaves(self) -> None:
-        """Add the features that only other features depend on."""
+        """Add the features that no core service depends on."""
         ground, add, accounts = self.ground, self.contents.add, self.access.accounts
         sessions, agents, clis, cases = self.sessions, self.agents, self.clis, self.cases
         identity = owners(ground, accounts)
