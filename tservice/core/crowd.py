@@ -15,7 +15,7 @@ TOML_KEYS = 20_000
 """Limit on the keys of a TOML document, counted by the characters that follow keys."""
 TOML_PARTS = 32
 """Limit on the parts of a dotted key.  The parser's work for each key is proportional to the parts
-of its table's name, so a small file with many of both would occupy a thread for days.
+of its table's name.  A small file with many of both would occupy a thread for days.
 """
 
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""

@@ -1,6 +1,6 @@
 """Kernel file systems (C{/proc}, C{/sys}, C{/dev}), which are refused as working directories.
 
-Paths below them mean something else to each process (C{/proc/self} is the process that asks), so a
+Paths below them mean something else to each process: C{/proc/self} is the process that asks.  A
 folder that the service finds there is not the one that a pane would get.  Paths below C{/proc/self}
 also reach every file that this process holds open, even with another user's rights and past the
 rights on parent folders.  L{open_plain} therefore never follows a link of the kernel.

@@ -2,9 +2,9 @@
 
 If root opens a file in a user's folder, it follows that user's symbolic links with root's rights.
 The kernel's solution, made for file servers, is the file system identity of a thread.  While
-L{act_as} runs its function, the kernel checks every path, link, mode and owner as for the user, new
-files belong to the user, and root's power over files is off.  Nothing else changes: the user cannot
-signal or trace this process, and other threads are not affected.
+L{act_as} runs its function, the kernel checks every path, link, mode and owner as for the user.
+New files belong to the user, and root's power over files is off.  Nothing else changes: the user
+cannot signal or trace this process, and other threads are not affected.
 
 Each call costs some 20 microseconds.
 """

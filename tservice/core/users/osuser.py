@@ -144,7 +144,7 @@ class OsUsers:
         """Return the user that a session was made for, even if the account was removed: its session
         keeps running.
 
-        A removed user has no home, no shell, and only the fallback group.
+        A removed user has no home and no shell, and only group 65534.
         """
         user = self.find(known.name)
         if user is not None and user.uid == known.uid:
