@@ -38,7 +38,7 @@ help:
 	@echo "make stress    long-running checks: crashes, soaks"
 	@echo "make web       build the browser UI into tservice/static"
 	@echo "make gallery   show every component of the browser UI on one page, without a service"
-	@echo "make docs      write what the program declares into README, docs, man, etc and the web types"
+	@echo "make docs      write what the program declares into docs, man, etc and the web types"
 	@echo "make docs-html build the pages of docs into build/docs"
 	@echo "make clean     remove what was built, .venv included"
 

@@ -8,6 +8,7 @@ fails when a document is not what this would write.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from tservice.http.reach import REACH, reached
 from tservice.http.reachrecord import Power
 
 ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 SETTINGS, TSCTL, EVENTS = "settings", "commands", "events"
 """What stands between marker lines."""
 YAML_HEAD = """\
@@ -41,18 +43,22 @@ SCOPES_HEAD = """\
 Scopes of tokens
 ================
 
-What a `token <security.rst>`_ can do with each operation, and why. Beside its scope it needs that
-its owner may do it at that moment, and that its sessions are those asked for. What a scope leads to
-beyond its answers is said with it, also by a way around: a token that can type can run what it
-likes, and so do what a program in that pane can. A token of an admin reaches everybody's sessions.
+Each operation, the scope that a `token <../explain/security.rst#security-tokens>`_ needs for it, and
+the reason. The token's owner must also be allowed to call the operation at that moment. A token that
+is bound to sessions reaches these sessions only. A token of an admin reaches the sessions of all
+accounts.
 
-``make docs`` writes this page from ``tservice/http/reach.py``. The tests follow every way from one
-operation to the next, call each with an admin's token of all scopes, and fail when a password,
-account, cookie, token or code could be had or changed, or an operation is not in the table.
+Each section also says what the scope leads to beyond its answers, including indirect ways. A token
+that can type can run any command, and so can a program in that pane.
+
+``make docs`` writes this page from the table of scopes in the program. The tests follow every way
+from one operation to the next, and call each operation with an admin's token of all scopes. They fail
+when a password, account, cookie, token or code can be read or changed. They also fail when an
+operation is missing from the table.
 """
 SCOPES_NONE = """\
-Some of these say who may come in, and would let a token outlive itself or have more than it was
-given; the others are of no use to a program.
+No token reaches these. Some decide who may sign in, and would let a token outlive itself or gain
+rights. The others are of no use to a program.
 """
 
 
@@ -77,7 +83,7 @@ def variable_text(entry: Setting) -> str:
 
 
 def rst_table() -> str:
-    """A list-table for the README and the configuration page."""
+    """Return the list-table of settings for the reference."""
     lines = [".. list-table::", "   :header-rows: 1", ""]
     rows = [("YAML key", "Environment", "Default", "Meaning")]
     rows += [
@@ -168,6 +174,11 @@ def whole_document() -> Mapping[str, Any]:
         world.close()
 
 
+def openapi_file() -> str:
+    """Return the OpenAPI document as the committed file has it."""
+    return json.dumps(whole_document(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
 def told_text(payload: type[Payload]) -> str:
     """What an event tells: its fields, or the record that it tells whole."""
     if payload in _WHOLE:
@@ -196,14 +207,16 @@ def between(text: str, comment: str, content: str, what: str = SETTINGS) -> str:
 def documents() -> dict[Path, Callable[[str], str]]:
     """Each document that shows the table, and how its new text comes from the old one."""
     return {
-        ROOT / "README.rst": lambda old: between(old, ".. ", f"\n{rst_table()}\n"),
-        ROOT / "docs/configuration.rst": lambda old: between(old, ".. ", f"\n{rst_table()}\n"),
+        DOCS / "reference/settings.rst": lambda old: between(old, ".. ", f"\n{rst_table()}\n"),
         ROOT / "man/tservice.8": lambda old: between(old, '.\\" ', man_list()),
-        ROOT / "docs/tsctl.rst": lambda old: between(old, ".. ", f"\n{commands_table()}\n", TSCTL),
+        DOCS / "reference/tsctl.rst": lambda old: between(
+            old, ".. ", f"\n{commands_table()}\n", TSCTL
+        ),
         ROOT / "man/tsctl.1": lambda old: between(old, '.\\" ', commands_list(), TSCTL),
         ROOT / "etc/tservice.yaml": lambda old: yaml_file(),
-        ROOT / "docs/scopes.rst": lambda old: scopes_page(),
-        ROOT / "docs/protocol/streams.rst": lambda old: between(
+        DOCS / "reference/scopes.rst": lambda old: scopes_page(),
+        DOCS / "openapi.json": lambda old: openapi_file(),
+        DOCS / "reference/protocol/streams.rst": lambda old: between(
             old, ".. ", f"\n{events_table()}\n", EVENTS
         ),
         ROOT / "web/src/api/types.ts": lambda old: web_types(whole_document()),

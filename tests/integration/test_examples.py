@@ -63,7 +63,7 @@ class ExampleTests(SynchronousTestCase):
 
     def test_every_page_asks_where_the_service_listens(self) -> None:
         """A page with an address of its own is one that nobody can follow."""
-        pages = [ROOT / "README.rst", *sorted((ROOT / "docs").glob("*.rst"))]
+        pages = [ROOT / "README.rst", *sorted((ROOT / "docs").rglob("*.rst"))]
         found = [
             f"{page.name}: {line}"
             for page in pages
@@ -113,7 +113,7 @@ class ExampleTests(SynchronousTestCase):
         # As root agents are started in their bypass mode, which asks nothing.
         self.daemon.request("PUT", "/api/settings", {"primaryMode": "normal"}).data()
         # What tells a running agent its settings is held to the real CLIs: a played one takes none.
-        ask, answer, _, prices = blocks(ROOT / "docs/agents.rst")
+        ask, answer, _, prices = blocks(ROOT / "docs/reference/agents.rst")
         here = ask.replace("http://127.0.0.1:8770", self.daemon.url)
         asked = self.shell(here)
         self.assertIn('"signal":"blocked"', asked)
@@ -139,7 +139,7 @@ class ExampleTests(SynchronousTestCase):
     def test_the_page_on_python(self) -> None:
         self.daemon.environment = {}
         self.daemon.start()
-        scripts = blocks(ROOT / "docs/python.rst")
+        scripts = blocks(ROOT / "docs/reference/python.rst")
         self.assertEqual(3, len(scripts))
         for script in scripts:
             here = script.replace("http://127.0.0.1:8770", self.daemon.url)
@@ -152,7 +152,7 @@ class ExampleTests(SynchronousTestCase):
         self.play({}, answers=answers)
         # As root agents are started in their bypass mode, which asks nothing.
         self.daemon.request("PUT", "/api/settings", {"primaryMode": "normal"}).data()
-        first, *_ = blocks(ROOT / "docs/tsctl.rst")
+        first, *_ = blocks(ROOT / "docs/reference/tsctl.rst")
         block, _, attaching = first.partition("tsctl attach")
         self.assertIn("session", attaching)  # wants a terminal; other tests have one
         said = self.shell(f"{TSCTL_HERE}\nexport TSCTL_URL={self.daemon.url}\n{block}")
@@ -162,7 +162,7 @@ class ExampleTests(SynchronousTestCase):
         path = f"/api/sessions/{session}/wait?until=idle&timeout=60000"
         self.daemon.request("GET", path).data()
         self.assertTrue((self.daemon.home / "committed").exists())
-        for block in blocks(ROOT / "docs/mcp.rst"):
+        for block in blocks(ROOT / "docs/reference/mcp.rst"):
             if block.startswith(("mkdir", "curl")):
                 here = block.replace("http://127.0.0.1:8770", self.daemon.url)
                 said += self.shell(f"{TSCTL_HERE}\n{here}")
@@ -176,7 +176,9 @@ class ExampleTests(SynchronousTestCase):
 
     def test_the_audit_log(self) -> None:
         self.daemon.start()
-        (block,) = [block for block in blocks(ROOT / "docs/security.rst") if "audit" in block]
+        (block,) = [
+            block for block in blocks(ROOT / "docs/explain/security.rst") if "audit" in block
+        ]
         here = block.replace("http://127.0.0.1:8770", self.daemon.url).replace("=ann", "=admin")
         self.assertNotEqual(block, here)
         answers = self.shell(here)

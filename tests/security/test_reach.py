@@ -35,7 +35,7 @@ KNOWN = {
     Scope.APPROVALS: {Power.SHELL},
     Scope.ADMIN: {Power.SHELL, Power.LASTS, Power.STEERS, Power.PUBLISHES},
 }
-"""What each scope leads to, as docs/security.rst tells it.  More than this is an escalation."""
+"""What each scope leads to, as docs/reference/scopes.rst says.  More than this is an escalation."""
 
 
 class TableTests(SynchronousTestCase):

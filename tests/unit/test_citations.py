@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("tservice", "tests", "bench", "web/src", "web/dev", "docs", "etc", "man", "tools")
 NOT_OURS = {"__pycache__", "static", "node_modules", "frames"}
-PAGES = ("protocol", "architecture", "style")
+PAGES = ("reference", "explain", "contributing", "lab")
 _CITATION = re.compile(r"(?<![\w/.#-])((?:protocol|architecture)-[a-z][a-z-]*[a-z])\b")
 _ANCHOR = re.compile(r"^\.\. _([^:`]+):$", re.MULTILINE)
 _GONE = re.compile(
@@ -36,8 +36,7 @@ def texts() -> Iterator[tuple[str, str]]:
 
 def anchors() -> set[str]:
     """What may be cited."""
-    pages = [path for name in PAGES for path in (ROOT / "docs").glob(f"{name}*/**/*.rst")]
-    pages += [ROOT / f"docs/{name}.rst" for name in PAGES]
+    pages = [path for name in PAGES for path in (ROOT / "docs" / name).rglob("*.rst")]
     return {anchor for page in pages for anchor in _ANCHOR.findall(page.read_text("utf-8"))}
 
 

@@ -87,7 +87,9 @@ class ProtocolTests(SynchronousTestCase):
     """The pages on the protocol, and the operations table, which the rows are tested against."""
 
     def setUp(self) -> None:
-        protocol = [DOCS / "protocol.rst", *sorted((DOCS / "protocol").glob("*.rst"))]
+        reference = DOCS / "reference"
+        protocol = [reference / "protocol.rst", reference / "limits.rst"]
+        protocol += sorted((reference / "protocol").glob("*.rst"))
         self.texts = [page.read_text(encoding="utf-8") for page in protocol]
         self.routes = {general(name) for name in ROWS if " /ws/" not in name}
 

@@ -141,7 +141,7 @@ class Config:
         "", parse.url_prefix, "Path that a reverse proxy serves the service under."
     )
     http2: bool = _setting(
-        False, parse.boolean, "Offer HTTP/2 over TLS; see docs/security.rst before."
+        False, parse.boolean, "Offer HTTP/2 over TLS; see docs/explain/security.rst before."
     )
     docker_bridge_hooks: bool = _setting(
         False, parse.boolean, "Let hooks of agents in containers reach the service by their bridge."
