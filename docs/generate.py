@@ -43,17 +43,17 @@ SCOPES_HEAD = """\
 Scopes of tokens
 ================
 
-Each operation, the scope that a `token <../explain/security.rst#security-tokens>`_ needs for it, and
-the reason. The token's owner must also be allowed to call the operation at that moment. A token that
-is bound to sessions reaches these sessions only. A token of an admin reaches the sessions of all
-accounts.
+Each operation, the scope that a `token <../explain/security.rst#security-tokens>`_ needs for it,
+and the reason. The token's owner must also be allowed to call the operation at that moment. A token
+that is bound to sessions reaches these sessions only. A token of an admin reaches the sessions of
+all accounts.
 
 Each section also says what the scope leads to beyond its answers, including indirect ways. A token
 that can type can run any command, and so can a program in that pane.
 
 ``make docs`` writes this page from the table of scopes in the program. The tests follow every way
-from one operation to the next, and call each operation with an admin's token of all scopes. They fail
-when a password, account, cookie, token or code can be read or changed. They also fail when an
+from one operation to the next, and call each operation with an admin's token of all scopes. They
+fail when a password, account, cookie, token or code can be read or changed. They also fail when an
 operation is missing from the table.
 """
 SCOPES_NONE = """\
@@ -158,7 +158,7 @@ def synopsis(command: Command) -> str:
 def events_table() -> str:
     """A list-table of the events for their page."""
     lines = [".. list-table::", "   :header-rows: 1", "", "   * - Event", "     - When"]
-    lines += ["     - What it tells", "     - Who hears it"]
+    lines += ["     - Payload", "     - Receivers"]
     for name in EventName:
         lines += [f"   * - ``{name}``", f"     - {name.when}"]
         lines += [f"     - {told_text(name.payload)}", f"     - {_HEARERS[name.audience]}"]
@@ -229,7 +229,7 @@ def _always(text: str) -> Callable[[str], str]:
 
 
 _HEARERS = {
-    Audience.EVERYONE: "everybody",
+    Audience.EVERYONE: "everyone",
     Audience.OWNER: "the owner, admins",
     Audience.ADMINS: "admins",
     Audience.PERSON: "that admin",

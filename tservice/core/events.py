@@ -68,7 +68,7 @@ class EventName(StrEnum):
         member.audience, member.scope, member.bulky = audience, scope, bulky
         return member
 
-    INIT = "init", told.StateTold, "a stream begins, and what was missed cannot be told", _EVERYONE
+    INIT = "init", told.StateTold, "a stream begins, and missed events cannot be sent", _EVERYONE
     SESSION_CREATED = "session:created", told.SessionTold, "it was made"
     SESSION_UPDATED = "session:updated", told.SessionTold, "a field of it changed"
     SESSION_DELETED = "session:deleted", told.Happened, "it is gone"
@@ -84,7 +84,7 @@ class EventName(StrEnum):
         Audience.OWNER, None, True,
     )  # fmt: skip
     SESSION_RENAMED = "session:renamed", told.NameTold, "it has another name"
-    SESSION_PINNED = "session:pinned", told.PinTold, "it was pinned, or not any more"
+    SESSION_PINNED = "session:pinned", told.PinTold, "it was pinned or unpinned"
     SESSION_ORDER_CHANGED = "session:orderChanged", told.OrderTold, "the list has another order"
     SESSION_INPUT_LOST = (
         "session:inputLost", told.InputLostTold,
@@ -92,11 +92,11 @@ class EventName(StrEnum):
     )  # fmt: skip
     SESSION_LIMIT_PAUSE_SCHEDULED = (
         "session:limitPauseScheduled", told.PauseTold,
-        "a usage limit pauses it, and it goes on by itself",
+        "a usage limit pauses it, and it resumes by itself",
     )  # fmt: skip
     SESSION_LIMIT_RESUME = "session:limitResume", told.Happened, "it goes on after a usage limit"
     SESSION_LIMIT_RESUME_CANCELLED = (
-        "session:limitResumeCancelled", told.Happened, "it does not go on by itself any more"
+        "session:limitResumeCancelled", told.Happened, "it no longer resumes by itself"
     )  # fmt: skip
     SESSION_AUTO_COMPACT = "session:autoCompact", told.CommandTold, "``/compact`` was sent"
     SESSION_AUTO_CLEAR = "session:autoClear", told.CommandTold, "``/clear`` was sent"
@@ -105,26 +105,26 @@ class EventName(StrEnum):
     )  # fmt: skip
     SESSION_STATUS_TELEMETRY = (
         "session:statusTelemetry", told.TelemetryTold,
-        "a `status line <agents.rst#protocol-telemetry>`_ told something new",
+        "a `status line <agents.rst#protocol-telemetry>`_ reported a change",
     )  # fmt: skip
-    HOOK_PERMISSION_PROMPT = "hook:permission_prompt", told.HookTold, "a hook told of a permission"
-    HOOK_ELICITATION_DIALOG = "hook:elicitation_dialog", told.HookTold, "of a question"
-    HOOK_ELICITATION_COMPLETE = "hook:elicitation_complete", told.HookTold, "of its end"
-    HOOK_ELICITATION_RESPONSE = "hook:elicitation_response", told.HookTold, "of its answer"
-    HOOK_IDLE_PROMPT = "hook:idle_prompt", told.HookTold, "that a prompt is awaited"
-    HOOK_STOP = "hook:stop", told.HookTold, "of a turn's end"
-    HOOK_PROMPT_SUBMITTED = "hook:prompt_submitted", told.HookTold, "of a turn's beginning"
-    HOOK_AGENT_WORKING = "hook:agent_working", told.HookTold, "of work"
-    HOOK_SESSION_START = "hook:session_start", told.HookTold, "of a conversation's beginning"
-    HOOK_SESSION_END = "hook:session_end", told.HookTold, "of its end"
-    HOOK_TEAMMATE_IDLE = "hook:teammate_idle", told.HookTold, "of a teammate that rests"
-    HOOK_TASK_COMPLETED = "hook:task_completed", told.HookTold, "of a task that is done"
-    HOOK_TASK_CREATED = "hook:task_created", told.HookTold, "of a new task"
-    HOOK_TOOL_STARTED = "hook:tool_started", told.HookTold, "of a tool that runs"
-    HOOK_TOOL_ENDED = "hook:tool_ended", told.HookTold, "of its end"
-    HOOK_PERMISSION_DENIED = "hook:permission_denied", told.HookTold, "of a refusal"
-    HOOK_SUBAGENT_STARTED = "hook:subagent_started", told.HookTold, "of an agent's own agent"
-    HOOK_SUBAGENT_STOPPED = "hook:subagent_stopped", told.HookTold, "of its end"
+    HOOK_PERMISSION_PROMPT = "hook:permission_prompt", told.HookTold, "a hook reported a permission"
+    HOOK_ELICITATION_DIALOG = "hook:elicitation_dialog", told.HookTold, "a question"
+    HOOK_ELICITATION_COMPLETE = "hook:elicitation_complete", told.HookTold, "the end of a question"
+    HOOK_ELICITATION_RESPONSE = "hook:elicitation_response", told.HookTold, "its answer"
+    HOOK_IDLE_PROMPT = "hook:idle_prompt", told.HookTold, "a prompt is awaited"
+    HOOK_STOP = "hook:stop", told.HookTold, "the end of a turn"
+    HOOK_PROMPT_SUBMITTED = "hook:prompt_submitted", told.HookTold, "the beginning of a turn"
+    HOOK_AGENT_WORKING = "hook:agent_working", told.HookTold, "work"
+    HOOK_SESSION_START = "hook:session_start", told.HookTold, "the beginning of a conversation"
+    HOOK_SESSION_END = "hook:session_end", told.HookTold, "the end of a conversation"
+    HOOK_TEAMMATE_IDLE = "hook:teammate_idle", told.HookTold, "a teammate that rests"
+    HOOK_TASK_COMPLETED = "hook:task_completed", told.HookTold, "a finished task"
+    HOOK_TASK_CREATED = "hook:task_created", told.HookTold, "a new task"
+    HOOK_TOOL_STARTED = "hook:tool_started", told.HookTold, "a running tool"
+    HOOK_TOOL_ENDED = "hook:tool_ended", told.HookTold, "the end of a tool"
+    HOOK_PERMISSION_DENIED = "hook:permission_denied", told.HookTold, "a refusal"
+    HOOK_SUBAGENT_STARTED = "hook:subagent_started", told.HookTold, "a new subagent"
+    HOOK_SUBAGENT_STOPPED = "hook:subagent_stopped", told.HookTold, "the end of a subagent"
     APPROVAL_PENDING = "approval:pending", told.ApprovalTold, "something waits for a person"
     APPROVAL_UPDATED = "approval:updated", told.ApprovalTold, "what waits looks different"
     APPROVAL_RESOLVED = "approval:resolved", told.ResolvedTold, "it waits no more"
@@ -136,7 +136,7 @@ class EventName(StrEnum):
     CRON_RUN_UPDATED = "cron:runUpdated", told.RunTold, "a run came further", *_CRON
     CASE_CREATED = "case:created", told.CaseTold, "it was made, or cloned", *_CASES
     CASE_LINKED = "case:linked", told.CaseTold, "a folder or a worktree is a case now", *_CASES
-    CASE_DELETED = "case:deleted", told.CaseGoneTold, "it is no case any more", *_CASES
+    CASE_DELETED = "case:deleted", told.CaseGoneTold, "it is no longer a case", *_CASES
     CASE_ORDER_CHANGED = (
         "case:orderChanged", told.CaseOrderTold, "they have another order", *_CASES
     )  # fmt: skip
@@ -208,7 +208,7 @@ class EventName(StrEnum):
     )  # fmt: skip
     REMOTE_RECONNECT_EXHAUSTED = (
         "remote:reconnectExhausted", told.Happened,
-        "its host is not tried any more until somebody wants something there",
+        "its host is no longer tried until a request needs it",
     )  # fmt: skip
     SERVER_SHUTDOWN = "server:shutdown", told.Nothing, "the service ends; panes go on", _EVERYONE
     SSE_HEARTBEAT = "sse:heartbeat", told.Beat, "every 15 s, and no state", _EVERYONE

@@ -36,7 +36,7 @@ def reached(scope: Scope) -> frozenset[str]:
 _CODE = frozenset({"GET /q/{code}"})
 
 _FOR_ALL: dict[str, TokenReach] = {
-    **all_of(None, "Anybody may; there is nothing to be known.", "GET /healthz"),
+    **all_of(None, "Public; the answer has no data.", "GET /healthz"),
     **all_of(
         None,
         "A password opens a cookie; a token has nothing to do with it.",
@@ -51,12 +51,12 @@ _FOR_ALL: dict[str, TokenReach] = {
     ),
     **all_of(
         None,
-        "The word in the path opens one file for ten minutes; who one is does not count.",
+        "The capability in the path opens one file for ten minutes.",
         "GET /api/file-link/{word}",
     ),
     **all_of(
         None,
-        "Agents report with the secret of the hooks; a report gives nobody a right.",
+        "Agents report with the secret of the hooks; a report gives no right.",
         """
         POST /api/hook-event
         POST /api/status-telemetry
@@ -100,7 +100,7 @@ _PEOPLE: dict[str, TokenReach] = {
     ),
     **all_of(
         None,
-        "Whoever sees the code can have the cookie of the admin that it belongs to.",
+        "The code gives the cookie of the admin that it belongs to.",
         """
         GET /api/tunnel/qr
         POST /api/tunnel/qr/regenerate
@@ -110,7 +110,7 @@ _PEOPLE: dict[str, TokenReach] = {
     ),
     **all_of(
         None,
-        "A browser's own affair; word that a token asked for would go on when it has ended.",
+        "Only for browsers; a subscription would outlive the token.",
         """
         GET /api/push/key
         POST /api/push/subscriptions
@@ -129,7 +129,7 @@ _PEOPLE: dict[str, TokenReach] = {
     ),
     **all_of(
         None,
-        "A web tab is for somebody's eyes, and asks addresses from where the service stands.",
+        "A web tab is for a person, and sends requests from the service's machine.",
         """
         GET /api/webviews
         POST /api/webviews
@@ -140,14 +140,14 @@ _PEOPLE: dict[str, TokenReach] = {
     ),
     **all_of(
         None,
-        "Its answer holds a word that opens the tab for whoever has it.",
+        "Its answer has a capability that opens the tab without further credentials.",
         "POST /api/webviews/{id}/open",
         Power.CREDENTIAL,
         opens=frozenset({"ANY /webview/{capability}/{rest:path}"}),
     ),
     **all_of(
         None,
-        "The word in the path is all that counts.",
+        "The capability in the path is the only credential.",
         "ANY /webview/{capability}/{rest:path}",
     ),
     **all_of(
@@ -172,7 +172,7 @@ _PEOPLE: dict[str, TokenReach] = {
 _WATCHING: dict[str, TokenReach] = {
     **all_of(
         Scope.WAITS,
-        "Waits for signals and text of sessions; judged again before it is answered.",
+        "Waits for signals and text of sessions; checked again before the answer.",
         """
         GET /api/sessions/{id}/wait
         GET /api/sessions/{id}/wait-output
@@ -181,13 +181,13 @@ _WATCHING: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.EVENTS,
-        "Hears what happens to sessions, their text included; of cases, jobs, settings and of what"
-        " is the admins' with the scopes that read these as well, and of codes with no token.",
+        "Receives events of sessions, with their text. Events of cases, jobs, settings and admins"
+        " also need the scopes that read these; events of codes go to no token.",
         "GET /api/events",
     ),
     **all_of(
         Scope.APPROVALS,
-        "Reads what agents ask, and puts it away.",
+        "Reads what agents ask, and dismisses it.",
         """
         GET /api/approvals
         POST /api/approvals/{item}/dismiss
@@ -203,7 +203,7 @@ _WATCHING: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.CRON,
-        "Reads, switches and ends jobs of one's own.",
+        "Reads, switches and ends the owner's jobs.",
         """
         GET /api/cron/jobs
         GET /api/cron/jobs/{id}
@@ -216,7 +216,7 @@ _WATCHING: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.CRON,
-        "Reads and ends timed runs of one's own.",
+        "Reads and ends the owner's timed runs.",
         """
         GET /api/scheduled
         GET /api/scheduled/{id}
@@ -256,7 +256,7 @@ _SERVICE: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.SETTINGS,
-        "Admins' alone; the tunnel's switch wants the scope admin beside.",
+        "For admins; the tunnel's switch also needs the scope admin.",
         "PUT /api/settings",
         Power.STEERS,
     ),

@@ -8,7 +8,7 @@ from tservice.http.reachrecord import HOOKS, Power, TokenReach, all_of
 SESSIONS: dict[str, TokenReach] = {
     **all_of(
         Scope.SESSIONS_READ,
-        "Reads what sessions are, and their text; the state leaves out what is the admin's.",
+        "Reads sessions and their text; the state omits the fields for admins.",
         """
         GET /api/status
         GET /api/sessions
@@ -29,8 +29,8 @@ SESSIONS: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.SESSIONS_READ,
-        "Carries calls of tools, each judged with the scopes and sessions of the token like a"
-        " request of its own; tells of approvals with that scope as well.",
+        "Carries calls of tools, each checked like a separate request with the scopes and sessions"
+        " of the token; with the scope approvals it also sends notices of these.",
         """
         POST /mcp
         GET /mcp
@@ -72,7 +72,7 @@ SESSIONS: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.SESSIONS_INPUT,
-        "The size belongs to whoever types.",
+        "Typing includes choosing the size.",
         "POST /api/sessions/{id}/resize",
     ),
     **all_of(
@@ -97,14 +97,14 @@ SESSIONS: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.SESSIONS_MANAGE,
-        "Starts a session's agent anew, with a model of an endpoint that an admin has made.",
+        "Restarts a session's agent, with a model of an endpoint that an admin has made.",
         "POST /api/sessions/{id}/custom-model",
         Power.SHELL,
         opens=HOOKS,
     ),
     **all_of(
         Scope.SESSIONS_MANAGE,
-        "Changes or ends sessions of one's own.",
+        "Changes or ends the owner's sessions.",
         """
         DELETE /api/sessions/{id}
         DELETE /api/sessions
@@ -121,7 +121,7 @@ SESSIONS: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.SESSIONS_INPUT,
-        "Reads files of a workspace, which whoever types there can read as well.",
+        "Reads files of a workspace, as any program in the session can.",
         """
         GET /api/sessions/{id}/files
         GET /api/sessions/{id}/file-content
@@ -134,7 +134,7 @@ SESSIONS: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.SESSIONS_INPUT,
-        "Keeps what was sent in a folder of its own, under a name of its own.",
+        "Stores the upload in a separate folder, under a generated name.",
         """
         POST /api/sessions/{id}/uploads
         POST /api/sessions/{id}/paste-image
@@ -143,21 +143,21 @@ SESSIONS: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.SESSIONS_INPUT,
-        "What is written can be a program that somebody runs, or that runs by itself.",
+        "The file can be a program that a person or another program runs.",
         "PUT /api/sessions/{id}/file-content",
         Power.SHELL,
         opens=HOOKS,
     ),
     **all_of(
         None,
-        "The address opens a file for whoever has it; a program shows its token instead.",
+        "The address opens a file without further credentials; a program sends its token.",
         "POST /api/sessions/{id}/file-link",
         Power.CREDENTIAL,
         opens=frozenset({"GET /api/file-link/{word}"}),
     ),
     **all_of(
         Scope.SESSIONS_READ,
-        "Names of folders that sessions work in; of a token that is bound, of its own sessions.",
+        "Names of folders that sessions work in; a bound token sees those of its sessions.",
         """
         GET /api/cases
         GET /api/cases/agent-created

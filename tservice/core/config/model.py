@@ -89,7 +89,7 @@ class Config:
     webview_listen: tuple[str, ...] = _setting(
         (),
         parse.list_of(parse.text),
-        "Where to serve web tabs at an origin of their own: Twisted endpoints.",
+        "Where to serve web tabs at a separate origin: Twisted endpoints.",
     )
     log_format: str = _setting(
         "text", parse.one_of("text", "json"), "Form of the log lines: text or json."
@@ -116,7 +116,7 @@ class Config:
     password_file: Path | None = _setting(
         None, parse.path, "File whose first line is the password; no other user may read it."
     )
-    multiuser: bool = _setting(False, parse.boolean, "Accounts of their own for several users.")
+    multiuser: bool = _setting(False, parse.boolean, "Separate accounts for several users.")
     allow_unauthenticated_network: bool = _setting(
         False,
         parse.boolean,
@@ -188,7 +188,7 @@ class Config:
     boot_id_file: Path = _setting(
         Path("/proc/sys/kernel/random/boot_id"),
         parse.path,
-        "File that names the boot of this machine; in a container one that each start writes anew.",
+        "File that names the boot of this machine; in a container one that each start rewrites.",
     )
     # In a pane of another service, SERVICE_API_URL is the address of that service.
     api_url: str | None = _setting(
