@@ -1,4 +1,4 @@
-"""How Sphinx builds the pages: C{make docs-html}.  They read as plain reStructuredText as well."""
+"""Configuration of Sphinx for C{make docs-html}.  The pages also read as plain reStructuredText."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ project = "tservice"
 root_doc = "index"
 html_theme = "alabaster"
 html_copy_source = False
-# Pages lead to each other by links that are good everywhere, not by a toctree that only Sphinx
-# knows; tests/unit/test_docs.py looks that every page and every link can be reached.
+# Pages link to each other by relative paths, which also work without Sphinx's toctree.
+# tests/unit/test_docs.py checks that every page and every link can be reached.
 suppress_warnings = ["toc.not_included"]
 
 _PAGE = re.compile(r"(?P<path>[^:#]+)\.rst(?P<anchor>#.*)?")
 
 
 def to_html(app: Any, doctree: nodes.document, name: str) -> None:
-    """Lead links between pages to the built ones."""
+    """Point links between pages to the built ones."""
     for reference in doctree.findall(nodes.reference):
         found = _PAGE.fullmatch(reference.get("refuri", ""))
         if found:
@@ -27,5 +27,5 @@ def to_html(app: Any, doctree: nodes.document, name: str) -> None:
 
 
 def setup(app: Any) -> None:
-    """Called by Sphinx."""
+    """Register the hook; called by Sphinx."""
     app.connect("doctree-resolved", to_html)

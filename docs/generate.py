@@ -1,9 +1,9 @@
-"""Write what the program declares into every document that shows it.
+"""Write the generated parts of all documents.
 
 Settings are declared in L{tservice.core.config.model}, scopes in L{tservice.http.reach}, the
 commands of C{tsctl} in L{tservice.client.commands.table}, events in L{tservice.core.events}, the
-operations, of which the Python client is made, by the features; C{make docs} runs this, and a test
-fails when a document is not what this would write.
+operations by the features. C{make docs} runs this module, and a test fails when a document differs
+from its output.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tservice.http.reachrecord import Power
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 SETTINGS, TSCTL, EVENTS = "settings", "commands", "events"
-"""What stands between marker lines."""
+"""Names of the marker lines that enclose generated parts."""
 YAML_HEAD = """\
 # Configuration of tservice(8): every key with its default.  A line that is not commented out
 # counts; the environment (SERVICE_*) and the command line win over this file.  An unknown key
@@ -63,7 +63,7 @@ rights. The others are of no use to a program.
 
 
 def default_text(entry: Setting) -> str:
-    """The default as people write it; empty for none."""
+    """Return the default as people write it; empty for none."""
     value = entry.default
     if isinstance(value, bool):
         return str(value).lower()
@@ -73,12 +73,12 @@ def default_text(entry: Setting) -> str:
 
 
 def option_text(entry: Setting) -> str:
-    """The long option, or empty when there is none."""
+    """Return the long option; empty for none."""
     return f"--{entry.name}" if entry.on_command_line else ""
 
 
 def variable_text(entry: Setting) -> str:
-    """The environment variable, or empty when there is none."""
+    """Return the environment variable; empty for none."""
     return entry.variable if entry.in_environment else ""
 
 
@@ -97,12 +97,12 @@ def rst_table() -> str:
 
 
 def man_list() -> str:
-    """One paragraph a setting, in the markup of man(7)."""
+    """Return one paragraph for each setting, in the markup of man(7)."""
     return "".join(_man_entry(entry) for entry in settings())
 
 
 def yaml_file() -> str:
-    """The sample configuration file: every key, commented out."""
+    """Return the sample configuration file: every key, commented out."""
     parts = [YAML_HEAD]
     for entry in settings():
         value = default_text(entry)
@@ -113,7 +113,7 @@ def yaml_file() -> str:
 
 
 def scopes_page() -> str:
-    """The table of scopes: what each of them reaches, and why."""
+    """Return the page of scopes: the operations of each, with reasons."""
     parts = [SCOPES_HEAD]
     for scope in (*Scope, None):
         title = "No token" if scope is None else f"``{scope}``"
@@ -134,7 +134,7 @@ def _powers_text(scope: Scope | None) -> str:
 
 
 def commands_table() -> str:
-    """A list-table of the commands for their page."""
+    """Return the list-table of commands for their page."""
     lines = [".. list-table::", "   :header-rows: 1", "", "   * - Command", "     - Meaning"]
     for command in COMMANDS:
         lines += [f"   * - ``{synopsis(command)}``", f"     - {_sentence(command.help)}"]
@@ -142,21 +142,21 @@ def commands_table() -> str:
 
 
 def commands_list() -> str:
-    """One paragraph a command, with its options, in the markup of man(7)."""
+    """Return one paragraph for each command, with its options, in the markup of man(7)."""
     return "".join(_man_command(command) for command in COMMANDS) + "".join(
         _man_option(option) for option in GLOBAL
     )
 
 
 def synopsis(command: Command) -> str:
-    """How a command is written: arguments first, in brackets what may be left out."""
+    """Return the synopsis of a command: arguments first, optional parts in brackets."""
     names = "|".join((command.name, *command.aliases))
     parts = sorted(command.options, key=lambda option: not option.positional)
     return " ".join((names, *map(_usage, parts)))
 
 
 def events_table() -> str:
-    """A list-table of the events for their page."""
+    """Return the list-table of events for their page."""
     lines = [".. list-table::", "   :header-rows: 1", "", "   * - Event", "     - When"]
     lines += ["     - Payload", "     - Receivers"]
     for name in EventName:
@@ -166,7 +166,7 @@ def events_table() -> str:
 
 
 def whole_document() -> Mapping[str, Any]:
-    """The OpenAPI document of every operation that the daemon has, assembled on memory."""
+    """Return the OpenAPI document of all operations, from a daemon assembled in memory."""
     world = World()
     try:
         return document(world.operations, __version__)
@@ -180,7 +180,7 @@ def openapi_file() -> str:
 
 
 def told_text(payload: type[Payload]) -> str:
-    """What an event tells: its fields, or the record that it tells whole."""
+    """Return the payload of an event: its fields, or the name of its record."""
     if payload in _WHOLE:
         return _WHOLE[payload]
     optional = {name: "" if field.is_required() else "?" for name, field in _fields(payload)}
@@ -189,13 +189,13 @@ def told_text(payload: type[Payload]) -> str:
 
 
 def python_client() -> dict[Path, Callable[[str], str]]:
-    """The generated files of the Python client."""
+    """Return the generated files of the Python client."""
     found = pyclient.files(whole_document())
     return {pyclient.FOLDER / name: _always(text) for name, text in found.items()}
 
 
 def between(text: str, comment: str, content: str, what: str = SETTINGS) -> str:
-    """C{text} with what stands between its two marker lines replaced by C{content}."""
+    """Return C{text} with C{content} between its two marker lines."""
     opening, closing = f"{comment}{what} begin", f"{comment}{what} end"
     before, begin, rest = text.partition(f"{opening}\n")
     _, end, after = rest.partition(f"{closing}\n")
@@ -205,7 +205,7 @@ def between(text: str, comment: str, content: str, what: str = SETTINGS) -> str:
 
 
 def documents() -> dict[Path, Callable[[str], str]]:
-    """Each document that shows the table, and how its new text comes from the old one."""
+    """Return each generated document, with the function from its old text to the new one."""
     return {
         DOCS / "reference/settings.rst": lambda old: between(old, ".. ", f"\n{rst_table()}\n"),
         ROOT / "man/tservice.8": lambda old: between(old, '.\\" ', man_list()),
@@ -248,7 +248,7 @@ _WHOLE: dict[type[Payload], str] = {
     told.EndpointsTold: "``{endpoints}``",
     told.SyncTold: "the result of the `sync <models.rst#protocol-mcp-sync>`_",
 }
-"""What is made of a feature's own answer; the type in the declaration is only a part of it."""
+"""Payloads that are a feature's whole answer; the declared type is only a part of it."""
 
 
 def _fields(payload: type[Payload]) -> list[tuple[str, FieldInfo]]:
@@ -308,12 +308,12 @@ def _sentence(text: str) -> str:
 
 
 def _roff(text: str) -> str:
-    """Text in which nothing is markup."""
+    """Return the text with all markup escaped."""
     return text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
 
 
 def main() -> None:
-    """Write every document anew."""
+    """Write every document."""
     for path, rewrite in documents().items():
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         path.write_text(rewrite(old), encoding="utf-8")

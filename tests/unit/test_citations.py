@@ -1,4 +1,4 @@
-"""What code, tests and the page cite of the protocol is there."""
+"""Every anchor that code, tests and the page cite exists."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _GONE = re.compile(
     r"|\barchitecture(?:\.md|: )|\bstyle\.md",
     re.IGNORECASE,
 )
-"""Documents that are no part of the project."""
+"""Names of documents outside of the project."""
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Every file of ours that may cite something: its path, and what it says."""
+    """Yield the path and text of every file that may cite an anchor."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             name = path.relative_to(ROOT)
@@ -35,7 +35,7 @@ def texts() -> Iterator[tuple[str, str]]:
 
 
 def anchors() -> set[str]:
-    """What may be cited."""
+    """Return all anchors of the pages."""
     pages = [path for name in PAGES for path in (ROOT / "docs" / name).rglob("*.rst")]
     return {anchor for page in pages for anchor in _ANCHOR.findall(page.read_text("utf-8"))}
 

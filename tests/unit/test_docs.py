@@ -1,4 +1,4 @@
-"""The pages under C{docs}: they build without a warning, and each link leads somewhere."""
+"""Tests of the pages under C{docs}: they build without a warning, and each link has a target."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def pages() -> list[Path]:
 
 
 def links(page: Path) -> Iterator[tuple[Path, str | None]]:
-    """The files of ours that a page leads to, and the anchor in each."""
+    """Yield the files that a page links to, with the anchor in each."""
     for found in _LINK.finditer(page.read_text(encoding="utf-8")):
         path = found["path"]
         yield (page if path is None else (page.parent / path).resolve()), found["anchor"]
 
 
 class LinkTests(SynchronousTestCase):
-    def test_every_link_leads_somewhere(self) -> None:
+    def test_every_link_has_a_target(self) -> None:
         dead = [
             f"{page.relative_to(ROOT)}: {target.name}#{anchor or ''}"
             for page in [ROOT / "README.rst", *pages()]
@@ -56,7 +56,7 @@ class LinkTests(SynchronousTestCase):
         self.assertEqual([], [page.name for page in pages() if page not in reached])
 
     def test_every_anchor_is_unique(self) -> None:
-        """Whoever names one means one place."""
+        """An anchor that occurs twice would be ambiguous."""
         anchors = [
             anchor for page in pages() for anchor in _ANCHOR.findall(page.read_text("utf-8"))
         ]
@@ -72,19 +72,19 @@ _ROUTE = re.compile(
 
 
 def general(path: str) -> str:
-    """C{path} as tables and pages write it alike: one name for each of its parameters."""
+    """Return C{path} with one common name for all of its parameters."""
     return re.sub(r"\{\w+(?::path)?\}|:\w+", ":", path.replace("/api/v1/", "/api/"))
 
 
-def told(text: str) -> set[str]:
-    """The routes that a text names."""
+def routes_in(text: str) -> set[str]:
+    """Return the routes that a text names."""
     literals = (" ".join(found.split()) for found in _LITERAL.findall(text))
     routes = [route for literal in literals if (route := _ROUTE.match(literal))]
     return {f"{route[1]} {general(route[2])}" for route in routes}
 
 
 class ProtocolTests(SynchronousTestCase):
-    """The pages on the protocol, and the operations table, which the rows are tested against."""
+    """Tests of the protocol pages against the operations table."""
 
     def setUp(self) -> None:
         reference = DOCS / "reference"
@@ -93,17 +93,17 @@ class ProtocolTests(SynchronousTestCase):
         self.texts = [page.read_text(encoding="utf-8") for page in protocol]
         self.routes = {general(name) for name in ROWS if " /ws/" not in name}
 
-    def test_every_route_is_told(self) -> None:
-        self.assertEqual(set(), self.routes - told("".join(self.texts)))
+    def test_every_route_is_documented(self) -> None:
+        self.assertEqual(set(), self.routes - routes_in("".join(self.texts)))
 
-    def test_what_is_told_and_not_marked_is_there(self) -> None:
+    def test_documented_routes_exist(self) -> None:
         sections = [part for text in self.texts for part in _SECTION.split(text)]
         built = [part for part in sections if NOT_YET not in " ".join(part.split())]
-        there = {route for part in built for route in told(part)}
+        there = {route for part in built for route in routes_in(part)}
         self.assertEqual(set(), there - self.routes)
         self.assertGreater(len(there), 60)
 
-    def test_words_of_the_interface_are_told(self) -> None:
+    def test_names_of_the_interface_are_documented(self) -> None:
         text = " ".join("".join(self.texts).split())
         words = [*Scope, *Settings().model_dump(by_alias=True)]
         self.assertEqual([], [word for word in words if f"``{word}``" not in text])
