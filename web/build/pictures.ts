@@ -1,10 +1,10 @@
-/** What a browser shows of the page before it is installed: the pictures of the README. */
+/** What a browser shows of the page before it is installed: two pictures of the documentation. */
 import { readFile } from "node:fs/promises";
 import type { Plugin } from "vite";
 
 const PICTURES = {
-  "screenshots/desk.png": new URL("../../docs/screenshot.png", import.meta.url),
-  "screenshots/phone.png": new URL("../../docs/screenshot-phone.png", import.meta.url),
+  "screenshots/desk.png": new URL("../../docs/pictures/fleet.png", import.meta.url),
+  "screenshots/phone.png": new URL("../../docs/pictures/phone-fleet.png", import.meta.url),
 };
 
 export function pictures(): Plugin {
