@@ -82,7 +82,7 @@ class ExampleTests(SynchronousTestCase):
             ("cron.rst", "/srv/project", str(self.daemon.home)),
             ("webhooks.rst", "https://...", "http://127.0.0.1:9/nobody"),
         ):
-            every = [block for block in blocks(ROOT / "docs" / page) if "curl -X" in block]
+            every = [block for block in blocks(ROOT / "docs/howto" / page) if "curl -X" in block]
             block = every[0]
             self.assertIn(name, block)
             here = block.replace("http://127.0.0.1:8770", self.daemon.url).replace(name, mine)
@@ -93,7 +93,7 @@ class ExampleTests(SynchronousTestCase):
 
     def test_the_page_on_curl(self) -> None:
         self.play({"SERVICE_PASSWORD": "password"})
-        first, *rest = blocks(ROOT / "docs/api-by-curl.rst")
+        first, *rest = blocks(ROOT / "docs/howto/api-by-curl.rst")
         start = first.replace("http://127.0.0.1:8770", self.daemon.url)
         script = start + "\n".join(map(brisk, rest)) + "\nget -X DELETE $api/sessions\n"
         answers = self.shell(script)
@@ -130,7 +130,7 @@ class ExampleTests(SynchronousTestCase):
             f"git init -q {work}; cd {work}; echo one > README.rst; git add .;"
             " git -c user.name=a -c user.email=a@b commit -qm one; echo two >> README.rst"
         )
-        (block,) = blocks(ROOT / "docs/git.rst")
+        (block,) = blocks(ROOT / "docs/howto/git.rst")
         here = block.replace("http://127.0.0.1:8770", self.daemon.url)
         answers = self.shell(here.replace("/srv/project", str(work)))
         self.assertEqual(2, answers.count('"success":true'), answers)

@@ -1,4 +1,4 @@
-"""The samples of docs/reverse-proxy.rst, run by a real nginx and a real Caddy.
+"""The samples of docs/howto/proxy.rst, run by a real nginx and a real Caddy.
 
 Each stands in front of a real daemon.
 """
@@ -53,7 +53,7 @@ CADDY_OPTIONS = """
 
 def sample(name: str) -> str:
     """The configuration as the page shows it."""
-    text = (ROOT / "docs/reverse-proxy.rst").read_text(encoding="utf-8")
+    text = (ROOT / "docs/howto/proxy.rst").read_text(encoding="utf-8")
     inside = text.partition(f".. {name} begin")[2].partition(f".. {name} end")[0]
     return textwrap.dedent(inside.partition(".. code-block::")[2].partition("\n")[2])
 

@@ -1,4 +1,4 @@
-"""How agents take a file in a prompt, as the real ones were seen to (docs/files.rst)."""
+"""How agents take a file in a prompt, as the real ones were seen to (docs/howto/files.rst)."""
 
 from __future__ import annotations
 
