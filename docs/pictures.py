@@ -267,7 +267,7 @@ def take_phone(scene: Scene, browser: Browser, ids: Mapping[str, str]) -> None:
 
 def take_code(scene: Scene, browser: Browser) -> None:
     """The code that signs a phone in."""
-    page = open_page(browser, f"{scene.url}/?page=devices", **DESK)
+    page = open_page(browser, f"{scene.url}/?page=devices", viewport={"width": 1280, "height": 560})
     page.locator("input[name=username]").fill("admin")
     page.locator("input[name=password]").fill(PASSWORD)
     page.get_by_test_id("login-submit").click()
