@@ -17,10 +17,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 
 from bench.report import Row
-from tservice.core.doors.programs import finder
-from tservice.core.doors.threads import NoThreads
-from tservice.core.logs.redact import Redactor
-from tservice.core.places.bounds import ANYWHERE
+from tservice.core.doors.program_lookup import make_program_finder
+from tservice.core.doors.worker_pool import SynchronousThreads
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.git.inspect import Inspector
 from tservice.git.model import GitOptions
 from tservice.git.runner import GitRunner
@@ -93,8 +93,8 @@ def make_service(home: Path) -> GitService:
         clock=reactor,
         processes=reactor,
         environ=environ,
-        redactor=Redactor(),
-        find=finder(NoThreads()),
+        redactor=SecretRedactor(),
+        find=make_program_finder(SynchronousThreads()),
     )
     inspector = Inspector(
         inside=lambda: ANYWHERE,

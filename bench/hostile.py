@@ -23,7 +23,7 @@ from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.sources import read_on
 from tservice.clis.build import build_clis
 from tservice.clis.stock import stock_entries
-from tservice.core.logs.redact import Redactor
+from tservice.core.logs.redact import SecretRedactor
 from tservice.git.locate import recognise
 from tservice.git.references import has_reference
 from tservice.mcp.discovery import places
@@ -65,13 +65,13 @@ def screens() -> Iterator[Case]:
 
 def texts() -> Iterator[Case]:
     """White space and long words."""
-    redactor = Redactor()
+    redactor = SecretRedactor()
     for blank in (" ", "\n", "\t \n"):
         text = "a" + blank * 300_000 + "b"
         yield f"mark of {blank!r}", 1, partial(mark_of, text)
     for word in ("a", "a.", "a://", "a:", "://a", "@"):
         text = word * 100_000
-        yield f"log line of {word!r}", 1, partial(redactor.clean, text)
+        yield f"log line of {word!r}", 1, partial(redactor.redact_text, text)
 
 
 def files(top: Path) -> Iterator[Case]:

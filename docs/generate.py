@@ -21,9 +21,9 @@ from tests.security.world import World
 from tservice import __version__
 from tservice.client.commands.record import Command, Option
 from tservice.client.commands.table import COMMANDS, GLOBAL
-from tservice.core import payloads as told
-from tservice.core.config.model import Setting, settings
-from tservice.core.events import Audience, EventName
+from tservice.core import event_payloads as told
+from tservice.core.config.model import SettingEntry, list_settings
+from tservice.core.events import EventAudience, EventName
 from tservice.core.payload import Payload
 from tservice.core.scopes import Scope
 from tservice.http.docs.openapi import document
@@ -62,7 +62,7 @@ rights. The others are of no use to a program.
 """
 
 
-def default_text(entry: Setting) -> str:
+def default_text(entry: SettingEntry) -> str:
     """Return the default as people write it; empty for none."""
     value = entry.default
     if isinstance(value, bool):
@@ -72,12 +72,12 @@ def default_text(entry: Setting) -> str:
     return "" if value is None else str(value)
 
 
-def option_text(entry: Setting) -> str:
+def option_text(entry: SettingEntry) -> str:
     """Return the long option; empty for none."""
     return f"--{entry.name}" if entry.on_command_line else ""
 
 
-def variable_text(entry: Setting) -> str:
+def variable_text(entry: SettingEntry) -> str:
     """Return the environment variable; empty for none."""
     return entry.variable if entry.in_environment else ""
 
@@ -89,7 +89,7 @@ def rst_table() -> str:
     rows += [
         (_literal(entry.name), _literal(variable_text(entry)), _literal(default_text(entry)),
          entry.help)
-        for entry in settings()
+        for entry in list_settings()
     ]  # fmt: skip
     for row in rows:
         lines += [f"   {'*' if cell is row[0] else ' '} - {cell}".rstrip() for cell in row]
@@ -98,13 +98,13 @@ def rst_table() -> str:
 
 def man_list() -> str:
     """Return one paragraph for each setting, in the markup of man(7)."""
-    return "".join(_man_entry(entry) for entry in settings())
+    return "".join(_man_entry(entry) for entry in list_settings())
 
 
 def yaml_file() -> str:
     """Return the sample configuration file: every key, commented out."""
     parts = [YAML_HEAD]
-    for entry in settings():
+    for entry in list_settings():
         value = default_text(entry)
         if entry.many:
             value = f"[{', '.join(_yaml_word(word) for word in value.split(', ') if word)}]"
@@ -229,24 +229,24 @@ def _always(text: str) -> Callable[[str], str]:
 
 
 _HEARERS = {
-    Audience.EVERYONE: "everyone",
-    Audience.OWNER: "the owner, admins",
-    Audience.ADMINS: "admins",
-    Audience.PERSON: "that admin",
+    EventAudience.EVERYONE: "everyone",
+    EventAudience.OWNER: "the owner, admins",
+    EventAudience.ADMINS: "admins",
+    EventAudience.PERSON: "that admin",
 }
 
 _WHOLE: dict[type[Payload], str] = {
-    told.StateTold: "the `state <streams.rst#protocol-state>`_",
-    told.SessionTold: "the `session <sessions.rst#protocol-session>`_",
-    told.ApprovalTold: "the `item <agents.rst#protocol-approvals>`_",
-    told.JobsTold: "``{jobs}``: `jobs <features.rst#protocol-cron-job>`_, a long prompt left out",
-    told.RunTold: "the `run <features.rst#protocol-cron-run>`_",
-    told.CaseTold: "the `case <workspaces.rst#protocol-cases>`_",
-    told.SettingsTold: "the settings, without what is written only",
-    told.WebhookTold: "the answer of ``GET /api/webhook``",
-    told.ReportTold: "the answer of a `restore <models.rst#protocol-restore>`_",
-    told.EndpointsTold: "``{endpoints}``",
-    told.SyncTold: "the result of the `sync <models.rst#protocol-mcp-sync>`_",
+    told.InitialStatePayload: "the `state <streams.rst#protocol-state>`_",
+    told.SessionPayload: "the `session <sessions.rst#protocol-session>`_",
+    told.ApprovalPayload: "the `item <agents.rst#protocol-approvals>`_",
+    told.CronJobsPayload: "``{jobs}``: `jobs <features.rst#protocol-cron-job>`_, a long prompt left out",
+    told.CronRunPayload: "the `run <features.rst#protocol-cron-run>`_",
+    told.CasePayload: "the `case <workspaces.rst#protocol-cases>`_",
+    told.SettingsPayload: "the settings, without what is written only",
+    told.WebhookPayload: "the answer of ``GET /api/webhook``",
+    told.RestoreReportPayload: "the answer of a `restore <models.rst#protocol-restore>`_",
+    told.ModelEndpointsPayload: "``{endpoints}``",
+    told.McpSyncPayload: "the result of the `sync <models.rst#protocol-mcp-sync>`_",
 }
 """Payloads that are a feature's whole answer; the declared type is only a part of it."""
 
@@ -263,7 +263,7 @@ def _yaml_word(word: str) -> str:
     return f'"{word}"' if ":" in word else word
 
 
-def _man_entry(entry: Setting) -> str:
+def _man_entry(entry: SettingEntry) -> str:
     names = [text for text in (option_text(entry), variable_text(entry)) if text]
     if not entry.on_command_line:
         names.append(f"{entry.name} (YAML)")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tservice.core import payloads
+from tservice.core import event_payloads
 from tservice.core.events import EventName
 from tservice.core.payload import Payload
 
@@ -124,7 +124,9 @@ export type ServerEvent = { [Name in EventName]: { name: Name; data: Told[Name] 
 
 def _concrete(payload: type[Payload]) -> type[Payload]:
     """The feature's own answer, where C{payload} is the part of it that core knows."""
-    found = [each for each in payload.__subclasses__() if each.__module__ != payloads.__name__]
+    found = [
+        each for each in payload.__subclasses__() if each.__module__ != event_payloads.__name__
+    ]
     return _concrete(found[0]) if found else payload
 
 

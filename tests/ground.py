@@ -14,13 +14,18 @@ from zope.interface import implementer
 from tservice.clis.loginpath import LoginPath, LoginShell
 from tservice.clis.lookup import BinaryLookup
 from tservice.core.config.model import Config
-from tservice.core.doors.reach import NoReach
-from tservice.core.doors.threads import Door, IThreads, NoThreads
-from tservice.core.logs.redact import Redactor
-from tservice.core.places.bounds import ANYWHERE, Inside, Standing, WorkspaceBounds
-from tservice.core.places.near import OwnPlace
-from tservice.core.places.place import Place, PlaceId, PlaceKind
-from tservice.core.places.places import Places
+from tservice.core.doors.reachability import AlwaysReachable
+from tservice.core.doors.worker_pool import IThreads, SynchronousThreads, WorkerPool
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.places.local_locations import OwnLocationProvider
+from tservice.core.places.location import Location, LocationId, LocationKind
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.places.workspace_bounds import (
+    ANYWHERE,
+    AccountRights,
+    FolderLimit,
+    WorkspaceBounds,
+)
 from tservice.ground.ground import Ground
 from tservice.ground.osusers import OsUserWiring, wire_os_users
 from tservice.ground.places import OsUserSources, near_places, own_place
@@ -32,7 +37,7 @@ from tservice.settings.model import Settings
 from tservice.store.database import Database
 
 
-def anywhere(owner: str | None, place: PlaceId) -> Inside:
+def anywhere(owner: str | None, place: LocationId) -> FolderLimit:
     """The bounds of who has none."""
     return ANYWHERE
 
@@ -76,14 +81,14 @@ class NoDoors:
     @ivar all: none that could be stuck.
     """
 
-    all: Sequence[Door] = ()
+    all: Sequence[WorkerPool] = ()
 
     def __init__(self, files: IThreads | None = None) -> None:
-        self.hashing = self.names = NoThreads()
-        self.files = files or NoThreads()
+        self.hashing = self.names = SynchronousThreads()
+        self.files = files or SynchronousThreads()
 
 
-def here(folder: Path = Path("/h"), **environ: str) -> Place:
+def here(folder: Path = Path("/h"), **environ: str) -> Location:
     """The service's own place, where no program is installed."""
     return own_place(folder / "data", environ, folder, lambda names: None, uid=OWN_UID)
 
@@ -93,25 +98,25 @@ HERE = here()
 
 def own_setups(
     transport: Transport, sockets: SocketFolder, program: Path | None = None
-) -> dict[PlaceKind, Setups]:
+) -> dict[LocationKind, Setups]:
     """How tmux runs in the service's own place.
 
     @param program: the keeper as a program of its own.
     """
     setup = TmuxSetup(transport=transport, sockets=sockets, python=sys.executable, program=program)
-    return {PlaceKind.LOCAL: OwnSetups(setup)}
+    return {LocationKind.LOCAL: OwnSetups(setup)}
 
 
-def places_of(own: Place, os_users: OsUserSources | None = None) -> Places:
+def places_of(own: Location, os_users: OsUserSources | None = None) -> LocationRegistry:
     """The places of a machine; without C{os_users} the service's own alone."""
     if os_users is None:
-        return Places({PlaceKind.LOCAL: OwnPlace(own)})
-    environ = own.environment()
+        return LocationRegistry({LocationKind.LOCAL: OwnLocationProvider(own)})
+    environ = own.build_environment()
     return near_places(clock=Clock(), environ=environ, own=own, os_users=os_users)
 
 
 def bounds_of(
-    cases_dir: Path, account: Callable[[str], Standing | None] | None = None
+    cases_dir: Path, account: Callable[[str], AccountRights | None] | None = None
 ) -> WorkspaceBounds:
     """Without C{account} those of one user, who works anywhere."""
     return WorkspaceBounds(
@@ -143,7 +148,7 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
     config = given.pop("config", None) or Config(
         data_dir=folder / "data", cases_dir=folder / "cases"
     )
-    redactor = given.get("redactor") or Redactor()
+    redactor = given.get("redactor") or SecretRedactor()
     home = given.pop("home", folder / "home")
     environ = given.pop("environ", {"HOME": str(home), "LANG": "C.UTF-8"})
     programs = given.pop("programs", None) or BinaryLookup(reactor, environ, home)
@@ -158,18 +163,18 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
         redactor=redactor,
         database=given.pop("database", None) or Database.in_memory(clock=reactor),
         doors=NoDoors(),  # type: ignore[arg-type]
-        reach=NoReach(),
+        reach=AlwaysReachable(),
         settings=FixedSettings(),
         programs=programs,
         login=no_login_shell(reactor, environ, home),
         places=near_places(clock=reactor, environ=environ, own=own, os_users=os_users),
         os_users=os_users,
     )
-    ground.account.set(account)
-    ground.account_id.set(lambda name: name)
+    ground.account.bind_value(account)
+    ground.account_id.bind_value(lambda name: name)
     return evolve(ground, **given)
 
 
-def no_os_users(folder: Path, redactor: Redactor) -> OsUserWiring:
+def no_os_users(folder: Path, redactor: SecretRedactor) -> OsUserWiring:
     """Those of a machine without C{setpriv}."""
-    return wire_os_users(folder / "data", {"PATH": ""}, redactor.register)
+    return wire_os_users(folder / "data", {"PATH": ""}, redactor.register_secret)

@@ -19,8 +19,8 @@ from tests.contract.suite import Contract, ShellContract, TmuxHands
 from tests.integration.mux.harness import CAPACITY, TMUX
 from tests.sshd import Sshd, children_read
 from tests.waiting import until
-from tservice.core.places.place import Place, PlaceId, PlaceKind
-from tservice.core.places.places import Places
+from tservice.core.places.location import Location, LocationId, LocationKind
+from tservice.core.places.location_registry import LocationRegistry
 from tservice.mux.far.runner import Far, IFar, Way
 from tservice.mux.far.setup import FarSetups
 from tservice.mux.interface import PaneSpec
@@ -33,7 +33,7 @@ class OneFar:
 
     far: IFar
 
-    def of(self, place: Place) -> IFar:
+    def of(self, place: Location) -> IFar:
         return self.far
 
     def known(self) -> Sequence[IFar]:
@@ -43,7 +43,9 @@ class OneFar:
 class FarHands(TmuxHands):
     """A server of its own for the class; each test is a session on one connection."""
 
-    pane_place = Places({}).recall(PlaceId(kind=PlaceKind.REMOTE, name="h"))
+    pane_place = LocationRegistry({}).recall_location(
+        LocationId(kind=LocationKind.REMOTE, name="h")
+    )
     far_folder: Path
     sshd: Sshd
 
@@ -78,7 +80,7 @@ class FarHands(TmuxHands):
         mux = TmuxMultiplexer(
             self.clock,
             reactor,
-            {PlaceKind.REMOTE: FarSetups(OneFar(Far(self.clock, reactor, way)))},
+            {LocationKind.REMOTE: FarSetups(OneFar(Far(self.clock, reactor, way)))},
             token=lambda: secrets.token_hex(8),
             capacity=CAPACITY,
         )

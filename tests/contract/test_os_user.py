@@ -12,9 +12,9 @@ import pytest
 from tests.contract.suite import TmuxContract
 from tests.integration.mux.harness import TMUX
 from tests.integration.osusers.people import People
-from tservice.core.places.place import PlaceKind
-from tservice.core.users.osuser import OsUser, run_as
-from tservice.core.users.sharedfolder import SharedFolder
+from tservice.core.places.location import LocationKind
+from tservice.core.users.os_users import OsUser, run_as_prefix
+from tservice.core.users.shared_folder import SharedFolder
 from tservice.ground.osusers import PYTHONS
 from tservice.mux.tmux.setup import OsUserSetups, Setups
 
@@ -27,7 +27,7 @@ class RunningPeople(People):
     @property
     def prefix(self) -> Callable[[OsUser], Sequence[str]]:
         setsid, setpriv = (shutil.which(name) or name for name in ("setsid", "setpriv"))
-        return lambda user: run_as(setsid, setpriv, user)
+        return lambda user: run_as_prefix(setsid, setpriv, user)
 
 
 class OsUserMultiplexerTests(TmuxContract):
@@ -40,10 +40,10 @@ class OsUserMultiplexerTests(TmuxContract):
         self._base: Path = people.folder / "shared"
         super().setUp()
 
-    def setups(self) -> Mapping[PlaceKind, Setups]:
+    def setups(self) -> Mapping[LocationKind, Setups]:
         shared = SharedFolder(self.folder, self._base)
         pythons = (sys.executable, *PYTHONS)
-        return {PlaceKind.OS_USER: OsUserSetups(shared=shared, tmux=TMUX, pythons=pythons)}
+        return {LocationKind.OS_USER: OsUserSetups(shared=shared, tmux=TMUX, pythons=pythons)}
 
 
 del TmuxContract  # or it would be collected as a test of its own

@@ -17,8 +17,8 @@ from twisted.trial.unittest import TestCase
 
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import git
-from tservice.core.places.bounds import ANYWHERE
-from tservice.core.process.landlock import is_possible
+from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.process.landlock import is_supported
 from tservice.git.locate import recognise
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.runner import Actor
@@ -223,7 +223,7 @@ class DriverTests(TestCase):
 
     async def test_behind_the_look(self) -> None:
         """What comes to be configured when nobody looks any more is not run either."""
-        if not is_possible():
+        if not is_supported():
             raise SkipTest("this kernel has no Landlock")
         for name, words in BEHIND.items():
             root = self.repository(name, "evil")

@@ -26,7 +26,7 @@ from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.integration.harness import PATIENCE, ROOT
 from tservice.core.process import landlock
-from tservice.core.process.landlock import is_possible
+from tservice.core.process.landlock import is_supported
 from tservice.git import forkserver
 from tservice.git.forks import LOST, Forks
 from tservice.git.forkserver import HEAD, Frames
@@ -92,7 +92,7 @@ class ForksTests(TestCase):
 
     def alone(self) -> tuple[Forks, bytes]:
         """Forks that start git alone, and git."""
-        if not is_possible():
+        if not is_supported():
             raise SkipTest("this kernel has no Landlock")
         forks = Forks(reactor, reactor, alone=True)
         self.addCleanup(forks.stop)
@@ -136,9 +136,9 @@ class ForksTests(TestCase):
         def refuse(rules: int) -> NoReturn:
             raise OSError(errno.E2BIG, "too many")
 
-        if not is_possible():
+        if not is_supported():
             raise SkipTest("this kernel has no Landlock")
-        self.patch(landlock, "restrict", refuse)
+        self.patch(landlock, "apply_rules", refuse)
         argv, folder = ["/bin/sh", "-c", "true"], tempfile.gettempdir()
         with self.assertRaisesRegex(OSError, "within its folder"):
             forkserver.begin(argv, {}, None, None, folder, forkserver.SYSTEM)

@@ -29,15 +29,15 @@ from tests.integration.harness import PATIENCE
 from tests.integration.receivers import MESSAGE, Peer, Receiver, floods, says
 from tests.told import happened
 from tests.unit.push.browsers import Browser, FixedSettings, counted
-from tservice.core.doors.threads import NoThreads
+from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.events import EventHub
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
 from tservice.core.net.outbound import (
-    Outbound,
+    OutboundClient,
     OutboundError,
     OutboundFault,
-    OutboundReply,
     OutboundRequest,
+    OutboundResponse,
 )
 from tservice.notify.model import ReceiverKind, Result, Webhook
 from tservice.notify.sender import REDIRECTS, Sender
@@ -49,7 +49,7 @@ from tservice.store.database import Database
 GOOD, BAD = "127.0.0.2", "127.0.0.3"
 PUBLIC, METADATA = "93.184.216.34", "169.254.169.254"
 NAME = "hooks.example.org"
-POLICY = GUARDED.stricter(f"{BAD}/32", "::1/128", rule="is out of bounds here")
+POLICY = GUARDED.refuse_more_networks(f"{BAD}/32", "::1/128", rule="is out of bounds here")
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 LOOP: Any = reactor
 
@@ -169,7 +169,7 @@ class WebhookTests(OutgoingCase):
     """A webhook whose name server is the attacker's."""
 
     async def deliver(self, resolver: Any, port: int, policy: EgressPolicy = POLICY) -> Result:
-        sender = Sender(LOOP, Outbound(LOOP, policy, resolver=resolver))
+        sender = Sender(LOOP, OutboundClient(LOOP, policy, resolver=resolver))
         webhook = Webhook(kind=ReceiverKind.GENERIC, url=f"http://{NAME}:{port}/hook")
         return await sender.attempt(webhook, MESSAGE)
 
@@ -204,7 +204,7 @@ class WebhookTests(OutgoingCase):
         faults = []
         for _ in range(3):
             try:
-                await Outbound(noting, resolver=resolver).send(
+                await OutboundClient(noting, resolver=resolver).send(
                     OutboundRequest(url=f"http://{NAME}/")
                 )
             except OutboundError as error:
@@ -254,11 +254,11 @@ class PushTests(OutgoingCase):
         self.addCleanup(database.close)
         self.store, self.hub = PushStore(database), EventHub()
         self.store.save(Browser(f"https://{NAME}:{port}/x").subscription("ann"))
-        self.outcomes: list[OutboundReply | OutboundError] = []
-        outbound = Outbound(LOOP, policy, resolver=resolver, time_limit=limit)
+        self.outcomes: list[OutboundResponse | OutboundError] = []
+        outbound = OutboundClient(LOOP, policy, resolver=resolver, time_limit=limit)
         self.done: defer.Deferred[None] = defer.Deferred()
 
-        async def send(request: OutboundRequest) -> OutboundReply:
+        async def send(request: OutboundRequest) -> OutboundResponse:
             try:
                 # What is asked for goes in the open: TLS would end at the receivers' certificates.
                 plain = request.url.replace("https://", "http://") if bare else request.url
@@ -278,7 +278,7 @@ class PushTests(OutgoingCase):
             hub=self.hub,
             settings=FixedSettings(),
             store=self.store,
-            threads=NoThreads(),
+            threads=SynchronousThreads(),
             send=send,
             key=push_key(folder, counted),
             name_of=lambda session_id: None,
@@ -287,7 +287,7 @@ class PushTests(OutgoingCase):
         push.startService()
         self.addCleanup(push.stopService)
 
-    async def tell(self) -> OutboundReply | OutboundError:
+    async def tell(self) -> OutboundResponse | OutboundError:
         """Have a message sent; what came of it."""
         self.done = defer.Deferred()
         self.hub.publish(happened("session:stop", session_id="s1", owner="ann"))
@@ -302,7 +302,7 @@ class PushTests(OutgoingCase):
         _, resolver = await self.name_server([GOOD], [BAD])
         port = await self.listen()
         self.service(resolver, port)
-        self.assertIsInstance(await self.tell(), OutboundReply)
+        self.assertIsInstance(await self.tell(), OutboundResponse)
         self.assertEqual(1, self.kept())
         self.assertIsInstance(await self.tell(), OutboundError)
         self.assertEqual((1, 0), self.visits())
@@ -327,7 +327,7 @@ class PushTests(OutgoingCase):
         self.receivers["good"].behave = says(f"HTTP/1.1 307 x\r\n{where}".encode())
         self.service(resolver, port)
         found = await self.tell()
-        assert isinstance(found, OutboundReply)
+        assert isinstance(found, OutboundResponse)
         self.assertEqual(307, found.status)
         self.assertEqual((1, 0), self.visits())
 
@@ -335,7 +335,7 @@ class PushTests(OutgoingCase):
         """The connection ends behind the head, or at its bound."""
         _, resolver = await self.name_server([GOOD])
         head = b"HTTP/1.1 201 Created\r\nContent-Length: 99999999999\r\n\r\n"
-        for begin, kind in ((head, OutboundReply), (b"HTTP/1.1 201 Created\r\n", OutboundError)):
+        for begin, kind in ((head, OutboundResponse), (b"HTTP/1.1 201 Created\r\n", OutboundError)):
             port = await self.listen(good=floods(begin, b"x" * 65536))
             self.service(resolver, port)
             self.assertIsInstance(await self.tell(), kind)

@@ -30,7 +30,7 @@ from tests.integration.harness import PATIENCE, ROOT
 from tests.integration.inbox import Inbox
 from tests.integration.receivers import MESSAGE, Receiver, floods, says
 from tests.waiting import until
-from tservice.core.net.outbound import Outbound
+from tservice.core.net.outbound import OutboundClient
 from tservice.notify.model import ReceiverKind, Result, Webhook
 from tservice.notify.sender import Sender
 
@@ -75,7 +75,7 @@ class ReceiverCase(TestCase):
         """One delivery; the receiver is closed after it."""
         port = await self.listen(receiver)
         loop: Any = reactor
-        sender = Sender(loop, Outbound(loop))
+        sender = Sender(loop, OutboundClient(loop))
         webhook = Webhook(kind=kind, url=f"{scheme}://127.0.0.1:{port}/hook/s3cr3t?x=1")
         try:
             return await sender.attempt(webhook, MESSAGE)
@@ -123,7 +123,7 @@ class BadFaithTests(ReceiverCase):
         self.addCleanup(held.close)
         loop: Any = reactor
         webhook = Webhook(url=f"http://127.0.0.1:{held.number}/")
-        result = await Sender(loop, Outbound(loop)).attempt(webhook, MESSAGE)
+        result = await Sender(loop, OutboundClient(loop)).attempt(webhook, MESSAGE)
         self.assertEqual("Connection refused", result.error)
 
     async def test_it_says_nothing(self) -> None:

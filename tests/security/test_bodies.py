@@ -14,8 +14,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.nonempty import some
 from tests.security.world import World
-from tservice.core.crowd import count_values
 from tservice.core.errors import ServiceError
+from tservice.core.value_limits import count_values
 from tservice.http import body
 from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT, MAX_VALUES, BodyBounds
 from tservice.http.operations import Access, Operation

@@ -21,7 +21,7 @@ from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import TEXT, UPGRADE, frames, masked
 from tservice.agents.activity.gate import AgentGate
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
 from tservice.hosts.keys import HostKey
 from tservice.hosts.service import HostService
 from tservice.http.operations import Access, Call, Operation, Style
@@ -165,7 +165,7 @@ class SlowAnswerTests(LateCase):
         assert operation is not None
         connection, late = self.slow(operation)
         self.patch_max(enabled=False)
-        late.errback(failed(MARK))
+        late.errback(operation_failed(MARK))
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "), connection.value())
 
 

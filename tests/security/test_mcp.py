@@ -16,8 +16,8 @@ from tests.security.world import CROSS, Answer, World
 from tests.unit.client.mcp import grammar
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tservice.client.mcp.protocol import BATCHES, VERSIONS
+from tservice.core.event_payloads import ApprovalResolvedPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.payloads import ResolvedTold
 from tservice.http.body import LONG_TEXT
 
 JSON = "application/json"
@@ -275,7 +275,7 @@ class McpTests(SynchronousTestCase):
     def resolve(self, name: str) -> None:
         events = next(it for it in self.world.operations if it.path == "/api/events")
         hub: EventHub = events.handler.__self__._hub  # type: ignore[attr-defined]
-        told = ResolvedTold(
+        told = ApprovalResolvedPayload(
             id=name, session_id=self.world.session, kind="permission", resolution="answered"
         )
         hub.publish(

@@ -10,7 +10,7 @@ from tests.security.attackcase import AttackCase
 from tests.security.world import Answer, World, cookie_of
 from tests.unit.clis.fakes import FakeTransport
 from tests.unit.http.driver import Connection, MemoryTransport
-from tservice.core.net.listening import Listener
+from tservice.core.net.listening import PortListener
 
 URL = "https://tunnel.example.org"
 
@@ -52,7 +52,7 @@ class TunnelCase(AttackCase):
         super().populate()
         self.programs: list[Program] = []
         self.patch(self.world.clock, "spawnProcess", self.spawn)
-        self.patch(Listener, "local_url", lambda *_: "http://127.0.0.1:8770")
+        self.patch(PortListener, "get_local_url", lambda *_: "http://127.0.0.1:8770")
         self.up()
 
     def spawn(self, protocol: Any, *args: Any, **rest: Any) -> Program:

@@ -29,10 +29,10 @@ from tservice.access.accounts import Accounts
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.hashing import Hasher
 from tservice.core.config.model import Config
-from tservice.core.doors.threads import Doors, NoThreads
-from tservice.core.logs.redact import Redactor
-from tservice.core.places.bounds import account_folder
-from tservice.core.stack import ServiceStack
+from tservice.core.doors.worker_pool import SynchronousThreads, WorkerPools
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.places.workspace_bounds import account_folder
+from tservice.core.service_stack import ServiceStack
 from tservice.ground.feature import Feature
 from tservice.ground.osusers import OsUserWiring
 from tservice.ground.program import Program
@@ -65,13 +65,13 @@ class WorldClock(Clock):
         raise PermissionError("no programs in this world")
 
 
-class _NoDoors(Doors):
+class _NoDoors(WorkerPools):
     """Threads would outlive the test."""
 
     def __init__(self, program: Program, os_users: OsUserWiring, stack: ServiceStack) -> None:
         super().__init__(program.reactor)
-        for door in self.all:
-            door.run = NoThreads().run  # type: ignore[method-assign]
+        for door in self.all_pools:
+            door.run = SynchronousThreads().run  # type: ignore[method-assign]
 
 
 @frozen
@@ -152,7 +152,7 @@ class World:
             config=self.config,
             environ={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LANG": "C.UTF-8"},
             home=self.folder,
-            redactor=Redactor(),
+            redactor=SecretRedactor(),
         )
 
     @property

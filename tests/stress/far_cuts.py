@@ -31,9 +31,9 @@ from twisted.internet.task import deferLater, react
 from tests.sshd import SSH, Sshd, children, children_read
 from tests.waiting import PATIENCE
 from tservice.core.events import EventHub
-from tservice.core.late import Late
-from tservice.core.places.place import PlaceId, PlaceKind
-from tservice.core.places.places import Places
+from tservice.core.late_binding import LateBinding
+from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.places.location_registry import LocationRegistry
 from tservice.hosts.alarm import Alarm, PortProbe
 from tservice.hosts.argv import Ssh, configuration
 from tservice.hosts.connection import CannotConnect, Connection
@@ -174,11 +174,13 @@ class Cuts:
             waker=self.waker,
             made=lambda link: None,
         )
-        self.place = Places({}).recall(PlaceId(kind=PlaceKind.REMOTE, name="h"))
+        self.place = LocationRegistry({}).recall_location(
+            LocationId(kind=LocationKind.REMOTE, name="h")
+        )
         self.mux = TmuxMultiplexer(
             reactor,
             reactor,
-            {PlaceKind.REMOTE: FarSetups(FarsOfHosts(self.links))},
+            {LocationKind.REMOTE: FarSetups(FarsOfHosts(self.links))},
             token=lambda: secrets.token_hex(8),
             capacity=8 * 1024 * 1024,
         )
@@ -186,7 +188,7 @@ class Cuts:
     def waker(self, host: RemoteHost, way: Connection) -> Waker:
         """Of a host that never sleeps."""
         alarm = Alarm(self.reactor, self.reactor, self.reactor, {})
-        told = Told(self.reactor, EventHub(), Late("sessions"), host.id)
+        told = Told(self.reactor, EventHub(), LateBinding("sessions"), host.id)
         return Waker(self.reactor, host, way, alarm, PortProbe(self.reactor), told)
 
     def spec(self, program: str) -> PaneSpec:

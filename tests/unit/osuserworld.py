@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from tests.ground import here, places_of
 from tservice.core.identity import Identity
-from tservice.core.places.bounds import Standing
-from tservice.core.places.place import HookAccess, Place, place_of_os_user
-from tservice.core.places.places import Places
-from tservice.core.users.osuser import OsUser, OsUsers, OsUserSupport, run_as
+from tservice.core.places.location import HookAccess, Location, location_of_os_user
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.places.workspace_bounds import AccountRights
+from tservice.core.users.os_users import OsUser, OsUsers, OsUserSupport, run_as_prefix
 
 _T = TypeVar("_T")
 
@@ -56,7 +56,7 @@ class OsUserWorld:
         self._entries[name] = SimpleNamespace(
             pw_name=name, pw_uid=uid, pw_gid=uid, pw_dir=str(home), pw_shell=shell
         )
-        user = self.users.find(name)
+        user = self.users.find_user(name)
         assert user is not None
         return user
 
@@ -72,7 +72,7 @@ class OsUserWorld:
         )
 
     def act(self, user: OsUser | None, work: Callable[[], _T]) -> _T:
-        """As L{tservice.core.users.acting.act_as}, which cannot be nested either."""
+        """As L{tservice.core.users.file_identity.act_as}, which cannot be nested either."""
         if user is None:
             return work()
         assert self.acting is None, "acting twice"
@@ -88,25 +88,25 @@ class OsUserWorld:
     def setups(self, tmux: str) -> None:
         """No pane of this world has a process."""
 
-    def account(self, name: str) -> Standing | None:
+    def account(self, name: str) -> AccountRights | None:
         """What is known of an account; whoever names no OS user is an admin, all have the grant."""
         if name in self.removed:
             return None
         rights = name not in self.demoted
-        return Standing(
-            enabled=name not in self.disabled,
-            admin=rights and name not in self.accounts,
+        return AccountRights(
+            is_enabled=name not in self.disabled,
+            is_admin=rights and name not in self.accounts,
             os_user=self.accounts.get(name),
-            granted=rights,
+            may_bypass_permissions=rights,
         )
 
-    def place(self, user: OsUser) -> Place:
+    def place(self, user: OsUser) -> Location:
         """That user's."""
-        found = self.places().find(place_of_os_user(user.name, user.uid))
+        found = self.places().find_location(location_of_os_user(user.name, user.uid))
         assert found is not None
         return found
 
-    def places(self) -> Places:
+    def places(self) -> LocationRegistry:
         """Those of this world's users, and one of nobody's for the service."""
         return places_of(here(self.folder), self)
 
@@ -116,7 +116,7 @@ class OsUserWorld:
 
     @property
     def prefix(self) -> Callable[[OsUser], Sequence[str]]:
-        return partial(run_as, "/s", "/p")
+        return partial(run_as_prefix, "/s", "/p")
 
     def path_of(self, user: OsUser) -> Path:
         """Where the secret of C{user}'s hooks is."""

@@ -28,9 +28,9 @@ from tservice.core.config.model import Config
 from tservice.core.errors import ServiceError, StartError
 from tservice.core.events import EventHub
 from tservice.core.files import FileError
-from tservice.core.places.bounds import ANYWHERE
-from tservice.core.process.lock import FolderLock
-from tservice.core.users.sharedfolder import SharedFolder
+from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.process.folder_lock import FolderLock
+from tservice.core.users.shared_folder import SharedFolder
 from tservice.hosts.file import host_file
 from tservice.hosts.keys import HostKey, KnownHosts
 from tservice.hosts.model import RemoteHost
@@ -268,7 +268,7 @@ FILES = [
         spare=("mcp.json.service-bak",),
     ),
     File(
-        sites=("core/keyfile.py:_written",),
+        sites=("core/secret_file.py:_written",),
         write=lambda folder: hook_secret(folder, _same),
         errors=(StartError,),
     ),
@@ -278,7 +278,7 @@ FILES = [
         errors=(OSError,),
     ),
     File(
-        sites=("core/keyfile.py:_written",),
+        sites=("core/secret_file.py:_written",),
         write=lambda folder: push_key(folder, _same),
         errors=(StartError,),
     ),
@@ -290,13 +290,13 @@ FILES = [
         errors=(OSError, sqlite3.Error),
     ),
     File(
-        sites=("core/users/sharedfolder.py:put",),
-        write=lambda folder: SharedFolder(Path("/data"), folder).put("x", "new", 0o600),
-        before=lambda folder: _shared(folder).put("x", "old", 0o600),
+        sites=("core/users/shared_folder.py:put",),
+        write=lambda folder: SharedFolder(Path("/data"), folder).write_file("x", "new", 0o600),
+        before=lambda folder: _shared(folder).write_file("x", "old", 0o600),
         errors=(OSError,),
     ),
     File(
-        sites=("core/process/lock.py:_acquire", "core/process/lock.py:_note_pid"),
+        sites=("core/process/folder_lock.py:_acquire", "core/process/folder_lock.py:_note_pid"),
         write=_lock,
         reader=lambda data: b"",  # what is in it is for a message
         errors=(StartError,),
@@ -335,7 +335,7 @@ FILES = [
 
 def _shared(folder: Path) -> SharedFolder:
     shared = SharedFolder(Path("/data"), folder)
-    shared.prepare()
+    shared.create_folder()
     return shared
 
 

@@ -33,11 +33,11 @@ from tservice.audit.model import AuditEntry
 from tservice.audit.service import MOST_WAITING, AuditFilter, AuditLog
 from tservice.clis.build import load_clis
 from tservice.core.config.model import Config
-from tservice.core.disk import FULL, QUOTA, READ_ONLY, NotKept
+from tservice.core.disk_errors import FULL, QUOTA, READ_ONLY, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventHub
 from tservice.core.logs.lines import FaultCount, LineObserver
-from tservice.core.logs.redact import Redactor
+from tservice.core.logs.redact import SecretRedactor
 from tservice.core.scopes import Scope
 from tservice.mind.model import Intent
 from tservice.mind.store import IntentStore
@@ -379,10 +379,10 @@ def refusing(number: int) -> Callable[..., object]:
 class LogTests(SynchronousTestCase):
     def test_what_a_full_disk_did_not_take_is_no_flood(self) -> None:
         out, count = StringIO(), FaultCount()
-        observer = LineObserver(out, "text", "info", Redactor())
+        observer = LineObserver(out, "text", "info", SecretRedactor())
         for each in (observer, count):
             log = Logger(observer=each)
-            log.failure("one", Failure(NotKept(FULL)))
+            log.failure("one", Failure(DiskFull(FULL)))
             log.failure("two", Failure(ValueError("x")))
         self.assertNotIn("one", out.getvalue())
         self.assertIn("two", out.getvalue())
@@ -397,7 +397,7 @@ class LogTests(SynchronousTestCase):
                     raise OSError(errno.ENOSPC, "full")
 
         out = Out()
-        log = Logger(observer=LineObserver(out, "text", "info", Redactor()))
+        log = Logger(observer=LineObserver(out, "text", "info", SecretRedactor()))
         out.full = True
         for _ in range(3):
             log.info("lost")

@@ -17,8 +17,8 @@ from twisted.trial.unittest import SynchronousTestCase
 from docs import generate
 from tests.nonempty import some
 from tests.packagefiles import ROOT, package_files
-from tservice.core.config.load import load
-from tservice.core.config.model import Config, settings
+from tservice.core.config.load import load_config
+from tservice.core.config.model import Config, list_settings
 
 TOP = {
     *(".ci", ".gitignore", "CHANGELOG.rst", "LICENSE", "MANIFEST.in", "Makefile", "README.rst"),
@@ -117,7 +117,7 @@ class DocumentTests(SynchronousTestCase):
     def test_every_setting_is_in_the_reference_and_the_manual(self) -> None:
         reference = (ROOT / "docs/reference/settings.rst").read_text(encoding="utf-8")
         manual = (ROOT / "man/tservice.8").read_text(encoding="utf-8").replace("\\-", "-")
-        for entry in some(settings()):
+        for entry in some(list_settings()):
             self.assertIn(f"``{entry.name}``", reference)
             if entry.in_environment:
                 self.assertIn(f"``{entry.variable}``", reference)
@@ -131,12 +131,12 @@ class DocumentTests(SynchronousTestCase):
     def test_the_sample_file_holds_every_key_with_its_default(self) -> None:
         text = (ROOT / "etc/tservice.yaml").read_text(encoding="utf-8")
         used = re.sub(r"(?m)^#(?! )", "", text)
-        self.assertEqual([entry.name for entry in settings()], list(yaml.safe_load(used)))
+        self.assertEqual([entry.name for entry in list_settings()], list(yaml.safe_load(used)))
         file = Path("t.yaml")
         file.write_text(used)
         home = Path("/home/someone")
-        self.assertEqual(load({}, {}, home), load({"config": str(file)}, {}, home))
-        self.assertEqual(Config().listen, load({}, {}, home).config.listen)
+        self.assertEqual(load_config({}, {}, home), load_config({"config": str(file)}, {}, home))
+        self.assertEqual(Config().listen, load_config({}, {}, home).config.listen)
 
     def test_every_link_of_the_documents_leads_somewhere(self) -> None:
         for page in [ROOT / "README.rst", *sorted((ROOT / "docs").rglob("*.rst"))]:

@@ -15,9 +15,9 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.config.model import Config
-from tservice.core.disk import FULL, NotKept
+from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import StartError
-from tservice.core.logs.redact import Redactor
+from tservice.core.logs.redact import SecretRedactor
 from tservice.ground.program import Program
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
@@ -80,7 +80,7 @@ class RootTests(SynchronousTestCase):
         data = Path(self.mktemp()).absolute()
         config = Config(data_dir=data)
         program = Program(
-            reactor=Clock(), config=config, environ={}, home=data, redactor=Redactor()
+            reactor=Clock(), config=config, environ={}, home=data, redactor=SecretRedactor()
         )
 
         def assemble(*given: object) -> None:
@@ -100,7 +100,7 @@ class RootTests(SynchronousTestCase):
         self.assertEqual([], self.flushLoggedErrors())
 
     def test_a_full_disk(self) -> None:
-        for error in (NotKept(FULL), OSError(28, "No space left on device")):
+        for error in (DiskFull(FULL), OSError(28, "No space left on device")):
             self.assertEqual(
                 f"tservice: cannot start: {FULL}: fix this for DATA, then start again",
                 self.said(error),

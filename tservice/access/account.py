@@ -10,9 +10,9 @@ from enum import StrEnum
 
 from attrs import frozen
 
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
 from tservice.core.identity import Identity
-from tservice.core.places.bounds import Standing
+from tservice.core.places.workspace_bounds import AccountRights
 
 USERNAME = re.compile(r"[a-z0-9][a-z0-9_-]{1,31}")
 SHORTEST_PASSWORD = 8
@@ -71,14 +71,14 @@ class Account:
             and self.must_change_password >= before.must_change_password
         )
 
-    def standing(self) -> Standing:
+    def standing(self) -> AccountRights:
         """Return the account's rights, independent of the caller."""
         known = self.identity()
-        return Standing(
-            enabled=self.enabled,
-            admin=known.admin,
+        return AccountRights(
+            is_enabled=self.enabled,
+            is_admin=known.admin,
             os_user=known.os_user,
-            granted=known.can_bypass_permissions,
+            may_bypass_permissions=known.can_bypass_permissions,
         )
 
     def identity(self) -> Identity:
@@ -98,7 +98,7 @@ def check_username(name: str) -> str:
     @raise ServiceError: 400.
     """
     if USERNAME.fullmatch(name) is None:
-        raise invalid("username", f"must match ^{USERNAME.pattern}$")
+        raise invalid_field("username", f"must match ^{USERNAME.pattern}$")
     return name
 
 
@@ -108,7 +108,9 @@ def check_password(word: str, field: str = "password") -> str:
     @raise ServiceError: 400.
     """
     if not SHORTEST_PASSWORD <= len(word) <= LONGEST_PASSWORD:
-        raise invalid(field, f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+        raise invalid_field(
+            field, f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters"
+        )
     return word
 
 

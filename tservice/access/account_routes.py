@@ -16,8 +16,8 @@ from tservice.access.hashing import BUSY_SECONDS, Crowded
 from tservice.access.model import set_cookie
 from tservice.access.signin import PasswordChecker
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.payload import absent
-from tservice.core.payloads import Nothing
+from tservice.core.event_payloads import EmptyPayload
+from tservice.core.payload import omit_if_none
 from tservice.http.gate import too_many
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Handler, Operation, Reply, Scope
@@ -96,7 +96,7 @@ class UsersAnswer(Answer):
 class NewUserAnswer(OneUser):
     """A new account; its one-time password is shown this once."""
 
-    one_time_password: str | None = absent()
+    one_time_password: str | None = omit_if_none()
 
 
 class OneTimeAnswer(Answer):
@@ -168,7 +168,7 @@ class AccountRoutes:
     async def remove(self, call: Call) -> object:
         """Remove an account."""
         self._accounts.remove(call.path["name"])
-        return Nothing()
+        return EmptyPayload()
 
     async def reset(self, call: Call) -> object:
         """Give an account a one-time password."""
@@ -208,7 +208,7 @@ class AccountRoutes:
             _admin("PATCH", one, self.change, "Change a user; signs that user out", UserPatch,
                    OneUser, (*_ONE, ErrorCode.LAST_ADMIN, *_HASHING)),
             _admin("DELETE", one, self.remove, "Remove a user; the user's sessions stay",
-                   answer=Nothing, errors=(*_ONE, ErrorCode.LAST_ADMIN)),
+                   answer=EmptyPayload, errors=(*_ONE, ErrorCode.LAST_ADMIN)),
             _admin("POST", f"{one}/reset-password", self.reset,
                    "Give a user a one-time password, shown once", answer=OneTimeAnswer,
                    errors=(*_ONE, *_HASHING)),

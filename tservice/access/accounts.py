@@ -25,12 +25,18 @@ from tservice.access.accountstore import AccountStore
 from tservice.access.hashing import Hasher
 from tservice.access.interfaces import IAccounts
 from tservice.core.clock import now_ms
-from tservice.core.disk import holding
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
+from tservice.core.disk_errors import report_unsaved_change
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    invalid_field,
+    operation_failed,
+    state_conflict,
+)
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.core.places.bounds import Standing
-from tservice.core.users.osuser import OsUsers
+from tservice.core.places.workspace_bounds import AccountRights
+from tservice.core.users.os_users import OsUsers
 
 Again = Callable[[], None]
 """Callable that reauthorizes the caller of a change; raises the refusal."""
@@ -108,7 +114,7 @@ class Accounts:
         account = self._accounts.get(username)
         return account.identity() if account is not None and account.enabled else None
 
-    def standing(self, username: str) -> Standing | None:
+    def standing(self, username: str) -> AccountRights | None:
         """Return the rights of an account, enabled or not."""
         found = self._accounts.get(username)
         return None if found is None else found.standing()
@@ -242,7 +248,7 @@ class Accounts:
         self._judge_last_admin(account, None)
         del self._accounts[username]
         try:
-            with holding():
+            with report_unsaved_change():
                 self._store.delete(username)
         finally:
             self._end(username)
@@ -292,7 +298,7 @@ class Accounts:
         """
         check_password(new, "newPassword")
         if new == current:
-            raise invalid("newPassword", "must differ from the current one")
+            raise invalid_field("newPassword", "must differ from the current one")
         hashed = await self._deps.hasher.hash(place, new)
         again()
         account = self.get(username)
@@ -312,14 +318,14 @@ class Accounts:
             raise ServiceError(ErrorCode.USER_EXISTS, f"User {username} exists already")
         if self._deps.owns(username):
             # Their sessions would pass to the new user of that name.
-            raise conflict(f"Sessions of a former user {username} are left: end them first")
+            raise state_conflict(f"Sessions of a former user {username} are left: end them first")
         if len(self._accounts) >= MAX_ACCOUNTS:
-            raise failed(f"there are {MAX_ACCOUNTS} users already")
+            raise operation_failed(f"there are {MAX_ACCOUNTS} users already")
 
     async def _judge_os_user(self, name: str | None) -> None:
         if name:
-            await self._deps.os_users.ask(name)
-            self._deps.os_users.judge(name)
+            await self._deps.os_users.refresh_user(name)
+            self._deps.os_users.check_user(name)
 
     def _judge_last_admin(self, before: Account, after: Account | None) -> None:
         if not before.governs or (after is not None and after.governs):
@@ -343,7 +349,7 @@ class Accounts:
         """Apply a change that removes a right, even if the disk does not accept it."""
         self._accounts[account.username] = account
         try:
-            with holding():
+            with report_unsaved_change():
                 self._store.save_or_owe(account)
         finally:
             self._changed(account.username)

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import asdict
 
 from tservice.access.account import Account, Role
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
 
 _SAVE = """
@@ -49,29 +49,29 @@ class AccountStore:
     def save(self, account: Account) -> None:
         """Add or update an account; it is on disk when this returns.
 
-        @raise NotKept: the disk does not accept it.
+        @raise DiskFull: the disk does not accept it.
         """
         self._database.execute(_SAVE, asdict(account))
 
     def save_or_owe(self, account: Account) -> None:
         """Update an existing account, deferring the write if the disk does not accept it.
 
-        @raise NotKept: the write is deferred; until it succeeds, a restart undoes the change.
+        @raise DiskFull: the write is deferred; until it succeeds, a restart undoes the change.
         """
         try:
             self.save(account)
-        except NotKept:
+        except DiskFull:
             self._database.later((_TABLE, account.username), _SAVE, asdict(account))
             raise
 
     def delete(self, username: str) -> None:
         """Delete an account.
 
-        @raise NotKept: the write is deferred; until it succeeds, a restart restores the account.
+        @raise DiskFull: the write is deferred; until it succeeds, a restart restores the account.
         """
         try:
             self._database.execute(_DELETE, (username,))
-        except NotKept:
+        except DiskFull:
             self._database.later((_TABLE, username), _DELETE, (username,))
             raise
 

@@ -22,7 +22,14 @@ from tservice.access.hooksecret import (
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession, set_cookie
 from tservice.access.signin import PasswordChecker
-from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
+from tservice.core.authentication import (
+    AuthenticationRequest,
+    CredentialsAccepted,
+    CredentialsRejected,
+    FailureBucket,
+    IAuthenticator,
+    Verdict,
+)
 from tservice.core.identity import Identity
 
 HOOK = Identity(username="hook", admin=False, method="hook", can_bypass_permissions=False)
@@ -41,14 +48,14 @@ class Everybody:
     """
 
     def __init__(self, username: str) -> None:
-        self._pass = Pass(identity=Identity(username=username, admin=True))
+        self._pass = CredentialsAccepted(identity=Identity(username=username, admin=True))
 
-    async def authenticate(self, visit: Visit) -> Verdict:
+    async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         if not visit.header("authorization"):
             return self._pass
-        return Wrong(bucket=Bucket.BASIC, text=OPEN_SERVICE, challenge=False)
+        return CredentialsRejected(bucket=FailureBucket.BASIC, text=OPEN_SERVICE, challenge=False)
 
-    def again(self, identity: Identity) -> Identity | None:
+    def reauthorize_identity(self, identity: Identity) -> Identity | None:
         return identity if identity.method == "none" else None
 
 
@@ -61,22 +68,26 @@ class CookieAuthenticator:
     def __init__(self, cookies: CookieSessions, accounts: IAccounts) -> None:
         self._cookies, self._accounts = cookies, accounts
 
-    async def authenticate(self, visit: Visit) -> Verdict:
+    async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         found = self._cookies.shown(visit)
         for token, session in found:
             known = self._identity(session) if session.opens_for(visit) else None
             if known is not None:
                 left = self._cookies.seconds_left(self._cookies.extend(session))
-                return Pass(identity=known, set_cookie=set_cookie(token, visit, left))
+                return CredentialsAccepted(
+                    identity=known, set_cookie=set_cookie(token, visit, left)
+                )
         # A browser requests the files of the page before the page can send its key.
         owners = [self._identity(session) for _, session in found] if visit.page else []
-        return next((Pass(identity=owner) for owner in owners if owner is not None), None)
+        return next(
+            (CredentialsAccepted(identity=owner) for owner in owners if owner is not None), None
+        )
 
     def _identity(self, session: CookieSession) -> Identity | None:
         known = self._accounts.identity(session.username)
         return known and evolve(known, method="cookie", auth_session=session.id)
 
-    def again(self, identity: Identity) -> Identity | None:
+    def reauthorize_identity(self, identity: Identity) -> Identity | None:
         return _signed_in(self._cookies, self._accounts, identity)
 
 
@@ -89,7 +100,7 @@ class BasicAuthenticator:
     ) -> None:
         self._cookies, self._accounts, self._passwords = cookies, accounts, passwords
 
-    async def authenticate(self, visit: Visit) -> Verdict:
+    async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         shown = self._shown(visit)
         if shown is None:
             return None
@@ -97,23 +108,25 @@ class BasicAuthenticator:
         try:
             identity = await self._passwords.check(username, password, visit.address)
         except TooManySignIns as error:
-            return Wrong(bucket=Bucket.BASIC, busy=error.seconds)
+            return CredentialsRejected(bucket=FailureBucket.BASIC, busy=error.seconds)
         if identity is None:
-            return Wrong(bucket=Bucket.BASIC, is_counted=True)
+            return CredentialsRejected(bucket=FailureBucket.BASIC, is_counted=True)
         known, paged = evolve(identity, method="basic"), visit.key is not None
         for _, held in self._cookies.shown(visit):
             if held.key_hash is not None and held.username == known.username:
                 # The cookie belongs to another page that is open in the browser: keep it.
-                return Pass(identity=evolve(known, auth_session=held.id), key_wanted=paged)
+                return CredentialsAccepted(
+                    identity=evolve(known, auth_session=held.id), key_wanted=paged
+                )
         agent = visit.header("user-agent") or ""
         opened = self._cookies.reuse(known.username, visit.address, agent, from_browser(visit))
-        return Pass(
+        return CredentialsAccepted(
             identity=evolve(known, auth_session=opened.id),
             set_cookie=set_cookie(opened.token, visit),
             key_wanted=paged,
         )
 
-    def _shown(self, visit: Visit) -> tuple[str, str] | None:
+    def _shown(self, visit: AuthenticationRequest) -> tuple[str, str] | None:
         """Return the name and password of a request, unless a link of another site put them
         there.
         """
@@ -122,11 +135,11 @@ class BasicAuthenticator:
             return shown
         return None
 
-    def again(self, identity: Identity) -> Identity | None:
+    def reauthorize_identity(self, identity: Identity) -> Identity | None:
         return _signed_in(self._cookies, self._accounts, identity)
 
 
-def fits_page(cookies: CookieSessions, visit: Visit, username: str) -> bool:
+def fits_page(cookies: CookieSessions, visit: AuthenticationRequest, username: str) -> bool:
     """Return whether a password that a browser sends by itself may admit its page as C{username}.
     It may not while the page has the key of another user's live session, because a browser keeps
     the password of any link.
@@ -164,15 +177,17 @@ class HookAuthenticator:
     def __init__(self, secret: str) -> None:
         self._secret = secret
 
-    async def authenticate(self, visit: Visit) -> Verdict:
+    async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         text = visit.header(HEADER) or ""
         shown, uid = text.encode("utf-8", "surrogateescape"), named_uid(text)
         right = self._secret if uid is None else os_user_secret(self._secret, uid)
         if compare_digest(shown, right.encode()):
-            return Pass(identity=evolve(HOOK, os_uid=uid))
-        return Wrong(bucket=Bucket.HOOK, text="Unauthorized: hook secret required", challenge=False)
+            return CredentialsAccepted(identity=evolve(HOOK, os_uid=uid))
+        return CredentialsRejected(
+            bucket=FailureBucket.HOOK, text="Unauthorized: hook secret required", challenge=False
+        )
 
-    def again(self, identity: Identity) -> Identity | None:
+    def reauthorize_identity(self, identity: Identity) -> Identity | None:
         return identity if identity.method == HOOK.method else None
 
 
@@ -184,14 +199,16 @@ class ContainerAuthenticator:
         """@param secret: the secret of the instance, from which those of containers are derived."""
         self._secret = secret
 
-    async def authenticate(self, visit: Visit) -> Verdict:
+    async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         shown = visit.header(HEADER) or ""
         name = named_container(shown)
         if name is not None:
             right = container_secret(self._secret, name).encode()
             if compare_digest(shown.encode("utf-8", "surrogateescape"), right):
-                return Pass(identity=evolve(HOOK, container=name))
-        return Wrong(bucket=Bucket.HOOK, text="Unauthorized: hook secret required", challenge=False)
+                return CredentialsAccepted(identity=evolve(HOOK, container=name))
+        return CredentialsRejected(
+            bucket=FailureBucket.HOOK, text="Unauthorized: hook secret required", challenge=False
+        )
 
-    def again(self, identity: Identity) -> Identity | None:
+    def reauthorize_identity(self, identity: Identity) -> Identity | None:
         return identity if identity.container is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.core.authentication import Visit
+from tservice.core.authentication import AuthenticationRequest
 
 _THEIRS = (
     "accept-language",
@@ -17,7 +17,7 @@ _THEIRS = (
 """Headers of which each browser sends several; over plain HTTP no browser sends all."""
 
 
-def from_browser(visit: Visit) -> bool:
+def from_browser(visit: AuthenticationRequest) -> bool:
     """Return whether a browser may have sent the request; true in doubt.
 
     No page can make its browser omit all of these headers, so no page obtains a program's cookie.
@@ -28,7 +28,7 @@ def from_browser(visit: Visit) -> bool:
     return agent.startswith("Mozilla/") or "text/html" in accept.lower()
 
 
-def from_page(visit: Visit) -> bool:
+def from_page(visit: AuthenticationRequest) -> bool:
     """Return whether a page's browser sent the request with a cookie.
 
     Programs with a cookie may send C{Origin} too, as WebSocket libraries do by default.  A page can

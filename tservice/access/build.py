@@ -36,8 +36,8 @@ from tservice.audit.service import AuditLog
 from tservice.core.authentication import IAuthenticator
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
-from tservice.core.identity import Identity, Known
-from tservice.core.late import Late
+from tservice.core.identity import AccountExists, Identity
+from tservice.core.late_binding import LateBinding
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.gate import Gate, rules_of
@@ -78,8 +78,8 @@ class Credentials:
     def __init__(self, ground: Ground, audit: AuditLog, open_ones: Sequence[Open]) -> None:
         """@param open_ones: connections that end with the right to them."""
         self._open, self._audit = open_ones, audit
-        self.accounts: Late[IAccounts | None] = Late("the accounts")
-        self.codes: Late[QrLogin] = Late("signing in by code")
+        self.accounts: LateBinding[IAccounts | None] = LateBinding("the accounts")
+        self.codes: LateBinding[QrLogin] = LateBinding("signing in by code")
         self.failures = Failures(ground.reactor, audit.failed)
         self.failures.when_locked(self._note_lockout)
         since = now_ms(ground.reactor) - KNOWN_SECONDS * 1000
@@ -217,11 +217,11 @@ def build_access(
     """
     config = ground.config
     secret = hooksecret.hook_secret(config.data_dir, ground.random)
-    ground.redactor.register(secret)
+    ground.redactor.register_secret(secret)
     known = Credentials(ground, audit, open_ones)
     cookies, tokens, failures = known.cookies, known.tokens, known.failures
     accounts, routes = _accounts(ground, secret, sessions, known)
-    known.accounts.set(accounts)
+    known.accounts.bind_value(accounts)
     if accounts is not None:
         known.end_outdated()
     agents = _agents(ground, known, accounts, sessions)
@@ -230,7 +230,7 @@ def build_access(
         agents.close()
         known.close()
 
-    codes = known.codes.set(build_login(ground, tunnel, cookies, failures, accounts))
+    codes = known.codes.bind_value(build_login(ground, tunnel, cookies, failures, accounts))
     gate = Gate(
         rules_of(config, (), tunnel.hosts),
         [agents, *_authenticators(config.username, cookies, tokens, accounts, known.passwords)],
@@ -293,8 +293,8 @@ def _accounts(
     """
     config = ground.config
     if not config.multiuser:
-        ground.account.set(lambda name: None)
-        ground.account_id.set(lambda name: None)
+        ground.account.bind_value(lambda name: None)
+        ground.account_id.bind_value(lambda name: None)
         if config.password is None:
             return None, []
         salt = hmac.digest(secret.encode(), b"password seal", "sha256")
@@ -323,8 +323,8 @@ def _accounts(
         owns=lambda name: any(one.owner == name for one in sessions.list()),
     )
     accounts = Accounts(AccountStore(ground.database), deps)
-    ground.account.set(accounts.standing)
-    ground.account_id.set(accounts.id_of)
+    ground.account.bind_value(accounts.standing)
+    ground.account_id.bind_value(accounts.id_of)
     make_first_admin(accounts, config.username, config.password)
     tell_shared_user(accounts)
     passwords = known.check_passwords(ground, accounts)
@@ -365,7 +365,7 @@ def build_departures(
     ground: Ground,
     *,
     accounts: IAccounts | None,
-    forgets: Sequence[Callable[[Known], object]],
+    forgets: Sequence[Callable[[AccountExists], object]],
 ) -> Feature[None]:
     """Build the cleanup after removed accounts; does nothing in single-user mode."""
     if accounts is None or not ground.config.multiuser:

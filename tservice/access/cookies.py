@@ -25,10 +25,10 @@ from tservice.access.model import (
     Opened,
     digest,
 )
-from tservice.core.authentication import Visit
+from tservice.core.authentication import AuthenticationRequest
 from tservice.core.clock import now_ms, seconds_until
-from tservice.core.disk import NotKept, holding
-from tservice.core.timers import cancel
+from tservice.core.disk_errors import DiskFull, report_unsaved_change
+from tservice.core.timers import cancel_call
 
 SLACK_SECONDS = 300
 """Time by which a session's expiry on disk may exceed the real one.
@@ -128,7 +128,7 @@ class CookieSessions:
             return None
         return session
 
-    def shown(self, visit: Visit) -> list[tuple[str, CookieSession]]:
+    def shown(self, visit: AuthenticationRequest) -> list[tuple[str, CookieSession]]:
         """Return the live sessions whose cookies a request contains, valid for it or not, with
         their cookies.
         """
@@ -165,7 +165,7 @@ class CookieSessions:
         """
         self._forget_expired()
         ended = [session for session in self._live() if which(session)]
-        with holding("signed out"):
+        with report_unsaved_change("signed out"):
             self._end(ended)
         return len(ended)
 
@@ -174,7 +174,7 @@ class CookieSessions:
 
     def close(self) -> None:
         """Cancel the timer."""
-        cancel(self._timer)
+        cancel_call(self._timer)
         self._timer = None
 
     def _watch(self) -> None:
@@ -196,7 +196,7 @@ class CookieSessions:
         while len(self._sessions) >= MAX_SESSIONS:
             live = self._live()
             [(most, _)] = Counter(session.username for session in live).most_common(1)
-            with suppress(NotKept):  # the write is deferred, but the session has ended
+            with suppress(DiskFull):  # the write is deferred, but the session has ended
                 self._end([next(session for session in live if session.username == most)])
 
     def extend(self, session: CookieSession) -> CookieSession:
@@ -217,7 +217,7 @@ class CookieSessions:
 
     def _forget_expired(self) -> None:
         now = now_ms(self._clock)
-        with suppress(NotKept):  # an expired session stays expired after a restart
+        with suppress(DiskFull):  # an expired session stays expired after a restart
             self._end([s for s in self._sessions.values() if s.expires_at <= now])
 
     def _end(self, sessions: Iterable[CookieSession]) -> None:

@@ -9,7 +9,7 @@ from zope.interface import implementer
 
 from tservice.access.interfaces import ICookieStore
 from tservice.access.model import CookieSession
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
 
 _SAVE = """
@@ -59,7 +59,7 @@ class DatabaseCookieStore:
     def save(self, session: CookieSession) -> None:
         try:
             self._database.execute(_SAVE, asdict(session))
-        except NotKept:
+        except DiskFull:
             # A user who signs in to free disk space must be admitted.
             self._database.later((_TABLE, session.id), _SAVE, asdict(session))
 
@@ -68,7 +68,7 @@ class DatabaseCookieStore:
         try:
             with self._database.transaction():
                 self._database.execute_many(_DELETE, gone)
-        except NotKept:
+        except DiskFull:
             for row in gone:
                 self._database.later((_TABLE, *row), _DELETE, row)
             raise

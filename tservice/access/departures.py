@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Known
+from tservice.core.identity import AccountExists
 
 
 class Departures:
@@ -16,7 +16,10 @@ class Departures:
     """
 
     def __init__(
-        self, hub: EventHub, known: Known, forgets: Sequence[Callable[[Known], object]]
+        self,
+        hub: EventHub,
+        known: AccountExists,
+        forgets: Sequence[Callable[[AccountExists], object]],
     ) -> None:
         self._hub, self._known, self._forgets = hub, known, forgets
         self._unsubscribe: Callable[[], None] = lambda: None

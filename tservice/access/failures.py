@@ -14,7 +14,7 @@ from attrs import define, frozen
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
-from tservice.core.authentication import Bucket, IFailures
+from tservice.core.authentication import FailureBucket, IFailureCounter
 
 CAP = 10
 """Failures of an address, and of a user name, in a window."""
@@ -38,7 +38,7 @@ MAX_TURNS = 8
 """Limit on the requests of a known address that wait; a further one is refused."""
 
 _CAPS = {"address": CAP, "username": CAP, "network": NETWORK_CAP}
-_Key = tuple[Bucket, str, str]
+_Key = tuple[FailureBucket, str, str]
 Heard = Callable[[str, str, str | None, bool], None]
 
 
@@ -88,7 +88,7 @@ class Lockout:
     @ivar address: the address of the last failure.
     """
 
-    bucket: Bucket
+    bucket: FailureBucket
     kind: str
     value: str
     address: str
@@ -107,7 +107,7 @@ class Look:
     windows: tuple[_Window, ...]
 
 
-@implementer(IFailures)
+@implementer(IFailureCounter)
 class Failures:
     """Counter of failures; a window of L{WINDOW_SECONDS} begins with the first failure and has a
     cap.
@@ -141,7 +141,7 @@ class Failures:
         @param knows_name: true if C{username} recently did.
         @raise TooManySignIns: it must not be checked now.
         """
-        now, keys = self._clock.seconds(), _keys(Bucket.BASIC, address, username)
+        now, keys = self._clock.seconds(), _keys(FailureBucket.BASIC, address, username)
         kept = {"username": knows_name, "address": knows_address, "network": knows_address}
         full = [window for key in keys if (window := self._full(key)) is not None]
         # Unknown clients share one check per interval; known addresses have separate turns.
@@ -150,7 +150,7 @@ class Failures:
         late = max((window.next_look - now for window in shared), default=0.0)
         turn = self._next_turn(place) if len(shared) < len(full) else now
         if late > 0 or turn - now > MAX_TURNS * TURN_SECONDS:
-            self._heard(Bucket.BASIC.value, place, username, True)
+            self._heard(FailureBucket.BASIC.value, place, username, True)
             raise TooManySignIns(max(late, turn - now))
         if len(shared) < len(full):
             self._turns[place] = turn + TURN_SECONDS
@@ -170,7 +170,7 @@ class Failures:
         """Confirm the count: the password was wrong."""
         self.release(look)
         place = neighbourhood(look.address)
-        self._heard(Bucket.BASIC.value, place, look.username, not look.windows)
+        self._heard(FailureBucket.BASIC.value, place, look.username, not look.windows)
         self._count(look.windows, place)
 
     def _count(self, windows: Iterable[_Window], place: str) -> None:
@@ -194,20 +194,20 @@ class Failures:
         over = window is not None and window.is_full and window.ends > self._clock.seconds()
         return window if over else None
 
-    def failed(self, bucket: Bucket, address: str, username: str | None) -> float:
+    def record_failure(self, bucket: FailureBucket, address: str, username: str | None) -> float:
         """Count one failure.
 
         @return: 0 up to the cap, beyond it the seconds until the window ends.
         """
-        wait = self.blocked(bucket, address, username)
+        wait = self.get_block_seconds(bucket, address, username)
         place = neighbourhood(address)
         self._heard(bucket.value, place, username, bool(wait))
         if not wait:
             self._count([self._window(key) for key in _keys(bucket, address, username)], place)
         return wait
 
-    def blocked(self, bucket: Bucket, address: str, username: str | None) -> float:
-        """Return the same as L{failed} without counting a failure."""
+    def get_block_seconds(self, bucket: FailureBucket, address: str, username: str | None) -> float:
+        """Return the same as L{record_failure} without counting a failure."""
         return max(self._left(key) for key in _keys(bucket, address, username))
 
     def _left(self, key: _Key) -> float:
@@ -227,7 +227,7 @@ class Failures:
         return window
 
 
-def _keys(bucket: Bucket, address: str, username: str | None) -> list[_Key]:
+def _keys(bucket: FailureBucket, address: str, username: str | None) -> list[_Key]:
     keys = [(bucket, "address", neighbourhood(address))]
     if username is not None:
         keys.append((bucket, "username", username))

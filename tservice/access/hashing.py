@@ -20,8 +20,8 @@ from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
 from tservice.access.failures import network
-from tservice.core.doors.threads import SIZE, IThreads
-from tservice.core.tasks import spawn
+from tservice.core.doors.worker_pool import SIZE, IThreads
+from tservice.core.tasks import spawn_logged
 
 MEMORY_KIB = 19 * 1024
 PASSES = 2
@@ -163,7 +163,7 @@ class FairQueue:
             work, done = self._take()
             if not done.called:
                 self._running += 1
-                spawn(self._run(work, done), self._log, "a password check")
+                spawn_logged(self._run(work, done), self._log, "a password check")
 
     def _take(self) -> _Waiting:
         """Return the next work item; the remaining ones of its network are queued last.

@@ -12,10 +12,10 @@ from attrs import frozen
 
 from tservice.access.cookies import Random
 from tservice.core.errors import StartError
-from tservice.core.keyfile import kept_text
-from tservice.core.places.place import HookAccess
-from tservice.core.users.osuser import OsUser
-from tservice.core.users.sharedfolder import SharedFolder
+from tservice.core.places.location import HookAccess
+from tservice.core.secret_file import load_or_create
+from tservice.core.users.os_users import OsUser
+from tservice.core.users.shared_folder import SharedFolder
 
 FILE_NAME = "hook-secret"
 HEADER = "X-Service-Hook-Secret"
@@ -33,7 +33,7 @@ def hook_secret(data_dir: Path, random: Random) -> str:
     @raise StartError: the file is not one of the service's, accessible to others, or cannot be
         written.
     """
-    found = kept_text(data_dir / FILE_NAME, lambda: random(32).hex())
+    found = load_or_create(data_dir / FILE_NAME, lambda: random(32).hex())
     if not _SECRET.fullmatch(found):
         raise StartError(f"{FILE_NAME}: must hold 64 hex digits; remove it to get a new one")
     return found
@@ -98,5 +98,5 @@ class OsUserSecrets:
         """
         made = os_user_secret(self.secret(), user.uid)
         self.hide(made)
-        self.shared.prepare()
-        return self.shared.put(self.path_of(user).name, made + "\n", 0o400, user)
+        self.shared.create_folder()
+        return self.shared.write_file(self.path_of(user).name, made + "\n", 0o400, user)

@@ -49,5 +49,5 @@ class ICookieStore(Interface):
     def delete(ids: Iterable[str]) -> None:
         """Delete sessions; unknown ids are fine.
 
-        @raise NotKept: the write is deferred; until it succeeds, a restart restores them.
+        @raise DiskFull: the write is deferred; until it succeeds, a restart restores them.
         """

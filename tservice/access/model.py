@@ -8,7 +8,7 @@ from hmac import compare_digest
 from attrs import frozen
 
 from tservice.access.browsers import from_page
-from tservice.core.authentication import Visit
+from tservice.core.authentication import AuthenticationRequest
 
 COOKIE = "service_session"
 TTL_SECONDS = 24 * 60 * 60
@@ -49,7 +49,7 @@ class CookieSession:
     created_at: int
     expires_at: int
 
-    def opens_for(self, visit: Visit) -> bool:
+    def opens_for(self, visit: AuthenticationRequest) -> bool:
         """Return whether the cookie in C{visit} is presented by the client that received it.
 
         The need for a key was decided when the session was opened, because a thief can imitate a
@@ -90,7 +90,7 @@ def digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def set_cookie(token: str, visit: Visit, seconds: int = TTL_SECONDS) -> str:
+def set_cookie(token: str, visit: AuthenticationRequest, seconds: int = TTL_SECONDS) -> str:
     """Return the C{Set-Cookie} that opens or extends a session (protocol-cookies).
 
     @param seconds: until the session ends without a further request.
@@ -98,12 +98,12 @@ def set_cookie(token: str, visit: Visit, seconds: int = TTL_SECONDS) -> str:
     return _cookie(token, seconds, visit)
 
 
-def clear_cookie(visit: Visit) -> str:
+def clear_cookie(visit: AuthenticationRequest) -> str:
     """Return the C{Set-Cookie} that ends a session."""
     return _cookie("", 0, visit)
 
 
-def _cookie(value: str, seconds: int, visit: Visit) -> str:
+def _cookie(value: str, seconds: int, visit: AuthenticationRequest) -> str:
     path = visit.base or "/"
     parts = [f"{COOKIE}={value}", f"Path={path}", "HttpOnly", "SameSite=Lax", f"Max-Age={seconds}"]
     return "; ".join([*parts, "Secure"] if visit.secure else parts)

@@ -12,10 +12,10 @@ from tservice.access.cookies import CookieSessions
 from tservice.access.failures import TooManySignIns
 from tservice.access.model import clear_cookie, set_cookie
 from tservice.access.signin import PasswordChecker
-from tservice.core.authentication import Visit
-from tservice.core.errors import ErrorCode, invalid, not_found
+from tservice.core.authentication import AuthenticationRequest
+from tservice.core.errors import ErrorCode, invalid_field, not_found
+from tservice.core.event_payloads import EmptyPayload
 from tservice.core.identity import Identity
-from tservice.core.payloads import Nothing
 from tservice.http.gate import too_many, unauthorized
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Audit, Call, Operation, Reply
@@ -104,7 +104,7 @@ class AccessRoutes:
         mine = call.identity.auth_session
         if mine is not None:
             self._cookies.revoke(lambda session: session.id == mine)
-        return Reply(content=Nothing(), headers={"Set-Cookie": clear_cookie(_visit(call))})
+        return Reply(content=EmptyPayload(), headers={"Set-Cookie": clear_cookie(_visit(call))})
 
     async def revoke(self, call: Call) -> object:
         """End one session, or all of them, including the caller's."""
@@ -153,7 +153,7 @@ class AccessRoutes:
                 handler=self.logout,
                 summary="Sign out; ends the session and clears its cookie",
                 tag="Access",
-                answer=Nothing,
+                answer=EmptyPayload,
                 ends_access=True,
             ),
             Operation(
@@ -189,14 +189,14 @@ def _shown(call: Call) -> tuple[str, str, str]:
     body: LoginBody = call.body
     for name, value in (("username", body.username), ("password", body.password)):
         if value is None and cast(Request, call.request).received:
-            raise invalid(name, "is required")
+            raise invalid_field(name, "is required")
     if body.username is not None and body.password is not None:
         return "login", body.username, body.password
     basic = parse_basic(call.header("authorization") or "")
     if basic is None:
-        raise invalid("body", "is required")
+        raise invalid_field("body", "is required")
     return "basic", *basic
 
 
-def _visit(call: Call) -> Visit:
+def _visit(call: Call) -> AuthenticationRequest:
     return cast(Request, call.request).visit

@@ -13,7 +13,7 @@ from tservice.access.hashing import BUSY_SECONDS, Crowded
 from tservice.access.interfaces import IAccounts
 from tservice.core.clock import now_ms, sleep
 from tservice.core.identity import Identity
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 
 KNOWN_SECONDS = 30 * 24 * 3600
 """Seconds for which an address is known after a sign-in."""
@@ -85,7 +85,7 @@ class PasswordChecker:
         sharing = self._asking.setdefault(guess, [])
         sharing.append(asked)
         if len(sharing) == 1:
-            spawn(self._answer(guess, address), self._log, "a password check")
+            spawn_logged(self._answer(guess, address), self._log, "a password check")
         return await asked
 
     def close(self) -> None:

@@ -23,9 +23,9 @@ from tservice.agents.transcripts.homes import Homes, own_files
 from tservice.agents.transcripts.proofs import Proofs
 from tservice.cases.interfaces import ICases, WorkspaceHooks
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.doors.inthread import in_own_thread
+from tservice.core.doors.thread_runners import make_owner_runner
 from tservice.core.identity import Identity
-from tservice.core.places.place import OWN
+from tservice.core.places.location import OWN_LOCATION
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
@@ -63,9 +63,11 @@ def build_agents(
     clock, hub = ground.reactor, ground.hub
     store = AgentStore(ground.database)
     homes = Homes(
-        own=own_files(ground.home, clis), places=ground.places, inside=ground.bounds.inside
+        own=own_files(ground.home, clis),
+        places=ground.places,
+        inside=ground.bounds.get_folder_limit,
     )
-    look = in_own_thread(ground.doors.files)
+    look = make_owner_runner(ground.doors.files)
     proofs = Proofs(clock, homes, store.transcript, look)
     agents = Agents(
         AgentsDependencies(
@@ -92,7 +94,7 @@ def build_agents(
         """Return the plan usage of the service's own user, for accounts whose agents run as that
         user.
         """
-        return plan_usage_told(agents.plan_usage() if caller.place == OWN else None)
+        return plan_usage_told(agents.plan_usage() if caller.location_id == OWN_LOCATION else None)
 
     return Feature(
         name="agents",
@@ -126,7 +128,7 @@ def _preparing(
     ground: Ground, clis: ICliRegistry, sessions: Callable[[], ISessions]
 ) -> tuple[HookPreparation, FolderTrust]:
     """What goes into a folder before an agent starts there, and who judges the folder then."""
-    inside, files = ground.bounds.inside, ground.doors.files
+    inside, files = ground.bounds.get_folder_limit, ground.doors.files
     hooks = HookPreparation(ground.settings, clis, sessions, ground.places, files, inside)
     deps = TrustDependencies(
         settings=ground.settings,

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.text import cut_marked, defused, kept_of
+from tservice.core.text import cut_marked, get_kept_part, replace_harmful_characters
 
 
 class HookEvent(StrEnum):
@@ -141,18 +141,20 @@ def _missing(given: Mapping[str, Any]) -> dict[str, Any]:
     whole = json.dumps(given, sort_keys=True, separators=(",", ":"))
     told: dict[str, Any] = {"tool_digest": hashlib.sha256(whole.encode()).hexdigest()}
     key = summary_key(given)
-    missing = 0 if key is None else len(given[key]) - len(kept_of(given[key], _INPUTS[key]))
+    missing = 0 if key is None else len(given[key]) - len(get_kept_part(given[key], _INPUTS[key]))
     if missing:
         told["tool_missing"] = missing
     others = sorted(str(name) for name in given if name != key and name not in _ASIDES)
     if others:
-        told["tool_other"] = [cut_marked(defused(name), 100) for name in others[:OTHER_INPUTS]]
+        told["tool_other"] = [
+            cut_marked(replace_harmful_characters(name), 100) for name in others[:OTHER_INPUTS]
+        ]
     return told
 
 
 def _cut(given: Mapping[str, Any], lengths: Mapping[str, int]) -> dict[str, Any]:
     return {
-        key: cut_marked(defused(given[key]), length)
+        key: cut_marked(replace_harmful_characters(given[key]), length)
         for key, length in lengths.items()
         if isinstance(given.get(key), str)
     }

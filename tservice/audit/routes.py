@@ -11,7 +11,7 @@ from tservice.audit.model import LONGEST_WORD, AuditEntry
 from tservice.audit.service import AuditFilter, AuditLog
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
-from tservice.core.payload import absent
+from tservice.core.payload import omit_if_none
 from tservice.http.models import Answer, Query, QueryInt
 from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope
 
@@ -55,7 +55,7 @@ class AuditAnswer(Answer):
     """A page, the newest first; C{next} is the C{before} of the following one, if any."""
 
     entries: list[EntryAnswer]
-    next: int | None = absent()
+    next: int | None = omit_if_none()
 
 
 class AuditRoutes:

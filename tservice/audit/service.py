@@ -18,7 +18,7 @@ from tservice.audit.model import BOUNDS, AuditEntry
 from tservice.audit.store import AuditStore
 from tservice.audit.summing import Summing
 from tservice.core.clock import now_ms
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
 
 TYPING_SECONDS = 10.0
@@ -113,7 +113,7 @@ class AuditLog:
             row = self._waiting[0]
             try:
                 self._store.append(row)
-            except NotKept:
+            except DiskFull:
                 return
             except Exception:
                 self._log.failure("{action} was not written to the audit log", **row)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
 
 _APPEND = """
@@ -38,7 +38,7 @@ class AuditStore:
     def append(self, row: Mapping[str, Any]) -> None:
         """Write one row; it is on disk when this returns.
 
-        @raise NotKept: the disk does not accept it.
+        @raise DiskFull: the disk does not accept it.
         """
         self._database.execute(_APPEND, row)
         part, actor = row["part"], row["actor"]
@@ -62,7 +62,7 @@ class AuditStore:
             if row is not None:
                 params = (part, actor, row["seq"])
                 self._database.later(("audit", part, actor), _EVICT, params)
-        except NotKept:
+        except DiskFull:
             return False  # the next row will retry
         self._counts[part][actor] -= many
         return True

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, failed, invalid, not_found
-from tservice.core.kernelfiles import leads_to_kernel, open_plain
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
+from tservice.core.kernel_paths import leads_to_kernel, open_without_magic_links
 
 MOST_FOLDERS = 500
 """Folders listed at most (protocol-cases)."""
@@ -50,7 +50,7 @@ def browse(path: str, top: str | None, *, hidden: bool, look: bool) -> Listing:
     """
     if leads_to_kernel(path):
         # Their content depends on the reading process, for example its open folders.
-        raise invalid("path", "must not be in /proc, /sys or /dev, nor lead through them")
+        raise invalid_field("path", "must not be in /proc, /sys or /dev, nor lead through them")
     real = os.path.realpath(path)
     root = None if top is None else os.path.realpath(top)
     if root is not None and real != root and not real.startswith(root.rstrip("/") + "/"):
@@ -62,9 +62,9 @@ def browse(path: str, top: str | None, *, hidden: bool, look: bool) -> Listing:
     except FileNotFoundError:
         raise not_found(f"path: {path}") from None
     except NotADirectoryError:
-        raise invalid("path", "must be a folder") from None
+        raise invalid_field("path", "must be a folder") from None
     except OSError as error:
-        raise failed(f"path: the folder cannot be read: {error.strerror}") from None
+        raise operation_failed(f"path: the folder cannot be read: {error.strerror}") from None
     parent = None if real == (root or "/") else os.path.dirname(path)
     folders = tuple(
         Folder(
@@ -92,7 +92,7 @@ def _names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool]:
 @contextmanager
 def _open(path: str) -> Iterator[int]:
     """Open the folder itself: a link may have been changed since the check."""
-    folder = open_plain(path, os.O_RDONLY | os.O_DIRECTORY)
+    folder = open_without_magic_links(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield folder
     finally:

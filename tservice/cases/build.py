@@ -18,7 +18,7 @@ from tservice.cases.store import CaseStore
 from tservice.cases.trash import Trash
 from tservice.cases.workspaces import Workspaces
 from tservice.cases.worktrees import CaseWorktrees
-from tservice.core.places.place import PlaceId
+from tservice.core.places.location import LocationId
 from tservice.git.interfaces import CloneSource, IGitWork
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
@@ -39,11 +39,11 @@ def build_cases(
     """
     config, store = ground.config, CaseStore(ground.database)
 
-    def tenant(place: PlaceId) -> str | None:
+    def tenant(place: LocationId) -> str | None:
         name = store.at(place)
         return None if name is None else f"the case {name}"
 
-    ground.places.inhabit(tenant)
+    ground.places.register_usage_check(tenant)
     desk, orders = _desk(ground, store, hooks), Orders(store, ground.settings, config.multiuser)
 
     def hold(source: CloneSource, account: str) -> Awaitable[CloneSource]:

@@ -26,7 +26,7 @@ from tservice.cases.model import (
 from tservice.cases.orders import Orders
 from tservice.core.errors import ServiceError, not_found
 from tservice.core.identity import Identity
-from tservice.core.places.place import PlaceKind
+from tservice.core.places.location import LocationKind
 from tservice.sessions.interfaces import ISessions, Session
 
 Count = Callable[[str, str], int]
@@ -187,7 +187,9 @@ class Catalogue:
 
     def _away(self, row: CaseRow, live: Count) -> Case:
         """Return a case at another location; its folder is not read."""
-        known = row.far is not None and self._desk.workspaces.places.find(row.far) is not None
+        known = (
+            row.far is not None and self._desk.workspaces.places.find_location(row.far) is not None
+        )
         return Case(
             name=row.name,
             path=str(row.path),
@@ -214,7 +216,7 @@ class Catalogue:
         ]
 
 
-_AWAY = {PlaceKind.REMOTE: CaseLocation.REMOTE, PlaceKind.CONTAINER: CaseLocation.CONTAINER}
+_AWAY = {LocationKind.REMOTE: CaseLocation.REMOTE, LocationKind.CONTAINER: CaseLocation.CONTAINER}
 
 
 def _linked(row: CaseRow, looked: FolderLook, live: Count) -> Case:

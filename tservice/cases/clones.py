@@ -16,11 +16,11 @@ from tservice.cases.making import Making
 from tservice.cases.model import Case, CaseLocation, CaseRow, Cloning, check_case_name, taken
 from tservice.cases.shown import case_answer
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, failed, not_found
+from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
+from tservice.core.event_payloads import CloneProgressPayload
 from tservice.core.events import EventName
-from tservice.core.flight import Flight
 from tservice.core.identity import Identity
-from tservice.core.payloads import CloneProgressTold
+from tservice.core.shared_work import SharedWork
 from tservice.git.interfaces import (
     Cloned,
     CloneOrder,
@@ -80,7 +80,7 @@ class _Active:
     progress: CloneProgress = field(factory=CloneProgress)
     told: float = 0.0
     timer: IDelayedCall | None = None
-    flight: Flight[CloneResult] | None = None
+    flight: SharedWork[CloneResult] | None = None
 
 
 class Clones:
@@ -129,8 +129,8 @@ class Clones:
             source = await self._hold(source, caller.username)
         await self._desk.ready(caller)
         active = self._admit(wish, caller, again)
-        active.flight = Flight(self._whole(active, wish, source, caller))
-        return await active.flight.join()
+        active.flight = SharedWork(self._whole(active, wish, source, caller))
+        return await active.flight.wait_for_result()
 
     async def cancel(self, name: str, caller: Identity) -> None:
         """Cancel a clone; returns after its files are removed.
@@ -142,7 +142,7 @@ class Clones:
             raise not_found(f"Clone {name}")
         active.run.cancel()
         over: Deferred[None] = Deferred()
-        active.flight.over.addCallback(over.callback)
+        active.flight.finished.addCallback(over.callback)
         await over
 
     def stop(self) -> list[Deferred[None]]:
@@ -150,7 +150,7 @@ class Clones:
         flights = [active.flight for active in self._active.values() if active.flight]
         for active in tuple(self._active.values()):
             active.run.cancel()
-        return [flight.over for flight in flights]
+        return [flight.finished for flight in flights]
 
     # -- one clone
 
@@ -219,7 +219,7 @@ class Clones:
         """
         desk = self._desk
         if active.run.cancelled:
-            raise failed("the clone was cancelled")
+            raise operation_failed("the clone was cancelled")
         active.again()
         try:
             await desk.at(caller, (), partial(move, active.staging, active.path))
@@ -272,7 +272,9 @@ class Clones:
         active.timer = None
         active.told = self._desk.clock.seconds()
         progress = active.progress
-        data = CloneProgressTold(name=active.name, phase=progress.phase, percent=progress.percent)
+        data = CloneProgressPayload(
+            name=active.name, phase=progress.phase, percent=progress.percent
+        )
         self._desk.publish(EventName.CASE_CLONE_PROGRESS, active.owner, data)
 
 

@@ -21,14 +21,14 @@ from tservice.cases.making import Making
 from tservice.cases.model import MOST_CASES, taken
 from tservice.cases.store import CaseStore
 from tservice.cases.workspaces import Workspaces
-from tservice.core.doors.reach import PROBE_SECONDS as START_SECONDS
-from tservice.core.doors.reach import Reach
-from tservice.core.doors.threads import Door
-from tservice.core.errors import conflict, failed
+from tservice.core.doors.reachability import PROBE_SECONDS as START_SECONDS
+from tservice.core.doors.reachability import ReachabilityCheck
+from tservice.core.doors.worker_pool import WorkerPool
+from tservice.core.errors import operation_failed, state_conflict
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.flight import Flight
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
+from tservice.core.shared_work import SharedWork
 
 PROBE_SECONDS = 3.0
 """Seconds that a folder gets to answer (protocol-case-paths)."""
@@ -51,8 +51,8 @@ class DeskDependencies:
     hub: EventHub
     store: CaseStore
     workspaces: Workspaces
-    reach: Reach
-    files: Door
+    reach: ReachabilityCheck
+    files: WorkerPool
     hooks: WorkspaceHooks
 
 
@@ -72,7 +72,7 @@ class Desk:
         self.workspaces = deps.workspaces
         self._deps = deps
         self._reserved: dict[tuple[str, str], _Reserved] = {}
-        self._flights: set[Flight[Any]] = set()
+        self._flights: set[SharedWork[Any]] = set()
 
     def owner(self, caller: Identity) -> str:
         """Return the owner under which the caller's cases are stored."""
@@ -86,7 +86,7 @@ class Desk:
         @raise ServiceError: 422: one does not answer; 429: too much is asked.
         """
         reach = self._deps.reach
-        await reach.paths(caller.place, paths, caller.username, PROBE_SECONDS)
+        await reach.check_paths(caller.location_id, paths, caller.username, PROBE_SECONDS)
 
     # -- names
 
@@ -124,7 +124,7 @@ class Desk:
         """
         other = self._reserved.get((owner, name.lower()))
         if other is not None:
-            raise conflict(f"The case {name} is being {other.what}")
+            raise state_conflict(f"The case {name} is being {other.what}")
 
     async def refuse_taken(self, caller: Identity, name: str) -> None:
         """Fail if no case of that name can be added.
@@ -154,7 +154,7 @@ class Desk:
         for row in gone:
             self.store.forget(owner, row.name)
         if len(rows) - len(gone) >= MOST_CASES:
-            raise failed(f"there are already {MOST_CASES} cases: remove one first")
+            raise operation_failed(f"there are already {MOST_CASES} cases: remove one first")
 
     # -- folders
 
@@ -180,7 +180,7 @@ class Desk:
         named = tuple(paths)
         await self.ready(caller, named)
         place = self.workspaces.place_of(caller)
-        whole = work if acting else partial(place.act, work)
+        whole = work if acting else partial(place.run_file_work, work)
         only = named[0] if len(named) == 1 else ""
         at = os.path.join(inside, "*") if inside else only
         found: _T = await self._deps.files.run(whole, caller.username, seconds, at=at)
@@ -198,7 +198,7 @@ class Desk:
 
     async def _judged(self, caller: Identity, path: str, look: Callable[[], str]) -> str:
         """Call C{look} with the time limit of a session's start."""
-        await self._deps.reach.paths(caller.place, [path], caller.username)
+        await self._deps.reach.check_paths(caller.location_id, [path], caller.username)
         found: str = await self._deps.files.run(look, caller.username, START_SECONDS, at=path)
         return found
 
@@ -244,15 +244,15 @@ class Desk:
 
     async def whole(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Return the result of C{work}, which continues if the caller is cancelled."""
-        flight = Flight(work)
-        if not flight.landed:
+        flight = SharedWork(work)
+        if not flight.is_finished:
             self._flights.add(flight)
-            flight.over.addCallback(lambda _: self._flights.discard(flight))
-        return await flight.join()
+            flight.finished.addCallback(lambda _: self._flights.discard(flight))
+        return await flight.wait_for_result()
 
     def stop(self) -> Deferred[Any]:
         """Fire after all changes are done."""
-        return gatherResults([flight.over for flight in self._flights])
+        return gatherResults([flight.finished for flight in self._flights])
 
     # -- telling
 

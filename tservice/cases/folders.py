@@ -19,11 +19,17 @@ from typing import Any
 from tservice.cases.making import Making
 from tservice.cases.model import MARKER, MOST_CASES, FolderLook, Marker, is_case_name, named
 from tservice.cases.paths import FolderBounds, check_place, resolved
-from tservice.core.disk import trouble
-from tservice.core.errors import ServiceError, conflict, failed, invalid, not_found
+from tservice.core.disk_errors import find_disk_problem
+from tservice.core.errors import (
+    ServiceError,
+    invalid_field,
+    not_found,
+    operation_failed,
+    state_conflict,
+)
 from tservice.core.files import FileError, read_json, read_small
 from tservice.core.text import LINE
-from tservice.core.users.osuser import can_enter
+from tservice.core.users.os_users import can_enter
 
 TRASH = ".trash"
 """Folder of removed cases, inside of a folder of cases (protocol-cases)."""
@@ -174,7 +180,7 @@ def check_link(path: str, bounds: FolderBounds) -> None:
     try:
         os.scandir(path).close()
     except OSError as error:
-        raise failed(f"path: the folder cannot be read: {error.strerror}") from None
+        raise operation_failed(f"path: the folder cannot be read: {error.strerror}") from None
 
 
 def check_resolved(path: str, bounds: FolderBounds) -> None:
@@ -183,37 +189,39 @@ def check_resolved(path: str, bounds: FolderBounds) -> None:
     @raise ServiceError: 400 naming C{path}; 422: a folder above it cannot be entered.
     """
     if os.path.islink(path):
-        raise invalid("path", "must not be a symbolic link")
+        raise invalid_field("path", "must not be a symbolic link")
     check_place(os.path.realpath(path), resolved(bounds))
     try:
         os.stat(os.path.dirname(path))
     except OSError as error:
         # A missing folder is checked later.
         if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            raise failed(f"path: its parent cannot be read: {error.strerror}") from None
+            raise operation_failed(f"path: its parent cannot be read: {error.strerror}") from None
 
 
 def _check_parent(parent: Path) -> None:
     if not parent.exists():
         raise not_found(f"path: the folder {parent}")
     if not parent.is_dir():
-        raise invalid("path", f"{parent} must be a folder")
+        raise invalid_field("path", f"{parent} must be a folder")
     if not can_enter(str(parent)):
-        raise failed(f"path: {parent} cannot be read")
+        raise operation_failed(f"path: {parent} cannot be read")
 
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise invalid("path", "must be a folder")
+        raise invalid_field("path", "must be a folder")
     if not can_enter(str(folder)):
-        raise failed("path: the folder cannot be read")
+        raise operation_failed("path: the folder cannot be read")
 
 
 def _check_empty(folder: Path) -> None:
     _check_folder(folder)
     with os.scandir(folder) as entries:
         if next(entries, None) is not None:
-            raise conflict("path: the folder has files; link it instead of making a case there")
+            raise state_conflict(
+                "path: the folder has files; link it instead of making a case there"
+            )
 
 
 def _fill(
@@ -284,5 +292,5 @@ def explain(error: BaseException, what: str) -> ServiceError:
     """Return the error for a caller after a failure of the file system."""
     if isinstance(error, ServiceError):
         return error
-    why = trouble(error) or getattr(error, "strerror", None) or str(error)
-    return failed(f"{what}: {why}")
+    why = find_disk_problem(error) or getattr(error, "strerror", None) or str(error)
+    return operation_failed(f"{what}: {why}")

@@ -15,9 +15,9 @@ from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.cases.model import CaseContainer, ContainerWish, Marker
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
 from tservice.core.identity import Identity
-from tservice.core.places.place import Place, PlaceId
+from tservice.core.places.location import Location, LocationId
 
 __all__ = [
     "CaseContainer",
@@ -63,7 +63,7 @@ class CasePlace:
 
     name: str
     path: str
-    place: PlaceId | None = None
+    place: LocationId | None = None
     undo: Callable[[], Awaitable[None]] = field(default=_nothing, eq=False, repr=False)
 
 
@@ -169,7 +169,7 @@ class NoContainers:
 
         @raise ServiceError: 422.
         """
-        raise failed("this service makes no containers")
+        raise operation_failed("this service makes no containers")
 
     async def attach(
         self, owner: str, name: str, path: str, wish: ContainerWish, again: Callable[[], None]
@@ -187,7 +187,7 @@ class NoContainers:
 class WorkspaceHooks(Protocol):
     """Writes the hooks of agents into folders."""
 
-    def writer(self, place: Place, owner: str | None, /) -> Callable[[Path], None]:
+    def writer(self, place: Location, owner: str | None, /) -> Callable[[Path], None]:
         """Return a function that writes hooks into a folder of C{owner}, called in a thread with
         the location's rights.
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
-from tservice.core.files import sync
+from tservice.core.files import sync_path
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_MODE = 0o644
@@ -88,8 +88,8 @@ class Making:
 
     def finish(self, folder: Path) -> None:
         """Flush C{folder} and its entry to the disk."""
-        sync(folder)
-        sync(folder.parent)
+        sync_path(folder)
+        sync_path(folder.parent)
 
     def undo(self) -> None:
         """Remove what was made, the last first; files that others put into a folder stay."""

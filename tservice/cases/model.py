@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid
-from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.text import CASE_NAME, cut_between, is_mark
 
 NAME_LENGTH = 128
@@ -74,7 +74,7 @@ class CaseRow:
     description: str | None = None
     created_at: int
     worktree: Worktree | None = None
-    far: PlaceId | None = None
+    far: LocationId | None = None
 
 
 @frozen(kw_only=True)
@@ -123,9 +123,9 @@ class CaseContainer:
     warnings: tuple[str, ...] = ()
 
     @property
-    def place(self) -> PlaceId:
+    def place(self) -> LocationId:
         """Location of the sessions."""
-        return PlaceId(kind=PlaceKind.CONTAINER, name=self.host_id, part=self.name)
+        return LocationId(kind=LocationKind.CONTAINER, name=self.host_id, part=self.name)
 
 
 @frozen(kw_only=True)
@@ -163,7 +163,7 @@ class Case:
     live_sessions: int = 0
     worktree: Worktree | None = None
     cloning: Cloning | None = None
-    far: PlaceId | None = None
+    far: LocationId | None = None
     container: CaseContainer | None = None
 
     @property
@@ -178,7 +178,7 @@ def check_case_name(name: str, named: str = "name") -> str:
     @raise ServiceError: 400: it cannot.
     """
     if _NAME.fullmatch(name) is None:
-        raise invalid(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
+        raise invalid_field(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
     return name
 
 
@@ -189,7 +189,7 @@ def check_known_name(name: str, named: str) -> str:
     @raise ServiceError: 400: it cannot.
     """
     if _KNOWN.fullmatch(name) is None:
-        raise invalid(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
+        raise invalid_field(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
     return name
 
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from attrs import field, frozen
 
-from tservice.core.errors import ServiceError, invalid
+from tservice.core.errors import ServiceError, invalid_field
 
 PATH_LENGTH = 4096
 """Characters; the system takes no more."""
@@ -108,7 +108,7 @@ def resolved(bounds: FolderBounds) -> FolderBounds:
 
 
 def _odd(rule: str) -> ServiceError:
-    return invalid("path", rule)
+    return invalid_field("path", rule)
 
 
 def check_far_path(text: str) -> str:
@@ -117,9 +117,9 @@ def check_far_path(text: str) -> str:
     @raise ServiceError: 400 naming C{remotePath}.
     """
     if _CONTROL.search(text):
-        raise invalid("remotePath", "must not hold control characters")
+        raise invalid_field("remotePath", "must not hold control characters")
     if not text.startswith("/") and text != "~" and not text.startswith("~/"):
-        raise invalid("remotePath", "must be absolute, or begin with ~/")
+        raise invalid_field("remotePath", "must be absolute, or begin with ~/")
     if ".." in text.split("/"):
-        raise invalid("remotePath", "must not hold ..")
+        raise invalid_field("remotePath", "must not hold ..")
     return text

@@ -12,7 +12,7 @@ from tservice.cases.catalogue import Catalogue
 from tservice.cases.desk import Desk
 from tservice.cases.model import NAME_LENGTH
 from tservice.core.clock import sleep
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
 from tservice.core.identity import Identity
 from tservice.core.text import cut_between
 from tservice.git.interfaces import IGitWork
@@ -56,13 +56,13 @@ class Preparer:
         case = await self._catalogue.get(name, caller)
         if case.container is not None or case.far is not None:
             where = "in a container" if case.far is None else "on another machine"
-            raise failed(f"the case {case.name} is {where}: run git in a session of it")
+            raise operation_failed(f"the case {case.name} is {where}: run git in a session of it")
         self._desk.refuse_reserved(self._desk.owner(caller), case.name)
         workspaces = self._desk.workspaces
         place, owner = workspaces.place_of(caller), workspaces.owner_of(caller)
         lacking = await self._git.incomplete(case.path, place, owner)
         if lacking.unknown is not None:
-            raise failed(f"the case {case.name} cannot be checked: {lacking.unknown}")
+            raise operation_failed(f"the case {case.name} cannot be checked: {lacking.unknown}")
         if not lacking.commands:
             return Preparation()
         again()

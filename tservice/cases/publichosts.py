@@ -6,9 +6,9 @@ from attrs import evolve
 from twisted.internet.error import DNSLookupError
 from twisted.internet.interfaces import IHostnameResolver
 
-from tservice.core.doors.resolving import asked_by
-from tservice.core.errors import ErrorCode, ServiceError, failed
-from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, read_host
+from tservice.core.doors.resolver import limit_to_owner_share
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, parse_host
 from tservice.core.net.guarded import find_addresses
 from tservice.git.interfaces import CloneSource
 
@@ -26,13 +26,13 @@ async def hold_to_public(
     bracketed = host.startswith("[")
     host = host.strip("[]")
     try:
-        if not bracketed and read_host(host)[0] != host.lower():
+        if not bracketed and parse_host(host)[0] != host.lower():
             raise EgressRefused("must name its host in the plain form")
-        asked = asked_by(resolver, account)
+        asked = limit_to_owner_share(resolver, account)
         found = await find_addresses(host, port, policy=PUBLIC_ONLY, resolver=asked)
     except EgressRefused as error:
         text = f"repository: {error}; others need the grant to bypass permissions"
         raise ServiceError(ErrorCode.FORBIDDEN, text) from None
     except DNSLookupError:
-        raise failed("repository: there is no such host") from None
+        raise operation_failed("repository: there is no such host") from None
     return evolve(source, addresses=tuple(each.host for each in found))

@@ -15,10 +15,10 @@ from tservice.cases.interfaces import IContainers, NoContainers
 from tservice.cases.model import Case
 from tservice.cases.trash import KEPT_MS
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, conflict
+from tservice.core.errors import ErrorCode, ServiceError, state_conflict
+from tservice.core.event_payloads import CaseRemovedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
-from tservice.core.payloads import CaseGoneTold
 from tservice.git.interfaces import IGitWork
 
 SAID = 5
@@ -56,7 +56,7 @@ class Removal:
             elif case.worktree is not None:
                 await self._remove_worktree(case, case.worktree.repository, caller)
             self._desk.store.forget(owner, case.name)
-        self._desk.publish(EventName.CASE_DELETED, owner, CaseGoneTold(name=case.name))
+        self._desk.publish(EventName.CASE_DELETED, owner, CaseRemovedPayload(name=case.name))
 
     def _refuse_busy(self, case: Case, caller: Identity) -> None:
         live = self._catalogue.live_in(case.name, case.path, caller)
@@ -69,7 +69,9 @@ class Removal:
         """Fail if worktrees need this repository, even with C{force}."""
         found = [] if case.linked else self._desk.store.worktrees_of(owner, case.path)
         if found:
-            raise conflict(f"its worktrees are cases of their own: remove {', '.join(found)} first")
+            raise state_conflict(
+                f"its worktrees are cases of their own: remove {', '.join(found)} first"
+            )
 
     async def _refuse_unsaved(self, case: Case, caller: Identity) -> None:
         workspaces = self._desk.workspaces
@@ -83,7 +85,7 @@ class Removal:
         if lost:
             more = f" and {len(lost) - SAID} more" if len(lost) > SAID else ""
             said = "; ".join(lost[:SAID])
-            raise conflict(f"{said}{more}; remove it all the same with force=1")
+            raise state_conflict(f"{said}{more}; remove it all the same with force=1")
 
     async def _to_trash(self, owner: str, case: Case, caller: Identity) -> None:
         """Move a case to the trash; it is recorded first, so that the sweep removes it after a

@@ -41,11 +41,11 @@ from tservice.cases.shown import case_answer
 from tservice.cases.trash import Trash
 from tservice.cases.worktrees import CaseWorktrees
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found
+from tservice.core.event_payloads import CaseOrderPayload, CaseRemovedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
-from tservice.core.payloads import CaseGoneTold, CaseOrderTold
-from tservice.core.places.place import PlaceId
+from tservice.core.places.location import LocationId
 
 
 @implementer(ICases)
@@ -250,7 +250,7 @@ class CaseService:
             return await self._told(EventName.CASE_LINKED, name, caller)
 
     async def link_far(
-        self, name: str, far: PlaceId, path: str, caller: Identity, again: Callable[[], None]
+        self, name: str, far: LocationId, path: str, caller: Identity, again: Callable[[], None]
     ) -> Case:
         """Name a folder of another location as a case; the folder is not read.
 
@@ -262,12 +262,12 @@ class CaseService:
         return await self._desk.whole(self._link_far(name, far, path, caller, again))
 
     async def _link_far(
-        self, name: str, far: PlaceId, path: str, caller: Identity, again: Callable[[], None]
+        self, name: str, far: LocationId, path: str, caller: Identity, again: Callable[[], None]
     ) -> Case:
         desk = self._desk
         await desk.ready(caller)
         owner, where = desk.owner(caller), check_far_path(path)
-        if self._workspaces.places.find(far) is None:
+        if self._workspaces.places.find_location(far) is None:
             raise not_found(f"Host {far.name}")
         with desk.reserve(owner, name, "linked"):
             await desk.refuse_taken(caller, name)
@@ -342,11 +342,13 @@ class CaseService:
                 raise not_found(f"Case {name}")
             wanted.append(meant)
         if len(set(wanted)) != len(wanted):
-            raise invalid("order", "names a case twice")
+            raise invalid_field("order", "names a case twice")
         again()
         owner = self._desk.owner(caller)
         self._orders.put(owner, wanted)
-        self._desk.publish(EventName.CASE_ORDER_CHANGED, owner, CaseOrderTold(order=tuple(wanted)))
+        self._desk.publish(
+            EventName.CASE_ORDER_CHANGED, owner, CaseOrderPayload(order=tuple(wanted))
+        )
         return wanted
 
     # -- ICases
@@ -397,7 +399,7 @@ class CaseService:
         try:
             making = await desk.make(caller, [str(cases)], work)
         except FileExistsError as error:
-            raise invalid(
+            raise invalid_field(
                 "caseName", "its folder cannot be created: something else is there"
             ) from error
         except OSError as error:
@@ -415,7 +417,7 @@ class CaseService:
                 return  # another session works in it by now
             await desk.undo(caller, making)
             desk.store.drop(owner, name)
-            desk.publish(EventName.CASE_DELETED, owner, CaseGoneTold(name=name))
+            desk.publish(EventName.CASE_DELETED, owner, CaseRemovedPayload(name=name))
 
         return CasePlace(name=name, path=path, undo=undo)
 
@@ -447,7 +449,7 @@ class CaseService:
         folder = await desk.folder(path, caller, "caseName")
         return CasePlace(name=there, path=folder, place=self._contained(caller, there))
 
-    def _contained(self, caller: Identity, name: str) -> PlaceId | None:
+    def _contained(self, caller: Identity, name: str) -> LocationId | None:
         found = self._containers.of(self._desk.owner(caller), name)
         return None if found is None else found.place
 

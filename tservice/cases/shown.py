@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from tservice.cases.model import Case, CaseLocation, Marker
-from tservice.core.payload import Payload, absent, absent_if_false
-from tservice.core.payloads import CaseTold
+from tservice.core.event_payloads import CasePayload
+from tservice.core.payload import Payload, omit_if_false, omit_if_none
 
 
 class WorktreeAnswer(Payload):
@@ -39,10 +39,10 @@ class CaseContainerAnswer(Payload):
     engine: str
     name: str
     workdir: str = Field(description="Where the case's folder is inside")
-    warnings: list[str] | None = absent(description="What is not as it was asked for")
+    warnings: list[str] | None = omit_if_none(description="What is not as it was asked for")
 
 
-class CaseAnswer(CaseTold):
+class CaseAnswer(CasePayload):
     """A case.
 
     C{unreachable} when its folder is gone, closed or does not answer; C{agent_created} when an
@@ -52,16 +52,16 @@ class CaseAnswer(CaseTold):
     path: str
     location: Literal["local", "linked", "remote", "container"]
     linked: bool
-    unreachable: bool = absent_if_false()
-    agent_created: bool = absent_if_false()
-    description: str | None = absent()
-    created_at: int | None = absent()
+    unreachable: bool = omit_if_false()
+    agent_created: bool = omit_if_false()
+    description: str | None = omit_if_none()
+    created_at: int | None = omit_if_none()
     has_instructions: bool
     live_sessions: int
-    worktree: WorktreeAnswer | None = absent()
-    cloning: CloningAnswer | None = absent()
-    remote: FarCase | None = absent()
-    container: CaseContainerAnswer | None = absent()
+    worktree: WorktreeAnswer | None = omit_if_none()
+    cloning: CloningAnswer | None = omit_if_none()
+    remote: FarCase | None = omit_if_none()
+    container: CaseContainerAnswer | None = omit_if_none()
 
 
 class AgentCase(Payload):
@@ -71,7 +71,7 @@ class AgentCase(Payload):
     path: str
     created_at: int
     created_by: str
-    parent_session_id: str | None = absent()
+    parent_session_id: str | None = omit_if_none()
     in_use: bool
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 from tservice.cases.model import CaseRow, Worktree
-from tservice.core.places.place import PlaceId, PlaceKind, place_of_os_user
+from tservice.core.places.location import LocationId, LocationKind, location_of_os_user
 from tservice.store.database import Database
 
 _SAVE = """
@@ -36,7 +36,7 @@ class Doomed:
     """
 
     path: str
-    place: PlaceId
+    place: LocationId
     due: int
 
 
@@ -58,7 +58,7 @@ class CaseStore:
         )
         return None if row is None else _row(row)
 
-    def at(self, place: PlaceId) -> str | None:
+    def at(self, place: LocationId) -> str | None:
         """Return the name of a case at a location, of any owner."""
         sql = "SELECT name FROM cases WHERE far_kind = ? AND far_name = ? LIMIT 1"
         row = self._database.query_one(sql, (place.kind.value, place.name))
@@ -73,7 +73,7 @@ class CaseStore:
         """Insert or update a case.
 
         @param spared: a folder that is removed from the trash table in the same transaction.
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         worktree = row.worktree
         values = (
@@ -96,7 +96,7 @@ class CaseStore:
     def forget(self, owner: str, name: str) -> None:
         """Delete a case.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         self._database.execute(_FORGET, (owner, name))
 
@@ -107,14 +107,14 @@ class CaseStore:
     def check_disk(self) -> None:
         """Check that a row can be deleted, before its folder is removed.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         self._database.debts.probe()
 
-    def doom(self, path: str, place: PlaceId, due: int) -> None:
+    def doom(self, path: str, place: LocationId, due: int) -> None:
         """Schedule the removal of a folder.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         name = place.name or None
         self._database.execute(
@@ -154,7 +154,7 @@ class CaseStore:
     def put_order(self, owner: str, names: Sequence[str]) -> None:
         """Insert or update an account's order.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         self._database.execute(
             "INSERT OR REPLACE INTO case_orders (owner, names) VALUES (?, ?)",
@@ -175,13 +175,13 @@ def _row(row: sqlite3.Row) -> CaseRow:
     )
 
 
-def _far(row: sqlite3.Row) -> PlaceId | None:
+def _far(row: sqlite3.Row) -> LocationId | None:
     if row["far_kind"] is None:
         return None
-    kind = PlaceKind(row["far_kind"])
-    return PlaceId(kind=kind, name=row["far_name"], part=row["far_part"])
+    kind = LocationKind(row["far_kind"])
+    return LocationId(kind=kind, name=row["far_name"], part=row["far_part"])
 
 
 def _doomed(row: sqlite3.Row) -> Doomed:
-    place = place_of_os_user(row["os_user"], row["os_uid"])
+    place = location_of_os_user(row["os_user"], row["os_uid"])
     return Doomed(path=row["path"], place=place, due=row["due"])

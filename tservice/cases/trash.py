@@ -12,10 +12,10 @@ from twisted.logger import Logger
 from tservice.cases.folders import remove_tree
 from tservice.cases.store import CaseStore, Doomed
 from tservice.core.clock import now_ms
-from tservice.core.doors.threads import Door
+from tservice.core.doors.worker_pool import WorkerPool
 from tservice.core.errors import ServiceError
-from tservice.core.places.places import Places
-from tservice.core.tasks import spawn
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.tasks import spawn_logged
 
 KEPT_MS = 7 * 24 * 3600 * 1000
 """Milliseconds in which a removed case can be restored (protocol-cases)."""
@@ -39,8 +39,8 @@ class Trash:
         *,
         clock: IReactorTime,
         store: CaseStore,
-        files: Door,
-        places: Places,
+        files: WorkerPool,
+        places: LocationRegistry,
         in_use: Callable[[str], bool],
     ) -> None:
         """@param in_use: returns true if something is still being made at a path."""
@@ -56,7 +56,7 @@ class Trash:
     def start(self) -> None:
         """Sweep now, and every hour from now on."""
         self._timer = None
-        self._sweeping = spawn(self._sweep(), self._log, "the sweep of the trash")
+        self._sweeping = spawn_logged(self._sweep(), self._log, "the sweep of the trash")
         self._sweeping.addCallback(self._rest)
 
     def stop(self) -> Deferred[None]:
@@ -81,9 +81,9 @@ class Trash:
 
     async def _remove(self, doomed: Doomed) -> None:
         try:
-            await self._places.ask(doomed.place)
-            place = self._places.recall(doomed.place)
-            work = partial(place.act, partial(remove_tree, doomed.path))
+            await self._places.refresh_location(doomed.place)
+            place = self._places.recall_location(doomed.place)
+            work = partial(place.run_file_work, partial(remove_tree, doomed.path))
             await self._files.run(work, "trash", SECONDS)
         except (OSError, ServiceError) as error:
             self._log.warn("{path} is not removed yet: {error}", path=doomed.path, error=error)

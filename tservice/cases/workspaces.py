@@ -13,13 +13,13 @@ from attrs import frozen
 
 from tservice.cases.folders import local_name
 from tservice.cases.paths import FolderBounds
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
 from tservice.core.identity import Identity
-from tservice.core.kernelfiles import in_kernel, leads_to_kernel
-from tservice.core.places.bounds import Inside, in_kernels
-from tservice.core.places.place import Place
-from tservice.core.places.places import Places
-from tservice.core.users.osuser import can_enter
+from tservice.core.kernel_paths import is_kernel_path, leads_to_kernel
+from tservice.core.places.location import Location
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.places.workspace_bounds import FolderLimit, kernel_folder_error
+from tservice.core.users.os_users import can_enter
 
 CASES = "service-cases"
 """Folder of an OS user's cases, below its home (protocol-cases)."""
@@ -44,7 +44,7 @@ class Workspaces:
     cases_dir: Path
     data_dir: Path
     home: Path
-    places: Places
+    places: LocationRegistry
     folder_of: Callable[[str], Path]
     multiuser: bool = False
 
@@ -52,12 +52,12 @@ class Workspaces:
         """Return the owner of things that C{caller} makes."""
         return caller.username if self.multiuser else None
 
-    def place_of(self, caller: Identity) -> Place:
+    def place_of(self, caller: Identity) -> Location:
         """Return the location in which the caller's folders are read.
 
         @raise ServiceError: 422 naming C{osUser}: the location cannot be used now.
         """
-        return self.places.of(caller)
+        return self.places.get_caller_location(caller)
 
     def cases_of(self, caller: Identity) -> Path:
         """Return the folder of the caller's local cases."""
@@ -85,7 +85,7 @@ class Workspaces:
         """Return C{text} as a working directory.
 
         @raise ServiceError: 400: not absolute, missing, no folder, closed to the caller's OS user,
-            or reached through a folder of the kernel (L{tservice.core.kernelfiles}); 403: not the
+            or reached through a folder of the kernel (L{tservice.core.kernel_paths}); 403: not the
             caller's.
         """
         return self._as(caller, lambda place: self._folder(text, caller, place, named))
@@ -103,28 +103,30 @@ class Workspaces:
 
     # -- inside, with the rights of the caller's place
 
-    def _as(self, caller: Identity, work: Callable[[Place], _T]) -> _T:
+    def _as(self, caller: Identity, work: Callable[[Location], _T]) -> _T:
         place = self.place_of(caller)
-        return place.act(lambda: work(place))
+        return place.run_file_work(lambda: work(place))
 
-    def _free(self, caller: Identity, place: Place) -> bool:
-        return not self.multiuser or caller.admin or place.apart
+    def _free(self, caller: Identity, place: Location) -> bool:
+        return not self.multiuser or caller.admin or place.is_isolated
 
-    def _folder(self, text: str, caller: Identity, place: Place, named: str) -> str:
+    def _folder(self, text: str, caller: Identity, place: Location, named: str) -> str:
         path = Path(text)
         if "\0" in text or not path.is_absolute():
-            raise invalid(named, "must be an absolute path")
+            raise invalid_field(named, "must be an absolute path")
         self._check_kernel(path, caller, place, named)
-        if place.apart and not can_enter(text):
-            raise invalid(named, f"must be an existing folder that {place.user.name} may enter")
+        if place.is_isolated and not can_enter(text):
+            raise invalid_field(
+                named, f"must be an existing folder that {place.user.name} may enter"
+            )
         # Check this first, to reveal nothing outside of a user's own folder.
         self._check_own(path, caller, place, named)
-        if not place.apart and not os.path.isdir(text):
-            raise invalid(named, "must be an existing folder")
+        if not place.is_isolated and not os.path.isdir(text):
+            raise invalid_field(named, "must be an existing folder")
         return os.path.normpath(path)
 
-    def _default(self, caller: Identity, chosen: str | None, place: Place) -> str:
-        if place.apart:
+    def _default(self, caller: Identity, chosen: str | None, place: Location) -> str:
+        if place.is_isolated:
             return str(place.home)
         if self.multiuser and not caller.admin:
             cases = self._cases(caller, place)
@@ -132,21 +134,21 @@ class Workspaces:
             return str(cases)
         return self._folder(chosen or str(self.home), caller, place, "workingDir")
 
-    def _cases(self, caller: Identity, place: Place) -> Path:
-        if place.apart:
+    def _cases(self, caller: Identity, place: Location) -> Path:
+        if place.is_isolated:
             return place.home / CASES
         return self.folder_of(caller.username) if self.multiuser else self.cases_dir
 
-    def _check_kernel(self, path: Path, caller: Identity, place: Place, named: str) -> None:
+    def _check_kernel(self, path: Path, caller: Identity, place: Location, named: str) -> None:
         """Refuse kernel folders; links outside of a user's own folder are not followed, to reveal
         nothing.
         """
         plain = Path(os.path.normpath(path))
         free = self._free(caller, place) or plain.is_relative_to(self._cases(caller, place))
-        if in_kernel(str(path)) or (free and leads_to_kernel(str(path))):
-            raise in_kernels(named)
+        if is_kernel_path(str(path)) or (free and leads_to_kernel(str(path))):
+            raise kernel_folder_error(named)
 
-    def _check_own(self, path: Path, caller: Identity, place: Place, named: str) -> None:
+    def _check_own(self, path: Path, caller: Identity, place: Location, named: str) -> None:
         """Check that the path is in the user's workspace, after resolving symbolic links."""
         if not self._free(caller, place):
-            Inside(self._cases(caller, place)).check(str(path), named)
+            FolderLimit(self._cases(caller, place)).check_folder(str(path), named)

@@ -15,11 +15,11 @@ from tservice.cases.interfaces import CasePlace, WorktreeWish
 from tservice.cases.model import Case, CaseRow, Worktree, same, taken, worktree_names
 from tservice.cases.shown import case_answer
 from tservice.core.clock import now_ms
-from tservice.core.doors.underway import UnderWay
-from tservice.core.errors import failed
+from tservice.core.doors.concurrency_limit import ConcurrencyLimit
+from tservice.core.errors import operation_failed
+from tservice.core.event_payloads import CaseRemovedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
-from tservice.core.payloads import CaseGoneTold
 from tservice.git.interfaces import IGitWork, WorktreeOrder, check_branch, check_ref
 
 MAKING_OF_ONE = 4
@@ -35,7 +35,9 @@ class CaseWorktrees:
     _desk: Desk
     _catalogue: Catalogue
     _git: IGitWork
-    _making: UnderWay = field(factory=lambda: UnderWay(MAKING_OF_ONE, FULL), init=False)
+    _making: ConcurrencyLimit = field(
+        factory=lambda: ConcurrencyLimit(MAKING_OF_ONE, FULL), init=False
+    )
 
     async def add(
         self, name: str, wish: WorktreeWish, caller: Identity, again: Callable[[], object]
@@ -55,11 +57,13 @@ class CaseWorktrees:
         case = await self._catalogue.get(name, caller)
         if case.container is not None or case.far is not None:
             where = "in a container" if case.far is None else "on another machine"
-            raise failed(f"the case {case.name} is {where}: worktrees need a case on this machine")
+            raise operation_failed(
+                f"the case {case.name} is {where}: worktrees need a case on this machine"
+            )
         owner = self._desk.owner(caller)
         new = self._name(owner, case, wish.branch)
         self._desk.refuse_reserved(owner, case.name)
-        with self._making.take(owner), self._desk.reserve(owner, new, MADE):
+        with self._making.hold_slot(owner), self._desk.reserve(owner, new, MADE):
             await self._desk.refuse_taken(caller, new)
             return await self._add(case, new, wish, caller, again)
 
@@ -125,7 +129,7 @@ class CaseWorktrees:
                 return  # another session works in it by now
             await take_back()
             desk.store.drop(owner, new)
-            desk.publish(EventName.CASE_DELETED, owner, CaseGoneTold(name=new))
+            desk.publish(EventName.CASE_DELETED, owner, CaseRemovedPayload(name=new))
 
         return CasePlace(name=new, path=path, undo=undo)
 

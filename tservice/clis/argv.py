@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from tservice.clis.model import CliEntry
 from tservice.clis.params import Param, ParamValue
 from tservice.clis.words import PLACEHOLDER, RESUME_ID
-from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 
 _CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 
@@ -28,7 +28,7 @@ def resolve_params(
     """
     for name in given:
         if name not in entry.params:
-            raise invalid(f"params.{name[:64]}", f"{entry.id} has no such parameter")
+            raise invalid_field(f"params.{name[:64]}", f"{entry.id} has no such parameter")
     used: dict[str, ParamValue] = {}
     clamped: list[str] = []
     for name, param in entry.params.items():
@@ -88,9 +88,9 @@ def check_resume(entry: CliEntry, conversation: str) -> None:
     @raise ServiceError: 400 naming C{resumeSessionId}.
     """
     if entry.resume is None:
-        raise invalid("resumeSessionId", f"{entry.label} cannot resume a conversation")
+        raise invalid_field("resumeSessionId", f"{entry.label} cannot resume a conversation")
     if not _CONVERSATION.fullmatch(conversation):
-        raise invalid(
+        raise invalid_field(
             "resumeSessionId", "must be 1 to 100 letters, digits, _ and -, and not begin with -"
         )
 
@@ -100,7 +100,7 @@ def _checked(name: str, param: Param, value: object) -> ParamValue | None:
         return param.default
     rule = param.broken_rule(value)
     if rule is not None or not isinstance(value, str | bool | int):
-        raise invalid(f"params.{name}", rule or "must be a string, a number or a boolean")
+        raise invalid_field(f"params.{name}", rule or "must be a string, a number or a boolean")
     return value
 
 

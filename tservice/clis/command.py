@@ -20,8 +20,8 @@ from twisted.internet.interfaces import (
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.process.owngroup import in_own_group
-from tservice.core.timers import cancel
+from tservice.core.process.process_group import new_group_command
+from tservice.core.timers import cancel_call
 
 TIME_LIMIT = 300.0
 """Seconds until a command is terminated (protocol-clis)."""
@@ -80,7 +80,7 @@ class CliCommand(ProcessProtocol):
         @param argv: the first word is an absolute path.
         @raise OSError: the process could not be started.
         """
-        command = in_own_group(argv)
+        command = new_group_command(argv)
         processes.spawnProcess(self, command[0], command, env=dict(env), path=str(cwd))
 
     def ended(self) -> Deferred[CommandEnd]:
@@ -155,7 +155,7 @@ class CliCommand(ProcessProtocol):
         if self._result is not None:
             return
         for timer in self._timers:
-            cancel(timer)
+            cancel_call(timer)
         output = self._kept.decode(errors="replace")
         self._result = CommandEnd(status=self._status, ended=self._ending, output=output)
         waiting, self._waiting = self._waiting, []

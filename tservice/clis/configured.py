@@ -12,8 +12,8 @@ from typing import Any
 from attrs import frozen
 
 from tservice.clis.capabilities import ConfigReader
-from tservice.core.crowd import parse_toml
 from tservice.core.files import FileError, read_json, read_text
+from tservice.core.value_limits import parse_toml
 
 MODEL_LENGTH = 64
 """Longest displayed model name in characters (protocol-session)."""

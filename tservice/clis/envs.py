@@ -15,9 +15,9 @@ from attrs import field, frozen
 from tservice.clis.interfaces import PaneKeys
 from tservice.clis.model import CliEntry
 from tservice.clis.words import is_refused
-from tservice.core.errors import ErrorCode, ServiceError, invalid
-from tservice.core.process.programfolders import join_path
-from tservice.core.users.osuser import is_of_locale
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.process.program_folders import join_path
+from tservice.core.users.os_users import is_of_locale
 
 BASE_NAMES = frozenset(
     {"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "SSH_AUTH_SOCK"}
@@ -84,16 +84,16 @@ def judge_overrides(
         the text never contains a value.
     """
     if len(overrides) > OVERRIDES:
-        raise invalid("envOverrides", f"must have at most {OVERRIDES} entries")
+        raise invalid_field("envOverrides", f"must have at most {OVERRIDES} entries")
     size = 0
     for name, value in overrides.items():
         if not _NAME.fullmatch(name):
-            raise invalid("envOverrides", "names must be at most 128 letters, digits and _")
+            raise invalid_field("envOverrides", "names must be at most 128 letters, digits and _")
         if not entry.env.allows(name):
-            raise invalid(f"envOverrides.{name}", f"may not be set for {entry.id}")
+            raise invalid_field(f"envOverrides.{name}", f"may not be set for {entry.id}")
         size += len(name) + len(_encoded(name, value))
     if size > OVERRIDE_BYTES:
-        raise invalid("envOverrides", f"must have at most {OVERRIDE_BYTES} bytes in total")
+        raise invalid_field("envOverrides", f"must have at most {OVERRIDE_BYTES} bytes in total")
     if not granted:
         check_harmless(entry, overrides)
     return JudgedOverrides(dict(overrides))
@@ -144,8 +144,8 @@ def check_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
 
 def _encoded(name: str, value: str) -> bytes:
     if "\0" in value:
-        raise invalid(f"envOverrides.{name}", "must not contain a NUL")
+        raise invalid_field(f"envOverrides.{name}", "must not contain a NUL")
     try:
         return value.encode()
     except UnicodeEncodeError:
-        raise invalid(f"envOverrides.{name}", "must be valid Unicode") from None
+        raise invalid_field(f"envOverrides.{name}", "must be valid Unicode") from None

@@ -12,11 +12,11 @@ from twisted.logger import Logger
 
 from tservice.clis.command import OUTPUT_LIMIT, CliCommand, CommandEnd
 from tservice.clis.envs import without_service
-from tservice.core.errors import conflict, failed, not_found
+from tservice.core.errors import not_found, operation_failed, state_conflict
+from tservice.core.event_payloads import CliInstallFinished, CliInstallOutput, CliInstallPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payload import Payload
-from tservice.core.payloads import InstallEndTold, InstallOutputTold, InstallTold
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 
 TOLD_EVERY = 0.1
 """Seconds that output is collected before an event is sent."""
@@ -52,7 +52,7 @@ class OutputFeed:
 
     def flush(self) -> None:
         """Publish the collected output; also called at the end."""
-        cancel(self._timer)
+        cancel_call(self._timer)
         self._timer = None
         pending, self._pending = self._pending, ""
         if pending:
@@ -99,7 +99,7 @@ class Installer:
         @raise ServiceError: 409.
         """
         if name in self._running:
-            raise conflict(f"{name} is being installed already")
+            raise state_conflict(f"{name} is being installed already")
 
     def start(self, name: str, argv: tuple[str, ...]) -> CliCommand:
         """Start an installation.
@@ -111,13 +111,13 @@ class Installer:
         self.refuse_running(name)
         feed = OutputFeed(self._clock, lambda text: self._printed(name, text))
         command = self._make(self._clock, feed.add)
-        self._tell(EventName.CLI_INSTALL_STARTED, InstallTold(id=name))
+        self._tell(EventName.CLI_INSTALL_STARTED, CliInstallPayload(id=name))
         try:
             env = {**self._env, "PATH": self._path_of(argv[0])}
             command.start(self._processes, argv, env, self._home)
         except OSError as error:
             self._over(name, ok=False, status=None)
-            raise failed(
+            raise operation_failed(
                 f"the installation of {name} could not be started: {error.strerror}"
             ) from error
         self._running[name] = command
@@ -153,11 +153,11 @@ class Installer:
         self._over(name, ok=ok, status=ending.status)
 
     def _printed(self, name: str, text: str) -> None:
-        self._tell(EventName.CLI_INSTALL_OUTPUT, InstallOutputTold(id=name, data=text))
+        self._tell(EventName.CLI_INSTALL_OUTPUT, CliInstallOutput(id=name, data=text))
 
     def _over(self, name: str, *, ok: bool, status: int | None) -> None:
         path = self._where(name)
-        told = InstallEndTold(
+        told = CliInstallFinished(
             id=name, ok=ok, status=status, path=None if path is None else str(path)
         )
         self._tell(EventName.CLI_INSTALL_FINISHED, told)

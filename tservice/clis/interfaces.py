@@ -42,7 +42,7 @@ from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.ondisk import OnDisk, entries_on_disk
 from tservice.clis.params import ParamValue
 from tservice.clis.submission import Park, Submission
-from tservice.core.places.place import Place
+from tservice.core.places.location import Location
 
 __all__ = [
     "AnswerKeys",
@@ -100,7 +100,7 @@ class LaunchRequest:
 
     mode: str
     pane: PaneKeys
-    place: Place
+    place: Location
     granted: bool
     params: Mapping[str, object] = field(factory=dict)
     resume: str | None = None
@@ -170,7 +170,9 @@ class ICliRegistry(Interface):
         @param overrides: C{envOverrides} of the session; empty for an unknown mode.
         """
 
-    def program(mode: str, overrides: Mapping[str, str], place: Place, *, granted: bool) -> Program:
+    def program(
+        mode: str, overrides: Mapping[str, str], place: Location, *, granted: bool
+    ) -> Program:
         """Return the CLI to be run in addition to a session of that mode; may block on a disk.
 
         @param overrides: as for L{pane_environment}.
@@ -220,7 +222,7 @@ class ICliRegistry(Interface):
             needs the grant; 422 when the CLI is not installed (the text gives the install command).
         """
 
-    async def fitted(mode: str, plan: Launch, place: Place) -> Launch:
+    async def fitted(mode: str, plan: Launch, place: Location) -> Launch:
         """Return C{plan} without the words that the program in C{place} is too old for.
 
         The version is read only from programs of the service's own user; others are assumed to be

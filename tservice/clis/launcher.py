@@ -26,8 +26,8 @@ from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry import Merged
 from tservice.clis.versions import Versions, is_before
-from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
-from tservice.core.places.place import OWN, Place
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, operation_failed
+from tservice.core.places.location import OWN_LOCATION, Location
 from tservice.settings.interfaces import ISettings
 
 PRIMARY = "primary"
@@ -98,7 +98,7 @@ class CliRegistry:
     def require(self, mode: str) -> CliEntry:
         entry = self._known(mode)
         if not entry.enabled:
-            raise invalid("mode", f"{mode} is disabled")
+            raise invalid_field("mode", f"{mode} is disabled")
         return entry
 
     def gives_signals(self, mode: str) -> bool:
@@ -120,11 +120,11 @@ class CliRegistry:
         return {**base, **entry.env.set, **overrides}
 
     def program(
-        self, mode: str, overrides: Mapping[str, str], place: Place, *, granted: bool
+        self, mode: str, overrides: Mapping[str, str], place: Location, *, granted: bool
     ) -> Program:
         entry = self._open(mode, granted=granted)
         judged = judge_overrides(entry, overrides, granted=granted)
-        environ = place.environment(self._pane_env)
+        environ = place.build_environment(self._pane_env)
         base = base_environment(environ, entry, self._pane_env)
         env = {**base, **entry.env.set, **judged.values}
         path = _installed(entry, place)
@@ -159,7 +159,7 @@ class CliRegistry:
     def launch(self, request: LaunchRequest) -> Launch:
         judged = self._judged(request)
         entry = judged.entry
-        environ = request.place.environment(self._pane_env)
+        environ = request.place.build_environment(self._pane_env)
         binary = _installed(entry, request.place)
         base = base_environment(environ, entry, self._pane_env)
         return Launch(
@@ -173,12 +173,12 @@ class CliRegistry:
             clamped=judged.clamped,
         )
 
-    async def fitted(self, mode: str, plan: Launch, place: Place) -> Launch:
+    async def fitted(self, mode: str, plan: Launch, place: Location) -> Launch:
         entry = self.get(mode)
         asked = None if entry is None else entry.version
         late = {} if asked is None else asked.since
         # The service does not run programs that another user can replace.
-        if asked is None or self._versions is None or place.id != OWN:
+        if asked is None or self._versions is None or place.id != OWN_LOCATION:
             return plan
         if not set(late).intersection(plan.argv):
             return plan
@@ -226,35 +226,37 @@ class CliRegistry:
         entry = self.get(mode)
         if entry is None:
             known = ", ".join(entry.id for entry in self.entries())
-            raise invalid("mode", f"must be one of {known}")
+            raise invalid_field("mode", f"must be one of {known}")
         return entry
 
 
 def _sandboxed(request: LaunchRequest) -> bool:
-    there = request.place.environment().get(SANDBOX)
+    there = request.place.build_environment().get(SANDBOX)
     return request.overrides.get(SANDBOX, there) == "1"
 
 
-def _installed(entry: CliEntry, place: Place) -> str:
+def _installed(entry: CliEntry, place: Location) -> str:
     if entry.id in place.commands:
         return place.commands[entry.id]
-    found = place.find(_binaries(entry, place.user.shell))
+    found = place.find_program(_binaries(entry, place.user.shell))
     if found is None:
-        looked = place.search_path() or "no folder"
-        raise failed(f"{entry.label} is not installed: {entry.install_hint} (searched in {looked})")
+        looked = place.get_search_path() or "no folder"
+        raise operation_failed(
+            f"{entry.label} is not installed: {entry.install_hint} (searched in {looked})"
+        )
     return str(found)
 
 
 def _with_path(
-    env: Mapping[str, str], entry: CliEntry, program: str, place: Place
+    env: Mapping[str, str], entry: CliEntry, program: str, place: Location
 ) -> Mapping[str, str]:
     """Return the environment in which C{program} finds others, and its version of Node.
 
     On remote hosts Node is searched when the pane starts.
     """
-    path = place.search_path()
-    if entry.kind is not CliKind.SHELL and place.near:
-        path = path_beside(path, program, lambda file: place.find((file,)) is not None)
+    path = place.get_search_path()
+    if entry.kind is not CliKind.SHELL and place.has_local_files:
+        path = path_beside(path, program, lambda file: place.find_program((file,)) is not None)
     return {**env, "PATH": path} if path and "PATH" not in entry.env.unset else env
 
 

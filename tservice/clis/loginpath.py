@@ -19,11 +19,11 @@ from twisted.python.failure import Failure
 
 from tservice.clis.envs import without_service
 from tservice.core.errors import ServiceError
-from tservice.core.process.owngroup import in_own_group
-from tservice.core.process.programfolders import join_path
-from tservice.core.tasks import spawn
-from tservice.core.timers import cancel
-from tservice.core.users.osuser import NO_LOGIN
+from tservice.core.process.process_group import new_group_command
+from tservice.core.process.program_folders import join_path
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import cancel_call
+from tservice.core.users.os_users import NO_LOGIN
 
 TIME_LIMITS = (("-i", 5.0), ("", 3.0))
 """Seconds that a shell has to answer: first as an interactive shell, which reads C{.bashrc}, and,
@@ -87,7 +87,7 @@ class LoginPath:
         stops the waiting.
         """
         if self._reading is None:
-            self._reading = spawn(self._read(), self._log, "reading the login shell's PATH")
+            self._reading = spawn_logged(self._read(), self._log, "reading the login shell's PATH")
         if self._known:
             return succeed(None)
         waiter: Deferred[None] = Deferred()
@@ -137,7 +137,7 @@ class LoginPath:
         env = {**without_service(self._shell.environ), "HOME": str(self._shell.home)}
         # A dash before its name turns any shell into a login shell.
         words = [f"-{PurePath(program).name}", *filter(None, (interactive,)), "-c", _ASK]
-        command = in_own_group([program, *words[1:]], name=words[0])
+        command = new_group_command([program, *words[1:]], name=words[0])
         late = f"it did not answer within {seconds:g} s"
         timer = self._shell.clock.callLater(seconds, child.end, late)
         try:
@@ -149,7 +149,7 @@ class LoginPath:
             child.why = f"it cannot be started: {error.strerror}"
             return ""
         finally:
-            cancel(timer)
+            cancel_call(timer)
 
 
 class _Child(ProcessProtocol):

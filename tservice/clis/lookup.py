@@ -10,7 +10,7 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.clis.envs import path_beside
-from tservice.core.process.programfolders import (
+from tservice.core.process.program_folders import (
     folder_patterns,
     join_path,
     listed_folders,

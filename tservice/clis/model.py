@@ -32,7 +32,7 @@ from tservice.clis.words import (
     compiled,
     is_refused,
 )
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
 
 VERSION = r"\b(\d+\.\d+[\w.+-]*)"
 """Pattern of a version as most programs print it."""
@@ -193,9 +193,9 @@ def parse_entry(data: Mapping[str, Any]) -> CliEntry:
         return CliEntry.model_validate_json(json.dumps(data))
     except ValidationError as error:
         field, rule = first_fault(error)
-        raise invalid(field, rule) from None
+        raise invalid_field(field, rule) from None
     except (TypeError, ValueError):
-        raise invalid("entry", "must be plain JSON data") from None
+        raise invalid_field("entry", "must be plain JSON data") from None
 
 
 def first_fault(error: ValidationError) -> tuple[str, str]:

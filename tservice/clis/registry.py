@@ -12,7 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from tservice.clis.model import ENTRY_LIMIT, CliEntry, CliKind, parse_entry
-from tservice.core.errors import ServiceError, invalid
+from tservice.core.errors import ServiceError, invalid_field
 from tservice.core.files import UnparsableFile, read_json, write_private
 
 FIXED = ("id", "stock", "kind")
@@ -46,7 +46,7 @@ def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> Me
         try:
             entry = _entry(stock.get(name), name, data)
             if name not in entries and len(entries) >= ENTRY_LIMIT:
-                raise invalid("clis", f"must have at most {ENTRY_LIMIT} entries")
+                raise invalid_field("clis", f"must have at most {ENTRY_LIMIT} entries")
             entries[name] = entry
         except ServiceError as error:
             faults[name] = error.message
@@ -78,22 +78,22 @@ def write_file(path: Path, clis: Mapping[str, Any]) -> None:
 
 def _entry(stock: CliEntry | None, name: str, data: object) -> CliEntry:
     if not isinstance(data, dict):
-        raise invalid("entry", "must be an object")
+        raise invalid_field("entry", "must be an object")
     if stock is None:
         return parse_entry({**data, "id": name, "stock": _no_stock(data)})
     for field in FIXED:
         if field in data:
-            raise invalid(field, "may not be overridden")
+            raise invalid_field(field, "may not be overridden")
     shipped = stock.model_dump(mode="json", by_alias=True, exclude_none=True)
     entry = parse_entry(_overlay(shipped, data))
     if entry.kind is CliKind.SHELL and not entry.enabled:
-        raise invalid("enabled", "the shell cannot be disabled")
+        raise invalid_field("enabled", "the shell cannot be disabled")
     return entry
 
 
 def _no_stock(data: Mapping[str, Any]) -> bool:
     if data.get("stock", False) is not False:
-        raise invalid("stock", "no stock entry has this id")
+        raise invalid_field("stock", "no stock entry has this id")
     return False
 
 

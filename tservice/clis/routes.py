@@ -8,7 +8,7 @@ from tservice.clis.service import CliService
 from tservice.clis.shown import CliFile, CliItem, InstalledItem, InstallPlan
 from tservice.clis.words import Argv, Badge, Binaries, CliId, Label
 from tservice.core.errors import ErrorCode
-from tservice.core.payloads import Nothing
+from tservice.core.event_payloads import EmptyPayload
 from tservice.http.models import Body, Query, QueryBool
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
 
@@ -87,7 +87,11 @@ class CliRoutes:
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
             ),
             self._write(
-                "DELETE", "/api/clis/{id}/install", self.cancel, "End an install", answer=Nothing
+                "DELETE",
+                "/api/clis/{id}/install",
+                self.cancel,
+                "End an install",
+                answer=EmptyPayload,
             ),
             self._write(
                 "PUT", "/api/clis/{id}", self.switch, "Switch a CLI on or off", CliEnabledBody
@@ -97,7 +101,7 @@ class CliRoutes:
                 "PUT", "/api/clis/custom/{id}", self.replace, "Replace a custom CLI", CliBody
             ),
             self._write(
-                "DELETE", "/api/clis/{id}", self.delete, "Remove a custom CLI", answer=Nothing
+                "DELETE", "/api/clis/{id}", self.delete, "Remove a custom CLI", answer=EmptyPayload
             ),
             self._write(
                 "POST",
@@ -159,19 +163,19 @@ class CliRoutes:
         await self._ready(call)
         return self._clis.replace(call.id, _fields(call.body))
 
-    async def delete(self, call: Call) -> Nothing:
+    async def delete(self, call: Call) -> EmptyPayload:
         """Remove a custom entry."""
         self._clis.delete(call.id)
-        return Nothing()
+        return EmptyPayload()
 
     async def plan(self, call: Call) -> InstallPlan:
         """Describe an installation without running it."""
         return await self._clis.plan(call.id)
 
-    async def cancel(self, call: Call) -> Nothing:
+    async def cancel(self, call: Call) -> EmptyPayload:
         """Terminate an installation."""
         await self._clis.cancel(call.id)
-        return Nothing()
+        return EmptyPayload()
 
     async def install(self, call: Call) -> InstalledItem:
         """Install a stock entry's program."""

@@ -23,21 +23,21 @@ from tservice.clis.params import offered
 from tservice.clis.registry import merge_registry, read_file, write_file
 from tservice.clis.shown import CliFile, CliItem, FaultyEntry, InstalledItem, InstallPlan
 from tservice.clis.versions import Versions
-from tservice.core.disk import trouble
-from tservice.core.doors.reach import NoReach, Reach
-from tservice.core.doors.threads import IThreads, NoThreads
+from tservice.core.disk_errors import find_disk_problem
+from tservice.core.doors.reachability import AlwaysReachable, ReachabilityCheck
+from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
-    conflict,
-    failed,
-    invalid,
+    invalid_field,
     not_found,
+    operation_failed,
+    state_conflict,
 )
+from tservice.core.event_payloads import CliEntryPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError, remove_leftovers
-from tservice.core.payloads import CliTold
-from tservice.core.places.place import OWN
+from tservice.core.places.location import OWN_LOCATION
 from tservice.mux.keys import KEYS
 from tservice.settings.interfaces import ISettings
 
@@ -70,7 +70,7 @@ class CliService:
         installer: Installer,
         settings: ISettings,
         hub: EventHub,
-        reach: Reach | None = None,
+        reach: ReachabilityCheck | None = None,
         home: Path = Path("/"),
         threads: IThreads | None = None,
         versions: Versions | None = None,
@@ -84,10 +84,10 @@ class CliService:
         @param versions: C{None}: versions are not read.
         """
         self._target = home / PREFIX
-        self._threads = threads or NoThreads()
+        self._threads = threads or SynchronousThreads()
         self._versions = versions
         self._login = login
-        self._reach = reach or NoReach()
+        self._reach = reach or AlwaysReachable()
         self._path = path
         self._stock = stock
         self._registry = registry
@@ -118,7 +118,7 @@ class CliService:
         @param asker: the account that asks.
         @raise ServiceError: 422: a folder of C{PATH} does not respond; 429: too many requests.
         """
-        await self._reach.paths(OWN, (), asker)
+        await self._reach.check_paths(OWN_LOCATION, (), asker)
 
     async def with_versions(self) -> list[CliItem]:
         """Return L{listing} with C{version} where an installed CLI prints it in time."""
@@ -192,15 +192,17 @@ class CliService:
         """
         entry = self._known(name)
         if entry.kind is CliKind.SHELL and not enabled:
-            raise invalid("enabled", "the shell cannot be disabled")
+            raise invalid_field("enabled", "the shell cannot be disabled")
 
         def switch(clis: Clis) -> None:
             data = clis.setdefault(name, {})
             if not isinstance(data, dict):
-                raise conflict(f"{self._path.name}: {name} is not an object; repair the file first")
+                raise state_conflict(
+                    f"{self._path.name}: {name} is not an object; repair the file first"
+                )
             data["enabled"] = enabled
 
-        return self._change(name, switch, blame=conflict)
+        return self._change(name, switch, blame=state_conflict)
 
     def create(self, data: Mapping[str, Any]) -> CliItem:
         """Add a custom entry.
@@ -256,12 +258,16 @@ class CliService:
         program, *words = install.command
         found = self._lookup.find((program,))
         if found is None:
-            raise failed(f"installing {entry.label} needs {program}, which is not installed")
+            raise operation_failed(
+                f"installing {entry.label} needs {program}, which is not installed"
+            )
         command = self._installer.start(name, (str(found), *words))
         command.ended().addBoth(self._forget)
         ending = await command.ended()
         if ending.ended or ending.status != 0:
-            raise failed(f"installing {entry.label} {_reason(ending)}\n{ending.output[-TAIL:]}")
+            raise operation_failed(
+                f"installing {entry.label} {_reason(ending)}\n{ending.output[-TAIL:]}"
+            )
         shown = self.describe(entry)
         return InstalledItem(**dict(shown), output=ending.output)
 
@@ -285,9 +291,9 @@ class CliService:
     def _installable(self, name: str) -> tuple[CliEntry, Install]:
         entry = self._known(name)
         if not entry.stock:
-            raise invalid("id", f"{name} is not a stock entry")
+            raise invalid_field("id", f"{name} is not a stock entry")
         if entry.install is None:
-            raise invalid("id", f"{name} has no install command")
+            raise invalid_field("id", f"{name} has no install command")
         return entry, entry.install
 
     def _forget(self, result: object) -> None:
@@ -323,13 +329,13 @@ class CliService:
                 raise blame(merged.faults[name])
             write_file(self._path, clis)
         except FileError as error:
-            raise conflict(f"{error}; repair the file first") from error
+            raise state_conflict(f"{error}; repair the file first") from error
         except OSError as error:
-            why = trouble(error) or error.strerror
-            raise failed(f"{self._path.name} could not be written: {why}") from error
+            why = find_disk_problem(error) or error.strerror
+            raise operation_failed(f"{self._path.name} could not be written: {why}") from error
         self._registry.use(merged)
         self._lookup.forget()
-        told = CliTold(id=name, deleted=name not in merged.entries)
+        told = CliEntryPayload(id=name, deleted=name not in merged.entries)
         self._hub.publish(Event(name=EventName.CLI_CHANGED, payload=told))
 
     def _known(self, name: str) -> CliEntry:
@@ -340,7 +346,7 @@ class CliService:
 
     def _refuse_stock(self, name: str) -> None:
         if name in self._stock:
-            raise invalid("id", f"{name} is a stock entry")
+            raise invalid_field("id", f"{name} is a stock entry")
 
     def require_management(self) -> None:
         """Check that management is enabled, before any other check of a change.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from tservice.clis.model import CliKind
-from tservice.core.payload import Payload, absent
+from tservice.core.payload import Payload, omit_if_none
 
 
 class CliItem(Payload):
@@ -19,20 +19,24 @@ class CliItem(Payload):
     enabled: bool
     stock: bool
     installed: bool
-    path: str | None = absent(description="Where the program is")
-    version: str | None = absent(description="With versions=true, where it tells")
-    install_command: str | None = absent()
-    custom_model: bool | None = absent(description="It takes models of custom endpoints")
-    params: dict[str, list[str]] | None = absent(
+    path: str | None = omit_if_none(description="Where the program is")
+    version: str | None = omit_if_none(description="With versions=true, where it tells")
+    install_command: str | None = omit_if_none()
+    custom_model: bool | None = omit_if_none(description="It takes models of custom endpoints")
+    params: dict[str, list[str]] | None = omit_if_none(
         description="What C{params} of a new session may choose, with the words; none: any"
     )
-    newline: str | None = absent(description="What an agent reads as a line end in its composer")
-    binaries: list[str] | None = absent(description="Of a custom entry, as C{argv}: what it runs")
-    argv: list[str] | None = absent()
-    looked_in: list[str] | None = absent(
+    newline: str | None = omit_if_none(
+        description="What an agent reads as a line end in its composer"
+    )
+    binaries: list[str] | None = omit_if_none(
+        description="Of a custom entry, as C{argv}: what it runs"
+    )
+    argv: list[str] | None = omit_if_none()
+    looked_in: list[str] | None = omit_if_none(
         description="Where it was looked for, if it is not installed; C{*} stands for any version"
     )
-    login_shell_problem: str | None = absent(
+    login_shell_problem: str | None = omit_if_none(
         description="Why the login shell's PATH is not known, if it is not installed"
     )
 
@@ -51,7 +55,7 @@ class CliFile(Payload):
     """
 
     path: str
-    problem: str | None = absent()
+    problem: str | None = omit_if_none()
     entries: list[FaultyEntry]
 
 

@@ -13,8 +13,8 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from tservice.clis.command import CliCommand, CommandEnd
 from tservice.clis.envs import without_service
 from tservice.clis.model import Version
-from tservice.core.text import version_in
-from tservice.core.timers import cancel
+from tservice.core.text import find_version
+from tservice.core.timers import cancel_call
 
 TIME_LIMIT = 5.0
 """Seconds that a program has to print its version."""
@@ -95,7 +95,7 @@ class Versions:
 
         def over(ending: CommandEnd) -> str | None:
             self._running.discard(command)
-            cancel(late)
+            cancel_call(late)
             return None if ending.ended else told(version, ending.output)
 
         return command.ended().addCallback(over)
@@ -114,7 +114,7 @@ def _numbers(version: str) -> list[int]:
 
 def told(version: Version, output: str) -> str | None:
     """Return the version in C{output}, by the one group of the entry's pattern."""
-    return version_in(version.pattern, output)
+    return find_version(version.pattern, output)
 
 
 def _none() -> Deferred[str | None]:

@@ -48,8 +48,8 @@ from tservice.containers.obstacles import (
 )
 from tservice.containers.probe import SCRIPT, Inside, read_inside
 from tservice.containers.store import ContainerStore
-from tservice.core.doors.threads import IThreads
-from tservice.core.errors import failed
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.errors import operation_failed
 
 REMEMBERED_SECONDS = 30.0
 """Seconds that the result of looking inside a container is cached."""
@@ -264,9 +264,11 @@ class Boxes:
             if seen is None:
                 await engine.create(await self._box(case, owner))
             elif not self._is_mine(seen, case):
-                raise failed(f"the container {case.container} was not created by this service")
+                raise operation_failed(
+                    f"the container {case.container} was not created by this service"
+                )
             elif seen.state is State.PAUSED:
-                raise failed(f"the container {case.container} is paused")
+                raise operation_failed(f"the container {case.container} is paused")
             await self._files.run(partial(self._folders.prepare_library, self._library))
             stood = not is_up(seen)
             if stood:
@@ -274,17 +276,17 @@ class Boxes:
             seen = (await engine.look([case.container])).get(case.container)
             if seen is None or seen.state is not State.RUNNING:
                 words = await engine.last_words(case.container)
-                raise failed(explain_early_end(case, seen, words))
+                raise operation_failed(explain_early_end(case, seen, words))
             if not await self._is_mounted(case, seen, folder):
                 # The engine resolved the path again, and the folder there was exchanged.
                 if stood:
                     await engine.stop(case.container)
-                raise failed(explain_exchange(case))
+                raise operation_failed(explain_exchange(case))
             user = user_of(seen.pid)
             if user not in (None, owner[0]):
                 if stood:
                     await engine.stop(case.container)
-                raise failed(explain_other_user(case, owner[0], user, made=made))
+                raise operation_failed(explain_other_user(case, owner[0], user, made=made))
             inside = await self._look_inside(case, engine, seen.pid)
         found = Found(
             seen=seen,
@@ -298,11 +300,11 @@ class Boxes:
     async def _look_inside(self, case: ContainerCase, engine: Engine, first: int) -> Inside:
         told = await engine.execute(case.container, ["sh", "-c", SCRIPT])
         if not told.well:
-            raise failed(explain_silence(case.container, first, told))
+            raise operation_failed(explain_silence(case.container, first, told))
         works = await self._hosts.works(self._hosts.get(case.host_id))
         inside = evolve(read_inside(told.out), unlimited=works.unlimited)
         if inside.fault is not None:
-            raise failed(inside.fault)
+            raise operation_failed(inside.fault)
         return inside
 
     async def _box(self, case: ContainerCase, user: tuple[int, int]) -> Box:
@@ -326,7 +328,9 @@ class Boxes:
             *await self._files.run(prepare),
         ]
         if not all(is_mountable(mount.source) for mount in mounts):
-            raise failed("engines cannot mount paths that hold a comma, a quote or a line break")
+            raise operation_failed(
+                "engines cannot mount paths that hold a comma, a quote or a line break"
+            )
         box = Box(
             name=case.container,
             image=image,
@@ -406,9 +410,11 @@ class Boxes:
         try:
             found: os.stat_result = await self._files.run(look, at=case.path, owner=case.owner)
         except OSError as error:
-            raise failed(f"the workspace {case.path}: {error.strerror or error}") from error
+            raise operation_failed(
+                f"the workspace {case.path}: {error.strerror or error}"
+            ) from error
         if not stat.S_ISDIR(found.st_mode):
-            raise failed(f"the workspace {case.path} is no longer a folder")
+            raise operation_failed(f"the workspace {case.path} is no longer a folder")
         return found
 
     def _is_mine(self, seen: Seen, case: ContainerCase) -> bool:
@@ -448,7 +454,7 @@ def _told(case: ContainerCase) -> Iterator[None]:
     except EngineError as error:
         raise refused(error, f"the container {case.container}") from error
     except OSError as error:
-        raise failed(f"the container's folders: {error.strerror or error}") from error
+        raise operation_failed(f"the container's folders: {error.strerror or error}") from error
 
 
 def _owner(folder: os.stat_result) -> tuple[int, int]:

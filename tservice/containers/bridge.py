@@ -15,8 +15,8 @@ from twisted.logger import Logger
 
 from tservice.containers.model import ContainerHost, Engine
 from tservice.containers.store import ContainerStore
-from tservice.core.disk import NotKept
-from tservice.core.timers import Timers
+from tservice.core.disk_errors import DiskFull
+from tservice.core.timers import NamedTimers
 
 RETRY = 5.0
 """Seconds between attempts to bind an address that this machine lacks, or a port that is in use."""
@@ -73,7 +73,7 @@ class HookBridge:
     ) -> None:
         self.enabled = enabled
         self._listen, self._store = listen, store
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         self._site: IProtocolFactory | None = None
         self._bridges: dict[Engine, _Bridge] = {}
         self._faults: dict[Engine, str] = {}
@@ -100,7 +100,7 @@ class HookBridge:
             return
         known = self._bridges.get(host.engine)
         if address is not None and (known is None or self._has_moved(known, address)):
-            self._timers.stop(host.engine)
+            self._timers.cancel_timer(host.engine)
             known = self._bridges[host.engine] = _Bridge(host.engine, address, 0)
         if known is None:
             self._faults[host.engine] = "its bridge is not known: the engine reports no gateway"
@@ -129,7 +129,7 @@ class HookBridge:
 
     def stop(self) -> Deferred[Any]:
         """Stop all listeners."""
-        self._timers.clear()
+        self._timers.cancel_all()
         over = [
             maybeDeferred(it.listening.stopListening)
             for it in self._bridges.values()
@@ -151,11 +151,11 @@ class HookBridge:
             listening = self._listen(bridge.port, self._site, bridge.address)
         except CannotListenError as error:
             bridge.fault = f"cannot listen on {bridge.address}: {error.socketError}"
-            self._timers.set(bridge.engine, RETRY, self._bind, bridge)
+            self._timers.schedule_call(bridge.engine, RETRY, self._bind, bridge)
             return
         bridge.port, bridge.listening = int(listening.getHost().port), listening
         self._log.info("listening for hooks from containers: {url}", url=bridge.url)
         try:
             self._store.save_bridge(bridge.engine, bridge.address, bridge.port)
-        except NotKept as error:
+        except DiskFull as error:
             self._log.warn("cannot save the port of the hook listener: {why}", why=str(error))

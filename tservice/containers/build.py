@@ -27,9 +27,9 @@ from tservice.containers.routes import ContainerRoutes
 from tservice.containers.service import ContainerService
 from tservice.containers.setups import ContainerSetups
 from tservice.containers.store import ContainerStore
-from tservice.core.authentication import IFailures
-from tservice.core.places.place import PlaceKind
-from tservice.core.users.osuser import OsUser
+from tservice.core.authentication import IFailureCounter
+from tservice.core.places.location import LocationKind
+from tservice.core.users.os_users import OsUser
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades, is_hook
@@ -58,7 +58,7 @@ class Containers:
     service: ContainerService
     bridge: HookBridge
     reach: Reach
-    setups: dict[PlaceKind, Setups]
+    setups: dict[LocationKind, Setups]
     watch: Watch
 
 
@@ -94,7 +94,7 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
         boxes=boxes, users=ground.os_users.users, own=_own(), bridge=bridge,
         secret=lambda name: container_secret(instance_secret(ground), name),
     )  # fmt: skip
-    ground.places.join(PlaceKind.CONTAINER, places)
+    ground.places.register_provider(LocationKind.CONTAINER, places)
     setups = ContainerSetups(
         boxes=boxes, hosts=hosts, store=store, folders=folders, keeper=keeper, environ=environ
     )
@@ -109,7 +109,7 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
         service=Containers(
             service=service,
             bridge=bridge,
-            setups={PlaceKind.CONTAINER: setups},
+            setups={LocationKind.CONTAINER: setups},
             reach=Reach(clock=ground.reactor, store=store, hosts=hosts, bridge=bridge),
             watch=watch,
         ),
@@ -132,7 +132,7 @@ def instance_secret(ground: Ground) -> str:
 
 
 def build_bridge(
-    ground: Ground, boxes: Containers, operations: Iterable[Operation], failures: IFailures
+    ground: Ground, boxes: Containers, operations: Iterable[Operation], failures: IFailureCounter
 ) -> Feature[HookBridge]:
     """Build the listener for hooks from containers, with those of C{operations} that are for hooks.
 
@@ -171,7 +171,7 @@ def build_boxes(
     def act(owner: tuple[int, int], work: Callable[[], object]) -> object:
         uid, gid = owner
         user = OsUser(name="agent", uid=uid, gid=gid, groups=(gid,), home=NOWHERE, shell="")
-        return users.act(None if uid == _own()[0] else user, work)
+        return users.act_as_user(None if uid == _own()[0] else user, work)
 
     return Boxes(
         clock=ground.reactor,

@@ -15,7 +15,7 @@ from twisted.internet.interfaces import IProcessTransport, IReactorProcess, IRea
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 
 TIME_LIMIT = 30.0
 """Seconds that an engine has to answer; pulling and building take longer."""
@@ -103,7 +103,7 @@ class Runner:
                 return evolve(done, said=f"it did not finish in {seconds:g} s")
             return done
         finally:
-            cancel(timer)
+            cancel_call(timer)
             self._running.discard(run)
 
 

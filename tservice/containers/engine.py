@@ -21,7 +21,7 @@ from tservice.containers.answers import (
 )
 from tservice.containers.argv import Box, Tongue
 from tservice.containers.child import TIME_LIMIT, Done, IRunner
-from tservice.core.errors import ServiceError, failed
+from tservice.core.errors import ServiceError, operation_failed
 
 PULL_SECONDS = 600.0
 """Seconds that creating a container may take: its image may have to be pulled."""
@@ -172,7 +172,7 @@ class Engine:
 
 def refused(error: EngineError, what: str) -> ServiceError:
     """Return a 422 with the engine's error text."""
-    return failed(f"{what}: {error}")
+    return operation_failed(f"{what}: {error}")
 
 
 def is_up(seen: Seen | None) -> bool:

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import NoReturn
 
 from tservice.containers.model import Resources
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
 
 WORKSPACE = "/workspace"
 """Path of the workspace inside."""
@@ -84,7 +84,7 @@ def check_words(words: Sequence[str], known: Mapping[str, Judge | None], named: 
 
 
 def _refuse(named: str, option: str, rule: str) -> NoReturn:
-    raise invalid(named, f"{option[:64]!r} {rule}")
+    raise invalid_field(named, f"{option[:64]!r} {rule}")
 
 
 def _anything(value: str) -> str | None:

@@ -24,7 +24,7 @@ from attrs import frozen
 from tservice.containers.argv import Mount
 from tservice.containers.fence import HOME, WORKSPACE
 from tservice.containers.transport import LIBRARY, SOCKETS
-from tservice.core.files import replacement
+from tservice.core.files import replace_atomically
 
 CREDENTIALS = (
     ".claude/.credentials.json",
@@ -231,6 +231,6 @@ def _copy(source: Path, target: Path, mode: int) -> None:
     with suppress(OSError):
         if target.read_bytes() == data:
             return
-    with replacement(target) as temporary:
+    with replace_atomically(target) as temporary:
         temporary.write_bytes(data)
         temporary.chmod(mode)

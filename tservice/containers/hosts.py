@@ -19,7 +19,7 @@ from tservice.containers.model import (
 )
 from tservice.containers.model import Engine as EngineName
 from tservice.containers.store import ContainerStore
-from tservice.core.errors import failed, not_found
+from tservice.core.errors import not_found, operation_failed
 
 
 class Hosts:
@@ -61,7 +61,7 @@ class Hosts:
             return found
         engine = next((name for name in _BEST_FIRST if self._programs([name.value])), None)
         if engine is None:
-            raise failed("neither podman nor docker was found: install one of them")
+            raise operation_failed("neither podman nor docker was found: install one of them")
         made = ContainerHost(
             id=DEFAULT_HOST, label="This machine", engine=engine, image=DEFAULT_IMAGE
         )
@@ -75,7 +75,9 @@ class Hosts:
         """
         known = [each.id for each in self.every()]
         if len(known) >= MOST_HOSTS:
-            raise failed(f"there are already {MOST_HOSTS} container hosts: remove one first")
+            raise operation_failed(
+                f"there are already {MOST_HOSTS} container hosts: remove one first"
+            )
         made = evolve(host, id=id_from(host.label, {*known, DEFAULT_HOST}))
         self._store.save_host(made)
         return made
@@ -108,7 +110,7 @@ class Hosts:
         used = [case.name for case in self._store.cases() if case.host_id == host_id]
         if used:
             more = f" and {len(used) - 5} more" if len(used) > 5 else ""
-            raise failed(f"cases use it: {', '.join(used[:5])}{more}")
+            raise operation_failed(f"cases use it: {', '.join(used[:5])}{more}")
 
     def engine(self, host: ContainerHost) -> Engine:
         """Return the engine of a host.
@@ -117,7 +119,7 @@ class Hosts:
         """
         program = self._programs([host.engine.value])
         if program is None:
-            raise failed(f"{host.engine.value} is not installed")
+            raise operation_failed(f"{host.engine.value} is not installed")
         return Engine(Tongue(host.engine, str(program), host.context), self._runner)
 
     async def works(self, host: ContainerHost) -> Works:
@@ -130,7 +132,7 @@ class Hosts:
             return known
         found = await self.engine(host).works()
         if found.fault is not None:
-            raise failed(f"{host.engine.value} does not work: {found.fault}")
+            raise operation_failed(f"{host.engine.value} does not work: {found.fault}")
         self._works[host.id] = found
         return found
 

@@ -16,12 +16,12 @@ from tservice.containers.child import OneRun
 from tservice.containers.engine import Engine, EngineError
 from tservice.containers.folders import Folders
 from tservice.containers.model import DEFAULT_IMAGE, ContainerHost
-from tservice.core.errors import failed, not_found
+from tservice.core.errors import not_found, operation_failed
+from tservice.core.event_payloads import ImageBuildFailed, ImageBuildPayload, ImageBuildProgress
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.flight import Flight
 from tservice.core.payload import Payload
-from tservice.core.payloads import BuildFailedTold, BuildProgressTold, BuildTold
-from tservice.core.timers import cancel
+from tservice.core.shared_work import SharedWork
+from tservice.core.timers import cancel_call
 
 CONTAINERFILE = Path(__file__).with_name("Containerfile")
 BUILD_SECONDS = 1800.0
@@ -77,7 +77,7 @@ class Images:
         self._hub, self._folders = hub, folders
         self._containerfile = containerfile
         self._builds: dict[str, Build] = {}
-        self._flights: dict[str, Flight[None]] = {}
+        self._flights: dict[str, SharedWork[None]] = {}
 
     async def ensure(self, host: ContainerHost, engine: Engine, image: str) -> None:
         """Build C{image} if it is the packaged one and missing or outdated; the engine fetches any
@@ -98,9 +98,9 @@ class Images:
         @raise ServiceError: 422: it fails, takes too long, or was cancelled.
         """
         flight = self._flights.get(host.id)
-        if flight is None or flight.landed:
-            flight = self._flights[host.id] = Flight(self._build(host, engine))
-        await flight.join()
+        if flight is None or flight.is_finished:
+            flight = self._flights[host.id] = SharedWork(self._build(host, engine))
+        await flight.wait_for_result()
 
     def cancel(self, host_id: str) -> None:
         """Cancel a build.
@@ -130,7 +130,7 @@ class Images:
             if build.run is not None:
                 build.cancelled = True
                 build.run.kill()
-        return [flight.over for flight in self._flights.values() if not flight.landed]
+        return [flight.finished for flight in self._flights.values() if not flight.is_finished]
 
     def _digest(self) -> str:
         return hashlib.sha256(self._containerfile.read_bytes()).hexdigest()
@@ -138,14 +138,14 @@ class Images:
     async def _build(self, host: ContainerHost, engine: Engine) -> None:
         build = self._builds[host.id] = Build()
         about = {"host_id": host.id, "image": DEFAULT_IMAGE}
-        self._tell(EventName.CONTAINER_IMAGE_BUILD_STARTED, BuildTold(**about))
+        self._tell(EventName.CONTAINER_IMAGE_BUILD_STARTED, ImageBuildPayload(**about))
         try:
             await self._run(build, host, engine)
         except EngineError as error:
-            told = BuildFailedTold(**about, error=str(error))
+            told = ImageBuildFailed(**about, error=str(error))
             self._tell(EventName.CONTAINER_IMAGE_BUILD_FAILED, told)
-            raise failed(f"the image {DEFAULT_IMAGE} was not built: {error}") from error
-        self._tell(EventName.CONTAINER_IMAGE_BUILD_COMPLETE, BuildTold(**about))
+            raise operation_failed(f"the image {DEFAULT_IMAGE} was not built: {error}") from error
+        self._tell(EventName.CONTAINER_IMAGE_BUILD_COMPLETE, ImageBuildPayload(**about))
 
     async def _run(self, build: Build, host: ContainerHost, engine: Engine) -> None:
         try:
@@ -167,7 +167,7 @@ class Images:
             done = await run.ended
             in_time = timer.active()
         finally:
-            cancel(timer)
+            cancel_call(timer)
             build.run = None
         if build.cancelled:
             raise EngineError("it was cancelled")
@@ -188,7 +188,7 @@ class Images:
         now = self._clock.seconds()
         if build.lines and now - build.told_at >= TOLD_EVERY:
             build.told_at = now
-            told = BuildProgressTold(
+            told = ImageBuildProgress(
                 host_id=host_id, image=DEFAULT_IMAGE, percent=build.percent, line=build.lines[-1]
             )
             self._tell(EventName.CONTAINER_IMAGE_BUILD_PROGRESS, told)

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
 from tservice.core.text import ascii_word
 
 DEFAULT_HOST = "default"
@@ -119,7 +119,7 @@ def memory_bytes(text: str, named: str = "resources.memory") -> int:
     found = _MEMORY.fullmatch(text)
     size = 0 if found is None else int(found[1]) * _UNITS[found[2]]
     if not MEMORY_LEAST <= size <= MEMORY_MOST:
-        raise invalid(named, "must be a size such as 512m or 4g, from 32m to 64t")
+        raise invalid_field(named, "must be a size such as 512m or 4g, from 32m to 64t")
     return size
 
 
@@ -130,9 +130,9 @@ def check_resources(wish: Resources, named: str = "resources.") -> Resources:
     """
     memory_bytes(wish.memory, f"{named}memory")
     if not CPUS_LEAST <= wish.cpus <= CPUS_MOST:
-        raise invalid(f"{named}cpus", f"must be {CPUS_LEAST:g} to {CPUS_MOST:g}")
+        raise invalid_field(f"{named}cpus", f"must be {CPUS_LEAST:g} to {CPUS_MOST:g}")
     if not PIDS_LEAST <= wish.pids <= PIDS_MOST:
-        raise invalid(f"{named}pids", f"must be {PIDS_LEAST} to {PIDS_MOST}")
+        raise invalid_field(f"{named}pids", f"must be {PIDS_LEAST} to {PIDS_MOST}")
     return wish
 
 
@@ -142,7 +142,7 @@ def check_network(name: str) -> str:
     @raise ServiceError: 400: it is the machine's own network, another container's, or no name.
     """
     if _NETWORK.fullmatch(name) is None or name.lower() == "host":
-        raise invalid("network", "must name a network of the engine, not the machine's own")
+        raise invalid_field("network", "must name a network of the engine, not the machine's own")
     return name
 
 
@@ -152,7 +152,7 @@ def check_image(name: str) -> str:
     @raise ServiceError: 400: it cannot.
     """
     if len(name) > IMAGE_LENGTH or _IMAGE.fullmatch(name) is None:
-        raise invalid("image", f"must name an image, with at most {IMAGE_LENGTH} characters")
+        raise invalid_field("image", f"must name an image, with at most {IMAGE_LENGTH} characters")
     return name
 
 
@@ -162,7 +162,7 @@ def check_context(name: str | None) -> str | None:
     @raise ServiceError: 400: it cannot.
     """
     if name is not None and _CONTEXT.fullmatch(name) is None:
-        raise invalid("context", "at most 64 letters, digits, and _ . + -")
+        raise invalid_field("context", "at most 64 letters, digits, and _ . + -")
     return name
 
 

@@ -9,7 +9,7 @@ from tservice.containers.answers import Seen
 from tservice.containers.child import Done
 from tservice.containers.kernel import crowd
 from tservice.containers.model import ContainerCase
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
 
 NOT_RUN = (126, 127)
 """Exit codes of a shell, an engine or a container's first process when a program is missing."""
@@ -64,7 +64,7 @@ def refuse_other_user(case: ContainerCase, user: int) -> None:
     """
     own = os.geteuid()
     if own not in (0, user):
-        raise failed(
+        raise operation_failed(
             f"the workspace {case.path} belongs to user {user}, and this service is not root: "
             f"choose a folder of user {own}"
         )

@@ -13,9 +13,9 @@ from tservice.containers.bridge import HookBridge
 from tservice.containers.fence import HOME, WORKSPACE
 from tservice.containers.folders import SECRET_FILE
 from tservice.containers.model import ContainerCase
-from tservice.core.errors import failed
-from tservice.core.places.place import HookAccess, Place, PlaceId, PlaceKind
-from tservice.core.users.osuser import OsUser, OsUsers
+from tservice.core.errors import operation_failed
+from tservice.core.places.location import HookAccess, Location, LocationId, LocationKind
+from tservice.core.users.os_users import OsUser, OsUsers
 
 _T = TypeVar("_T")
 
@@ -27,9 +27,9 @@ links, so the service never reads it.
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def place_of(case: ContainerCase) -> PlaceId:
+def place_of(case: ContainerCase) -> LocationId:
     """Return the location of a case's sessions."""
-    return PlaceId(kind=PlaceKind.CONTAINER, name=case.host_id, part=case.container)
+    return LocationId(kind=LocationKind.CONTAINER, name=case.host_id, part=case.container)
 
 
 @frozen(kw_only=True)
@@ -44,10 +44,10 @@ class ContainerEffects:
     users: OsUsers
     user: OsUser | None
 
-    def act(self, work: Callable[[], _T], /) -> _T:
-        return self.users.act(self.user, work)
+    def run_file_work(self, work: Callable[[], _T], /) -> _T:
+        return self.users.act_as_user(self.user, work)
 
-    def find(self, names: Sequence[str], /) -> Path | None:
+    def find_program(self, names: Sequence[str], /) -> Path | None:
         known = self.boxes.known(self.container)
         inside = None if known is None else known.inside
         if inside is None:
@@ -58,10 +58,10 @@ class ContainerEffects:
                 return Path(found)
         return None
 
-    def command(self, argv: Sequence[str], /) -> list[str]:
+    def build_command(self, argv: Sequence[str], /) -> list[str]:
         raise OSError("only sessions can run in a container")
 
-    def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
+    def build_environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
         known = self.boxes.known(self.container)
         inside = None if known is None else known.inside
         return {
@@ -74,13 +74,13 @@ class ContainerEffects:
             "IS_SANDBOX": "1",
         }
 
-    def search_path(self) -> str:
-        return self.environment().get("PATH", "")
+    def get_search_path(self) -> str:
+        return self.build_environment().get("PATH", "")
 
 
 @frozen(kw_only=True)
 class ContainerPlaces:
-    """See L{tservice.core.places.places.PlaceProvider}.
+    """See L{tservice.core.places.location_registry.LocationProvider}.
 
     @ivar own: user and group of this process.
     @ivar bridge: where hooks reach the service.
@@ -93,32 +93,34 @@ class ContainerPlaces:
     bridge: HookBridge
     secret: Callable[[str], str]
 
-    async def ask(self, known: PlaceId) -> None:
+    async def refresh_location(self, known: LocationId) -> None:
         """Do nothing: only processes in the container need it to run."""
 
-    async def meet(self, known: PlaceId) -> None:
+    async def refresh_if_reachable(self, known: LocationId) -> None:
         """Do nothing: running processes are reached without the engine."""
 
-    async def ready(self, known: PlaceId) -> None:
+    async def prepare_location(self, known: LocationId) -> None:
         case = self.boxes.case(known.part)
         if case is not None:
             found = await self.boxes.ready(case)
             host = self.boxes.host(case)
             self.bridge.look(host, case.network or host.network, found.seen.gateway)
 
-    def find(self, known: PlaceId) -> Place | None:
+    def find_location(self, known: LocationId) -> Location | None:
         case = self.boxes.case(known.part)
         return None if case is None or case.host_id != known.name else self._of(known, case)
 
-    def recall(self, known: PlaceId) -> Place:
+    def recall_location(self, known: LocationId) -> Location:
         return self._of(known, self.boxes.case(known.part))
 
-    def judge(self, known: PlaceId, os_user: str | None) -> Place:
+    def check_location(self, known: LocationId, os_user: str | None) -> Location:
         if os_user is not None:
-            raise failed("osUser: sessions of this account run as that user, not in containers")
-        found = self.find(known)
+            raise operation_failed(
+                "osUser: sessions of this account run as that user, not in containers"
+            )
+        found = self.find_location(known)
         if found is None:
-            raise failed(f"the container {known.part} no longer belongs to a case")
+            raise operation_failed(f"the container {known.part} no longer belongs to a case")
         return found
 
     def _hooks(self, case: ContainerCase) -> HookAccess | None:
@@ -133,7 +135,7 @@ class ContainerPlaces:
             url=lambda: found,
         )
 
-    def _of(self, known: PlaceId, case: ContainerCase | None) -> Place:
+    def _of(self, known: LocationId, case: ContainerCase | None) -> Location:
         seen = self.boxes.known(known.part)
         uid, gid = self.own if seen is None else seen.owner
         user = OsUser(name="agent", uid=uid, gid=gid, groups=(gid,), home=NOWHERE, shell="")
@@ -143,15 +145,15 @@ class ContainerPlaces:
             users=self.users,
             user=None if uid == self.own[0] else user,
         )
-        return Place(
+        return Location(
             id=known,
             title=f"the container {known.part}",
             home=NOWHERE,
             user=user,
-            closed="docker",
+            unreadable_reason="docker",
             hooks=None if case is None else self._hooks(case),
-            inside=lambda folder: inner(folder, None if case is None else case.path),
-            effects=effects,
+            path_inside=lambda folder: inner(folder, None if case is None else case.path),
+            operations=effects,
         )
 
 

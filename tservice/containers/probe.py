@@ -12,7 +12,7 @@ from attrs import frozen
 
 from tservice.containers.fence import HOME
 from tservice.containers.folders import CREDENTIALS
-from tservice.core.process.programfolders import join_path, ordered_folders, shell_words
+from tservice.core.process.program_folders import join_path, ordered_folders, shell_words
 from tservice.mux.terminfo import ENTRIES, FALLBACK, FOLDERS, TERMINAL
 
 LEAST_TMUX = (3, 2)

@@ -27,13 +27,13 @@ from tservice.containers.shown import (
     host_answer,
 )
 from tservice.core.errors import ErrorCode
-from tservice.core.failfast import AT_FIRST
-from tservice.core.payloads import Nothing
+from tservice.core.event_payloads import EmptyPayload
+from tservice.core.failfast import FAIL_FAST
 from tservice.http.models import Body
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
 
 Word = Annotated[str, StringConstraints(max_length=WORD_LENGTH)]
-Words = Annotated[list[Word], Field(max_length=WORDS_MAX), AT_FIRST]
+Words = Annotated[list[Word], Field(max_length=WORDS_MAX), FAIL_FAST]
 
 HOW = {True: Credentials.MOUNTED, "copy": Credentials.COPIED, False: Credentials.NONE}
 """Meaning of the values of C{mountCredentials}."""
@@ -100,12 +100,12 @@ class ContainerRoutes:
             _operation("PUT", one, self.replace, "Replace all of a container host but its id",
                        OneContainerHost, body=ContainerHostBody),
             _operation("DELETE", one, self.remove, "Forget a container host that no case uses",
-                       Nothing),
+                       EmptyPayload),
             _operation("GET", f"{one}/containers", self.containers, "The containers of its cases",
                        ContainersAnswer),
             _operation("POST", f"{one}/build", self.build, "Build the packaged image anew",
-                       Nothing),
-            _operation("POST", f"{one}/build/cancel", self.cancel, "End a build", Nothing),
+                       EmptyPayload),
+            _operation("POST", f"{one}/build/cancel", self.cancel, "End a build", EmptyPayload),
             _operation("GET", f"{one}/build/log", self.log, "What the last build printed",
                        BuildLog),
             _operation("GET", box, self.show, "The container of a case as it is now",
@@ -132,7 +132,7 @@ class ContainerRoutes:
     async def remove(self, call: Call) -> object:
         """Remove a container host."""
         self._service.remove_host(call.path["id"])
-        return Nothing()
+        return EmptyPayload()
 
     async def containers(self, call: Call) -> object:
         """List the containers of a host."""
@@ -142,12 +142,12 @@ class ContainerRoutes:
     async def build(self, call: Call) -> object:
         """Build the packaged image; answers after the build."""
         await self._service.build(call.path["id"])
-        return Nothing()
+        return EmptyPayload()
 
     async def cancel(self, call: Call) -> object:
         """Cancel a build."""
         self._service.cancel_build(call.path["id"])
-        return Nothing()
+        return EmptyPayload()
 
     async def log(self, call: Call) -> object:
         """Return the last lines of the last build."""

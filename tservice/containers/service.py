@@ -29,7 +29,7 @@ from tservice.containers.model import (
 )
 from tservice.containers.place import place_of
 from tservice.containers.store import ContainerStore
-from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions
 
@@ -116,7 +116,9 @@ class ContainerService:
         self, owner: str, name: str, path: str, wish: ContainerWish, again: Callable[[], None]
     ) -> None:
         if not is_mountable(path):
-            raise invalid("path", "must not hold a comma, quote or line break for a container")
+            raise invalid_field(
+                "path", "must not hold a comma, quote or line break for a container"
+            )
         host = self._host(wish)
         case = ContainerCase(
             owner=owner,
@@ -290,7 +292,7 @@ def check_host(host: ContainerHost) -> ContainerHost:
     @raise ServiceError: 400 naming the field.
     """
     if not host.label.strip() or not host.label.isprintable():
-        raise invalid("label", "needs printable characters")
+        raise invalid_field("label", "needs printable characters")
     check_image(host.image)
     check_context(host.context)
     check_network(host.network)

@@ -14,7 +14,7 @@ from tservice.containers.hosts import Hosts
 from tservice.containers.store import ContainerStore
 from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
 from tservice.core.errors import ServiceError
-from tservice.core.places.place import Place
+from tservice.core.places.location import Location
 from tservice.mux.interface import MuxError
 from tservice.mux.terminfo import FALLBACK
 from tservice.mux.tmux.setup import CONFIGURATION, TmuxSetup
@@ -35,7 +35,7 @@ class ContainerSetups:
     keeper: Path | None
     environ: Mapping[str, str]
 
-    async def of(self, place: Place) -> TmuxSetup:
+    async def of(self, place: Location) -> TmuxSetup:
         case = self.store.container(place.id.part)
         if case is None:
             raise MuxError(f"{place.title} no longer belongs to a case")

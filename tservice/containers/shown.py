@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tservice.containers.model import ContainerHost, Credentials, Resources, memory_bytes
 from tservice.containers.service import Shown
-from tservice.core.payload import Payload, absent
+from tservice.core.payload import Payload, omit_if_none
 
 _HOW: dict[Credentials, bool | Literal["copy"]] = {
     Credentials.MOUNTED: True,
@@ -32,7 +32,7 @@ class ContainerHostAnswer(Payload):
     label: str
     engine: Literal["docker", "podman"]
     image: str
-    context: str | None = absent()
+    context: str | None = omit_if_none()
     network: str
     resources: ResourcesAnswer
     mount_credentials: bool | Literal["copy"] = Field(
@@ -75,11 +75,11 @@ class ContainerDetails(Payload):
     image: str
     network: str
     created: int | None = Field(description="Unix milliseconds")
-    exit_code: int | None = absent(description="Of one that ended")
-    oom_killed: bool | None = absent(description="Of one that ended")
+    exit_code: int | None = omit_if_none(description="Of one that ended")
+    oom_killed: bool | None = omit_if_none(description="Of one that ended")
     limits: LimitsAnswer
-    usage: UsageAnswer | None = absent()
-    warnings: list[str] | None = absent(description="What is not as it was asked for")
+    usage: UsageAnswer | None = omit_if_none()
+    warnings: list[str] | None = omit_if_none(description="What is not as it was asked for")
 
 
 class ContainersAnswer(Payload):

@@ -31,7 +31,7 @@ class ContainerStore:
     def service_id(self) -> str:
         """Return the id that labels this service's containers; it is created on first use.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         row = self._database.query_one("SELECT id FROM container_service")
         if row is not None:
@@ -53,7 +53,7 @@ class ContainerStore:
     def save_host(self, host: ContainerHost) -> None:
         """Insert or update a host.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         settings = attrs.asdict(host)
         del settings["id"], settings["label"]
@@ -67,7 +67,7 @@ class ContainerStore:
     def forget_host(self, host_id: str) -> None:
         """Delete a host.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         self._database.execute("DELETE FROM container_hosts WHERE id = ?", (host_id,))
 
@@ -91,7 +91,7 @@ class ContainerStore:
     def save_case(self, case: ContainerCase) -> None:
         """Insert or update the container of a case.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         own = {name: getattr(case, name) for name in _OWN}
         self._database.execute(
@@ -108,7 +108,7 @@ class ContainerStore:
     def save_bridge(self, engine: Engine, address: str, port: int) -> None:
         """Insert or update the listener of an engine.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         sql = "INSERT OR REPLACE INTO container_bridges VALUES (?, ?, ?)"
         self._database.execute(sql, (engine.value, address, port))

@@ -15,7 +15,7 @@ from tservice.core.identity import Identity
 
 
 @frozen(kw_only=True)
-class Visit:
+class AuthenticationRequest:
     """Data of one request that is needed to decide who sent it.
 
     @ivar path: the path as the routes know it; C{None} for a path that no route can have.
@@ -52,7 +52,7 @@ class Visit:
     cors: str | None = None
 
 
-class Bucket(Enum):
+class FailureBucket(Enum):
     """Category of authentication failures; categories never share counts (protocol-failures).
 
     Tokens have a separate category, so a script with an expired token locks no user out of the
@@ -66,7 +66,7 @@ class Bucket(Enum):
 
 
 @frozen(kw_only=True)
-class Pass:
+class CredentialsAccepted:
     """Verdict: the caller is known.
 
     @ivar set_cookie: C{Set-Cookie} of the session that this verdict opened or extended.
@@ -79,7 +79,7 @@ class Pass:
 
 
 @frozen(kw_only=True)
-class Wrong:
+class CredentialsRejected:
     """Verdict: the presented credentials are false; this counts as a failure.
 
     @ivar is_counted: true if the authenticator has already counted the failure.
@@ -89,14 +89,14 @@ class Wrong:
         seconds after which to retry.
     """
 
-    bucket: Bucket
+    bucket: FailureBucket
     is_counted: bool = False
     text: str = "Unauthorized"
     challenge: bool = True
     busy: float = 0.0
 
 
-Verdict = Pass | Wrong | None
+Verdict = CredentialsAccepted | CredentialsRejected | None
 """C{None} means that the request holds no credentials of the kind that this authenticator checks.
 """
 
@@ -104,10 +104,10 @@ Verdict = Pass | Wrong | None
 class IAuthenticator(Interface):
     """Checks one kind of credentials: a cookie, a password, a token or a secret."""
 
-    async def authenticate(visit: Visit) -> Verdict:
+    async def authenticate(visit: AuthenticationRequest) -> Verdict:
         """Check the credentials of C{visit}.  Never raises for anything that a caller can send."""
 
-    def again(identity: Identity) -> Identity | None:
+    def reauthorize_identity(identity: Identity) -> Identity | None:
         """Return the current rights of an identity that was authenticated before, synchronously.
 
         Only changes since then are checked: no password is read, nothing is hashed, no failure is
@@ -118,14 +118,14 @@ class IAuthenticator(Interface):
         """
 
 
-class IFailures(Interface):
+class IFailureCounter(Interface):
     """Counter of wrong passwords, secrets and codes."""
 
-    def failed(bucket: Bucket, address: str, username: str | None) -> float:
+    def record_failure(bucket: FailureBucket, address: str, username: str | None) -> float:
         """Count one failure.
 
         @return: 0 while the cap is not reached, else the seconds until the window ends.
         """
 
-    def blocked(bucket: Bucket, address: str, username: str | None) -> float:
-        """Return the same as L{failed} without counting a failure."""
+    def get_block_seconds(bucket: FailureBucket, address: str, username: str | None) -> float:
+        """Return the same as L{record_failure} without counting a failure."""

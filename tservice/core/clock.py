@@ -1,6 +1,7 @@
 """Time of day and durations, read from a clock that is passed in.
 
-A clock's C{seconds} are for durations only.  In the daemon they are monotonic (L{steady}) even when
+A clock's C{seconds} are for durations only.  In the daemon they are monotonic
+(L{use_monotonic_time}) even when
 the system clock is set, at a boot, by hand or by NTP after an outage.  A test's clock serves as
 both.
 """
@@ -30,7 +31,7 @@ def unix_seconds(clock: IReactorTime) -> float:
     return seconds
 
 
-def steady(reactor: Any) -> None:
+def use_monotonic_time(reactor: Any) -> None:
     """Make a reactor's timers run on the monotonic clock.
 
     Twisted compares timers with the time of day.  After a step back of one hour no timer would fire

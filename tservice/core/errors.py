@@ -62,7 +62,7 @@ class ServiceError(Exception):
         return HTTP_STATUS[self.code]
 
 
-def invalid(field: str, rule: str) -> ServiceError:
+def invalid_field(field: str, rule: str) -> ServiceError:
     """Return a 400 that names the field and the rule it broke (wire, Conventions)."""
     return ServiceError(ErrorCode.INVALID_INPUT, f"{field}: {rule}")
 
@@ -72,12 +72,12 @@ def not_found(what: str) -> ServiceError:
     return ServiceError(ErrorCode.NOT_FOUND, f"{what} not found")
 
 
-def conflict(message: str) -> ServiceError:
+def state_conflict(message: str) -> ServiceError:
     """Return a 409: the request does not fit the current state."""
     return ServiceError(ErrorCode.CONFLICT, message)
 
 
-def failed(message: str) -> ServiceError:
+def operation_failed(message: str) -> ServiceError:
     """Return a 422: the request was well-formed, but the operation failed."""
     return ServiceError(ErrorCode.OPERATION_FAILED, message)
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 from pydantic import FailFast
 
 
-class _AtFirst(FailFast):
+class _HashableFailFast(FailFast):
     """Hashable L{FailFast}, because unions need a hash."""
 
     __hash__ = object.__hash__
 
 
-AT_FIRST = _AtFirst()
+FAIL_FAST = _HashableFailFast()
 """Marker for lists that may have many entries; entries after a fault are not checked."""

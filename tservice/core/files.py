@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tservice.core.crowd import is_crowd
+from tservice.core.value_limits import exceeds_value_limit
 
 PRIVATE = 0o600
 READ_LIMIT = 1024 * 1024
@@ -71,7 +71,7 @@ _DEPTH = 4
 """Number of path components that are compared: as many as the longest pattern has."""
 
 
-def _compile(names: str) -> re.Pattern[str]:
+def _compile_patterns(names: str) -> re.Pattern[str]:
     """Compile a list of names into an expression for the end of a path."""
     each = (
         re.escape(name).replace(r"\*", "[^/]*").replace(r"\?", "[^/]") for name in names.split()
@@ -79,9 +79,9 @@ def _compile(names: str) -> re.Pattern[str]:
     return re.compile(f"(?:.*/)?(?:{'|'.join(each)})", re.DOTALL)
 
 
-_SECRETS = _compile(" ".join(SECRET_NAMES.values()))
-_ENVIRONMENTS = _compile(ENVIRONMENT_NAMES)
-_PUBLIC = _compile(PUBLIC_NAMES)
+_SECRETS = _compile_patterns(" ".join(SECRET_NAMES.values()))
+_ENVIRONMENTS = _compile_patterns(ENVIRONMENT_NAMES)
+_PUBLIC = _compile_patterns(PUBLIC_NAMES)
 
 
 def is_secret(path: str, *, reveal: bool = False) -> bool:
@@ -127,9 +127,9 @@ def write_private(path: Path, data: str | bytes, *, follow: bool = False) -> Non
     @raise UnsafeFile: C{path} is a link that is not allowed, or exists and is not a regular file.
     @raise OSError: the file system refused; C{path} is unchanged.
     """
-    target = _target(path, follow)
+    target = _resolve_target(path, follow)
     content = data.encode() if isinstance(data, str) else data
-    with replacement(target) as temporary:
+    with replace_atomically(target) as temporary:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
         with open(descriptor, "wb") as stream:
             stream.write(content)
@@ -147,7 +147,7 @@ def rewrite_text(path: Path, change: Callable[[str], str], limit: int = SMALL) -
         return
     status = path.lstat()
     remove_leftovers(path)
-    with replacement(path) as temporary:
+    with replace_atomically(path) as temporary:
         temporary.write_text(after, "utf-8")
         temporary.chmod(stat.S_IMODE(status.st_mode))
         if os.geteuid() == 0:
@@ -163,7 +163,7 @@ def read_small(path: Path, limit: int = SMALL) -> str | None:
 
 
 @contextmanager
-def replacement(target: Path) -> Iterator[Path]:
+def replace_atomically(target: Path) -> Iterator[Path]:
     """Yield an empty 0600 file in C{target}'s folder that replaces C{target} when the block
     succeeds.
 
@@ -176,13 +176,13 @@ def replacement(target: Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        sync(temporary)
+        sync_path(temporary)
         temporary.replace(target)
     except BaseException:
         with suppress(FileNotFoundError):
             temporary.unlink()
         raise
-    sync(target.parent)
+    sync_path(target.parent)
 
 
 def remove_leftovers(target: Path) -> None:
@@ -196,7 +196,7 @@ def remove_leftovers(target: Path) -> None:
             Path(entry.path).unlink(missing_ok=True)
 
 
-def close_to_others(path: Path) -> bool:
+def restrict_to_owner(path: Path) -> bool:
     """Remove all permissions of group and others from one of the service's files; links are
     skipped.
 
@@ -214,7 +214,7 @@ def close_to_others(path: Path) -> bool:
         os.close(descriptor)
 
 
-def sync(path: Path) -> None:
+def sync_path(path: Path) -> None:
     """Flush a file, or the entries of a folder, to stable storage."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -264,7 +264,7 @@ def read_json(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> 
         may have written it.
     """
     text = read_text(path, private=private, limit=limit)
-    if not private and is_crowd(text, VALUES_LIMIT):
+    if not private and exceeds_value_limit(text, VALUES_LIMIT):
         raise UnparsableFile(f"{path.name}: holds more than {VALUES_LIMIT} values")
     try:
         return json.loads(text, parse_constant=_refuse_constant)
@@ -282,7 +282,7 @@ def _check_open(path: Path, status: os.stat_result, private: bool) -> None:
         raise UnsafeFile(f"{path.name}: open to other users, must have mode 0600")
 
 
-def _target(path: Path, follow: bool) -> Path:
+def _resolve_target(path: Path, follow: bool) -> Path:
     """Return the path that a write to C{path} changes."""
     if path.is_symlink():
         if not follow:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from attrs import Factory, field, frozen
 
-from tservice.core.places.place import PlaceId, place_of_os_user
+from tservice.core.places.location import LocationId, location_of_os_user
 
-Known = Callable[[str], bool]
+AccountExists = Callable[[str], bool]
 """Callable that returns whether an account of that name exists, disabled or not."""
 
 
@@ -46,11 +46,11 @@ class Identity:
     container: str | None = None
 
     @property
-    def place(self) -> PlaceId:
+    def location_id(self) -> LocationId:
         """Default location of the account's sessions."""
-        return place_of_os_user(self.os_user)
+        return location_of_os_user(self.os_user)
 
-    def may_reach(self, owner: str | None, session_id: str | None = None) -> bool:
+    def can_access(self, owner: str | None, session_id: str | None = None) -> bool:
         """Return whether the caller may see something that C{owner} owns (protocol-conventions).
 
         @param session_id: the session that it is or belongs to; without one, a token that is bound
@@ -60,15 +60,15 @@ class Identity:
             return False
         return self.admin or (owner is not None and owner == self.username)
 
-    def covers(self, before: Identity) -> bool:
+    def keeps_rights_of(self, before: Identity) -> bool:
         """Return whether this caller has kept every right that it had C{before}."""
         return (
             (self.username, self.os_user) == (before.username, before.os_user)
             and self.admin >= before.admin
             and self.can_bypass_permissions >= before.can_bypass_permissions
             and self.must_change_password <= before.must_change_password
-            and _within(before.scopes, self.scopes)
-            and (_within(before.sessions, self.sessions) or self._same_parent(before))
+            and _is_subset(before.scopes, self.scopes)
+            and (_is_subset(before.sessions, self.sessions) or self._same_parent(before))
         )
 
     def _same_parent(self, before: Identity) -> bool:
@@ -86,6 +86,6 @@ class Identity:
         return self.scopes is None or scope in self.scopes
 
 
-def _within(part: frozenset[str] | None, whole: frozenset[str] | None) -> bool:
+def _is_subset(part: frozenset[str] | None, whole: frozenset[str] | None) -> bool:
     """Return whether C{part} is a subset of C{whole}, where C{None} means everything."""
     return whole is None or (part is not None and part <= whole)

@@ -10,7 +10,7 @@ from twisted.logger import Logger
 T = TypeVar("T")
 
 
-class Listeners(Generic[T]):
+class ListenerList(Generic[T]):
     """List of listeners that are called in the order in which they were added.
 
     An exception of a listener is logged and does not affect the others.
@@ -43,7 +43,7 @@ class Listeners(Generic[T]):
         """Remove all listeners."""
         self._listeners.clear()
 
-    def tell(self, call: Callable[[T], object]) -> None:
+    def notify_all(self, call: Callable[[T], object]) -> None:
         """Run C{call} with each listener, including those removed during the loop."""
         for listener in tuple(self._listeners.values()):
             try:

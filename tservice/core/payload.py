@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 class Payload(BaseModel):
     """Data of a response or an event: camelCase on the wire, without additional fields.
 
-    A field that is C{None} is sent as C{null}, unless its default is L{absent}.
+    A field that is C{None} is sent as C{null}, unless its default is L{omit_if_none}.
     """
 
     model_config = ConfigDict(
@@ -23,12 +23,12 @@ class Payload(BaseModel):
     )
 
 
-def absent(**more: Any) -> Any:
+def omit_if_none(**more: Any) -> Any:
     """Return the default of a field that is omitted while it is C{None}."""
     return Field(default=None, exclude_if=_is_none, json_schema_extra=_never_null, **more)
 
 
-def absent_if_false() -> Any:
+def omit_if_false() -> Any:
     """Return the default of a flag that is omitted while it is false."""
     return Field(default=False, exclude_if=_is_false)
 

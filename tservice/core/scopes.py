@@ -24,10 +24,12 @@ class Scope(StrEnum):
     """Some operations for admins, never access control; see L{tservice.http.reach}."""
 
 
-READING = frozenset({Scope.SESSIONS_READ, Scope.WAITS, Scope.EVENTS, Scope.GIT, Scope.APPROVALS})
+READ_ONLY_SCOPES = frozenset(
+    {Scope.SESSIONS_READ, Scope.WAITS, Scope.EVENTS, Scope.GIT, Scope.APPROVALS}
+)
 """Scopes whose safe methods a session-bound token may use outside the routes of its sessions; the
 handlers omit items that the caller may not access.
 """
 
-BOUND = READING | {Scope.SESSIONS_INPUT, Scope.SESSIONS_MANAGE}
+SESSION_BOUND_SCOPES = READ_ONLY_SCOPES | {Scope.SESSIONS_INPUT, Scope.SESSIONS_MANAGE}
 """Scopes that make sense for a session-bound token."""

@@ -12,16 +12,16 @@ from twisted.python.failure import Failure
 _T = TypeVar("_T")
 
 
-def spawn(work: Coroutine[Any, Any, _T], log: Logger, what: str) -> Deferred[_T | None]:
+def spawn_logged(work: Coroutine[Any, Any, _T], log: Logger, what: str) -> Deferred[_T | None]:
     """Run C{work} in the background; a failure is logged as C{what}, a cancellation is not an
     error.
 
     @return: fires with the result, or C{None} after a failure; never errbacks.
     """
 
-    def report(failure: Failure) -> None:
+    def log_failure(failure: Failure) -> None:
         if not failure.check(CancelledError):
             log.failure("{what} failed", failure, what=what)
 
     task: Deferred[_T | None] = Deferred.fromCoroutine(work)
-    return task.addErrback(report)
+    return task.addErrback(log_failure)

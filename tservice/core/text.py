@@ -27,7 +27,7 @@ _HARMFUL = re.compile(
 )
 
 
-def defused(text: str) -> str:
+def replace_harmful_characters(text: str) -> str:
     """Return a program's output, possibly of several lines, with harmful characters replaced.
 
     Each such character becomes U+FFFD, so that a manipulated text does not look innocent.
@@ -39,7 +39,7 @@ VERSION_LENGTH = 40
 """Limit on a version in characters."""
 
 
-def version_in(pattern: str, printed: str) -> str | None:
+def find_version(pattern: str, printed: str) -> str | None:
     """Return the version in a program's output: the one group of C{pattern} (protocol-clis)."""
     found = re.search(pattern, printed, re.MULTILINE)
     return None if found is None or not found[1] else found[1][:VERSION_LENGTH]
@@ -62,7 +62,7 @@ def cut_between(text: str, limit: int) -> str:
     return text[: end or limit]
 
 
-def shorten(text: str, limit: int) -> str:
+def shorten_text(text: str, limit: int) -> str:
     """Return C{text} in at most C{limit} characters; a longer text ends in an ellipsis.
 
     The text is cut at a blank if there is one in the last third.  Many languages use no blanks, or
@@ -80,7 +80,7 @@ MARK_LENGTH = 32
 """Longest note of missing characters that L{cut_marked} appends."""
 
 
-def kept_of(text: str, limit: int) -> str:
+def get_kept_part(text: str, limit: int) -> str:
     """Return the part of C{text} that L{cut_marked} keeps."""
     return text if len(text) <= limit else cut_between(text, limit - MARK_LENGTH)
 
@@ -89,7 +89,7 @@ def cut_marked(text: str, limit: int) -> str:
     """Return C{text} in at most C{limit} characters; a longer text ends with the number of missing
     ones.
     """
-    kept = kept_of(text, limit)
+    kept = get_kept_part(text, limit)
     missing = len(text) - len(kept)
     return f"{kept}… ({missing} more characters)" if missing else text
 

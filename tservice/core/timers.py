@@ -7,13 +7,13 @@ from collections.abc import Callable
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 
-def cancel(call: IDelayedCall | None) -> None:
+def cancel_call(call: IDelayedCall | None) -> None:
     """Cancel a delayed call unless it is C{None} or has already run."""
     if call is not None and call.active():
         call.cancel()
 
 
-class Timers:
+class NamedTimers:
     """Delayed calls by name; the owner clears them at its end."""
 
     def __init__(self, clock: IReactorTime) -> None:
@@ -23,21 +23,23 @@ class Timers:
     def __contains__(self, name: str) -> bool:
         return name in self._calls
 
-    def set(self, name: str, seconds: float, call: Callable[..., object], *args: object) -> None:
+    def schedule_call(
+        self, name: str, seconds: float, call: Callable[..., object], *args: object
+    ) -> None:
         """Run C{call} in C{seconds}, replacing the pending call of that name."""
 
-        def due() -> None:
+        def run_call() -> None:
             del self._calls[name]
             call(*args)
 
-        self.stop(name)
-        self._calls[name] = self._clock.callLater(seconds, due)
+        self.cancel_timer(name)
+        self._calls[name] = self._clock.callLater(seconds, run_call)
 
-    def stop(self, name: str) -> None:
+    def cancel_timer(self, name: str) -> None:
         """Cancel the pending call of that name."""
-        cancel(self._calls.pop(name, None))
+        cancel_call(self._calls.pop(name, None))
 
-    def clear(self) -> None:
+    def cancel_all(self) -> None:
         """Cancel all pending calls."""
         for name in tuple(self._calls):
-            self.stop(name)
+            self.cancel_timer(name)

@@ -35,27 +35,27 @@ def zone_name(zone: tzinfo, at: int, local_time: Path = LOCAL_TIME) -> str:
     if zone is UTC:
         return "UTC"
     key = zone.key if isinstance(zone, ZoneInfo) else None
-    return key or _linked(zone, at, local_time) or _offset(zone, at)
+    return key or _linked_name(zone, at, local_time) or _format_offset(zone, at)
 
 
-def _linked(zone: tzinfo, at: int, local_time: Path) -> str | None:
+def _linked_name(zone: tzinfo, at: int, local_time: Path) -> str | None:
     """Return the name that the link leads to, if that zone has the same offset."""
     _, found, name = str(local_time.resolve()).rpartition(_ZONES)
     try:
         named = ZoneInfo(name) if found else None
     except (OSError, ValueError, KeyError):
         return None
-    if named is None or _shift(named, at) != _shift(zone, at):
+    if named is None or _utc_offset(named, at) != _utc_offset(zone, at):
         return None
     return name
 
 
-def _offset(zone: tzinfo, at: int) -> str:
-    minutes = round(_shift(zone, at).total_seconds() / 60)
+def _format_offset(zone: tzinfo, at: int) -> str:
+    minutes = round(_utc_offset(zone, at).total_seconds() / 60)
     hours, rest = divmod(abs(minutes), 60)
     return f"{'-' if minutes < 0 else '+'}{hours:02}:{rest:02}"
 
 
-def _shift(zone: tzinfo, at: int) -> timedelta:
+def _utc_offset(zone: tzinfo, at: int) -> timedelta:
     moment = (_EPOCH + timedelta(milliseconds=at)).astimezone(zone)
     return moment.utcoffset() or timedelta()

@@ -10,10 +10,10 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import not_found
+from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.payloads import Happened
 from tservice.cron.model import Job, Run
 from tservice.cron.shown import jobs_answer, run_answer
 from tservice.cron.store import CronStore
@@ -52,7 +52,7 @@ class JobBook:
 
     def visible(self, caller: Identity) -> list[Job]:
         """Return the jobs that the caller may see, the newest first."""
-        return [job for job in self.every() if caller.may_reach(job.owner)]
+        return [job for job in self.every() if caller.can_access(job.owner)]
 
     def find(self, job_id: str) -> Job | None:
         """Return the job if it exists."""
@@ -64,7 +64,7 @@ class JobBook:
         @raise ServiceError: 404: it does not exist, or not for C{caller}.
         """
         job = self._jobs.get(job_id)
-        if job is None or not caller.may_reach(job.owner):
+        if job is None or not caller.can_access(job.owner):
             raise not_found(f"Cron job {job_id}")
         return job
 
@@ -77,7 +77,7 @@ class JobBook:
     def delete(self, job: Job) -> None:
         """Delete a job and its runs.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         self.store.delete(job.id)
         self._gone(job)
@@ -96,7 +96,7 @@ class JobBook:
 
         A change of C{delivery} alone is not published.  If the job was deleted, nothing happens.
 
-        @raise NotKept: the disk is full, and a delivery could not be saved.
+        @raise DiskFull: the disk is full, and a delivery could not be saved.
         """
         run = evolve(run, **fields)
         job = self._jobs.get(run.job_id)
@@ -119,7 +119,7 @@ class JobBook:
 
     def _gone(self, job: Job) -> None:
         del self._jobs[job.id]
-        told = Happened(id=job.id, at=now_ms(self._clock))
+        told = OccurrencePayload(id=job.id, at=now_ms(self._clock))
         self._publish(EventName.CRON_JOB_DELETED, told, job.owner)
         self._tell_jobs([job])
 

@@ -11,7 +11,7 @@ from tservice.audit.interfaces import IAuditLog
 from tservice.cases.interfaces import ICases
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
-from tservice.core.process.alarm import make_alarm
+from tservice.core.process.clock_alarm import make_alarm
 from tservice.cron.book import JobBook
 from tservice.cron.routes import CronRoutes
 from tservice.cron.rules import JobRules

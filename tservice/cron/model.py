@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import evolve, field, fields_dict, frozen
 
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
 
 MAX_JOBS = 100
 MAX_JOBS_OF_ONE = 50
@@ -237,7 +237,7 @@ def define(
     schedule = Schedule(type=kind, **{name: merged[name] for name in _SCHEDULE_FIELDS[kind]})
     shell = is_shell(merged["agent_type"])
     if not shell and given.get("launch_command"):
-        raise invalid("launchCommand", "is for agentType shell only")
+        raise invalid_field("launchCommand", "is for agentType shell only")
     closes = merged.get("auto_close_previous_session")
     return Definition(
         name=merged["name"],
@@ -272,7 +272,7 @@ def _require_new(given: Mapping[str, Any], before: Definition | None) -> None:
 def _require(given: Mapping[str, Any], names: Iterable[str]) -> None:
     for name in names:
         if given.get(name) is None:
-            raise invalid(_ALIASES[name], "is required")
+            raise invalid_field(_ALIASES[name], "is required")
 
 
 def check_paths(definition: Definition) -> Definition:
@@ -286,11 +286,11 @@ def check_paths(definition: Definition) -> Definition:
     if path is None:
         return definition
     if "\0" in path or not path.startswith("/"):
-        raise invalid("promptFilePath", "must be an absolute path")
+        raise invalid_field("promptFilePath", "must be an absolute path")
     plain = os.path.normpath(path)
     folder = os.path.normpath(definition.working_dir)
     if not plain.startswith(folder.rstrip("/") + "/"):
-        raise invalid("promptFilePath", "must be inside workingDir")
+        raise invalid_field("promptFilePath", "must be inside workingDir")
     return evolve(definition, prompt_file_path=plain)
 
 

@@ -12,7 +12,7 @@ import stat
 from contextlib import ExitStack
 from pathlib import Path
 
-from tservice.core.errors import ServiceError, failed
+from tservice.core.errors import ServiceError, operation_failed
 from tservice.cron.model import PROMPT_FILE_BYTES
 
 _STEP = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -63,4 +63,4 @@ def _read(folder: Path, path: Path) -> bytes:
 
 
 def _bad(path: str, why: str) -> ServiceError:
-    return failed(f"the prompt file {path} cannot be used: {why}")
+    return operation_failed(f"the prompt file {path} cannot be used: {why}")

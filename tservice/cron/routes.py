@@ -10,8 +10,8 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ErrorCode
-from tservice.core.payload import absent
-from tservice.core.payloads import Nothing
+from tservice.core.event_payloads import EmptyPayload
+from tservice.core.payload import omit_if_none
 from tservice.core.text import CASE_NAME
 from tservice.cron.crontab import LONGEST as EXPRESSION_LENGTH
 from tservice.cron.explanation import explain_expression
@@ -191,7 +191,7 @@ class PreviewAnswer(Answer):
     """The next fires, fewer than 5 where there are no more; Unix milliseconds."""
 
     fires: list[int]
-    explanation: str | None = absent(description="With C{cron}: the expression in words")
+    explanation: str | None = omit_if_none(description="With C{cron}: the expression in words")
 
 
 class CronRoutes:
@@ -238,7 +238,7 @@ class CronRoutes:
     async def delete(self, call: Call) -> object:
         """Delete a job."""
         self._cron.delete(call.id, call.identity)
-        return Nothing()
+        return EmptyPayload()
 
     async def run(self, call: Call) -> object:
         """Run a job now."""
@@ -298,7 +298,7 @@ class CronRoutes:
                 body_limit=BODY_LIMIT,
             ),
             _operation(
-                "DELETE", "jobs/{id}", self.delete, "Forget a job and its runs", Nothing, _GONE
+                "DELETE", "jobs/{id}", self.delete, "Forget a job and its runs", EmptyPayload, _GONE
             ),
             _operation(
                 "PUT",

@@ -10,11 +10,11 @@ from attrs import evolve, frozen
 
 from tservice.cases.interfaces import CasePlace
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.doors.threads import IThreads
-from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.identity import Identity
-from tservice.core.kernelfiles import KERNEL_FOLDERS
-from tservice.core.places.place import PlaceKind
+from tservice.core.kernel_paths import KERNEL_FOLDERS
+from tservice.core.places.location import LocationKind
 from tservice.cron.model import Definition, PromptMode, check_paths
 
 SYSTEM = ("/etc", *KERNEL_FOLDERS)
@@ -54,7 +54,7 @@ class JobRules:
         entry = self.clis.get(mode)
         if entry is None or not entry.enabled:
             known = ", ".join(one.id for one in self.clis.entries() if one.enabled)
-            raise invalid("agentType", f"must be one of {known}")
+            raise invalid_field("agentType", f"must be one of {known}")
 
     async def check(self, definition: Definition, owner: Identity) -> Definition:
         """Check a definition, and return it with its paths in their plain form.
@@ -74,9 +74,11 @@ class JobRules:
     async def _in_case(self, definition: Definition, name: str, owner: Identity) -> Definition:
         case = await self.case(name, owner)
         found = check_paths(evolve(definition, case_name=case.name, working_dir=case.path))
-        if case.place is not None and case.place.kind is PlaceKind.REMOTE:
+        if case.place is not None and case.place.kind is LocationKind.REMOTE:
             if found.prompt_mode is PromptMode.FILE:
-                raise invalid("promptMode", "must not be a file for a case on another machine")
+                raise invalid_field(
+                    "promptMode", "must not be a file for a case on another machine"
+                )
             return found
         check = partial(self._check_place, Path(case.path))
         await self.files.run(check, at=case.path, owner=owner.username)
@@ -102,4 +104,4 @@ class JobRules:
         own = place.is_relative_to(data) and not (place.is_relative_to(cases) and cases != data)
         system = any(place.is_relative_to(other) for other in SYSTEM)
         if own or system or str(place) in THEMSELVES:
-            raise invalid("workingDir", f"must not be {place}")
+            raise invalid_field("workingDir", f"must not be {place}")

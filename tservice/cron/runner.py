@@ -19,11 +19,11 @@ from twisted.logger import Logger
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.core.clock import now_ms, sleep
-from tservice.core.doors.threads import IThreads
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.identity import Identity
-from tservice.core.places.places import Places
-from tservice.core.tasks import spawn
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.tasks import spawn_logged
 from tservice.core.text import cut_between
 from tservice.cron.book import JobBook
 from tservice.cron.model import (
@@ -79,7 +79,7 @@ class RunnerDependencies:
     threads: IThreads
     audit: IAuditLog
     identity: Callable[[str | None], Identity | None]
-    places: Places
+    places: LocationRegistry
 
 
 class Runner:
@@ -166,7 +166,7 @@ class Runner:
     # -- inside
 
     def _spawn(self, job: Job, run: Run, work: Coroutine[Any, Any, None]) -> None:
-        task = spawn(work, self._log, f"run {run.id}")
+        task = spawn_logged(work, self._log, f"run {run.id}")
         if not task.called:
             self._work[run.id] = (job, task)
             task.addBoth(lambda _: self._ended(run.id))
@@ -241,7 +241,7 @@ class Runner:
     def _owner(self, job: Job) -> Identity:
         owner = self._tools.identity(job.owner)
         if owner is None:
-            raise failed(f"the account {job.owner or 'of the job'} is gone or disabled")
+            raise operation_failed(f"the account {job.owner or 'of the job'} is gone or disabled")
         return owner
 
     def _still(self, job: Job, before: Identity, again: Callable[[], object]) -> None:
@@ -249,12 +249,14 @@ class Runner:
 
         @raise ServiceError: the owner has lost a right that it had C{before}, or the caller has.
         """
-        if not self._owner(job).covers(before):
-            raise failed(f"a right of the account {job.owner or 'of the job'} was revoked")
+        if not self._owner(job).keeps_rights_of(before):
+            raise operation_failed(
+                f"a right of the account {job.owner or 'of the job'} was revoked"
+            )
         try:
             again()
         except Exception as error:
-            raise failed("your permission was revoked before the run started") from error
+            raise operation_failed("your permission was revoked before the run started") from error
 
     async def _delivery(self, definition: Definition, owner: Identity) -> RunDelivery:
         text = definition.prompt_text or ""
@@ -263,9 +265,9 @@ class Runner:
             read = partial(read_prompt, definition.working_dir, path)
             places = self._tools.places
             # The owner chooses the file, so root must not open it.
-            await places.ask(owner.place)
-            place = places.of(owner)
-            work = partial(place.act, read)
+            await places.refresh_location(owner.location_id)
+            place = places.get_caller_location(owner)
+            work = partial(place.run_file_work, read)
             text = await self._tools.threads.run(
                 work, at=definition.working_dir, owner=owner.username
             )
@@ -293,7 +295,9 @@ class Runner:
                 await self._sessions.stop(session.id, "closed for the next run of its job")
             except ServiceError as error:
                 if error.code is not ErrorCode.NOT_FOUND:
-                    raise failed(f"the previous session is still there: {error}") from error
+                    raise operation_failed(
+                        f"the previous session is still there: {error}"
+                    ) from error
 
     async def _deliver(self, job: Job, run: Run) -> None:
         try:
@@ -312,7 +316,7 @@ class Runner:
     async def _put_in(self, job: Job, run: Run) -> None:
         delivery = run.delivery
         if delivery is None:
-            raise failed("its prompt was not stored")
+            raise operation_failed("its prompt was not stored")
         if not delivery.begun:
             await self._until_ready(job, run, delivery)
             run = self._book.change(run, delivery=evolve(delivery, begun=True))

@@ -11,7 +11,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.process.alarm import Alarm
+from tservice.core.process.clock_alarm import ClockAlarm
 from tservice.cron.book import JobBook
 from tservice.cron.model import (
     Concurrency,
@@ -59,7 +59,7 @@ class Scheduler:
         runner: Runner,
         zone: tzinfo,
         new_id: Callable[[], str],
-        make_alarm: Callable[[Callable[[], None]], Alarm],
+        make_alarm: Callable[[Callable[[], None]], ClockAlarm],
     ) -> None:
         self._clock = clock
         self._book = book
@@ -67,7 +67,7 @@ class Scheduler:
         self._zone = zone
         self._new_id = new_id
         self._make_alarm = make_alarm
-        self._alarm: Alarm | None = None
+        self._alarm: ClockAlarm | None = None
 
     def start(self) -> None:
         """Fire missed jobs, and set the alarm."""
@@ -104,7 +104,7 @@ class Scheduler:
 
     def _set(self, at: int | None) -> None:
         if self._alarm is not None:
-            self._alarm.set(at)
+            self._alarm.set_time(at)
 
     def _settle(self) -> None:
         """Adjust the next fires: the clock, or the rules of the zone, may have changed."""

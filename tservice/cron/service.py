@@ -12,7 +12,13 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    invalid_field,
+    operation_failed,
+    state_conflict,
+)
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.cron.book import JobBook
@@ -149,11 +155,13 @@ class CronService:
         definition = await self._defined(given, None, caller)
         again()
         if len(self._book) >= MAX_JOBS:
-            raise failed(f"there are already {MAX_JOBS} jobs: delete one first")
+            raise operation_failed(f"there are already {MAX_JOBS} jobs: delete one first")
         owner = caller.username if self._deps.multiuser else None
         own = sum(job.owner == owner for job in self._book.every())
         if owner is not None and own >= MAX_JOBS_OF_ONE:
-            raise failed(f"this account already has {MAX_JOBS_OF_ONE} jobs: delete one first")
+            raise operation_failed(
+                f"this account already has {MAX_JOBS_OF_ONE} jobs: delete one first"
+            )
         now = now_ms(self._deps.clock)
         job = Job(
             id=self._deps.new_id(),
@@ -185,7 +193,7 @@ class CronService:
             again()
             job = self._book.get(job_id, caller)
             if job.definition != before:
-                raise conflict("the job was changed while this request was running")
+                raise state_conflict("the job was changed while this request was running")
         now = now_ms(self._deps.clock)
         changed = evolve(job, definition=definition, updated_at=now)
         anew = definition.schedule != before.schedule
@@ -259,11 +267,11 @@ class CronService:
         if schedule.type is ScheduleType.CRON:
             wrong = check_expression(schedule.cron_expression or "")
             if wrong is not None:
-                raise invalid("cronExpression", wrong)
+                raise invalid_field("cronExpression", wrong)
         fresh = before is None or schedule != before.schedule
         past = schedule.run_at is not None and schedule.run_at <= now_ms(self._deps.clock)
         if past and (fresh or _is_enabling(definition, before)):
-            raise invalid("runAt", "must be in the future")
+            raise invalid_field("runAt", "must be in the future")
 
     def _owner_of(self, job: Job, caller: Identity) -> Identity:
         """Return the account whose rights the job has: its owner's, also if an admin changes it."""
@@ -271,7 +279,7 @@ class CronService:
             return caller
         owner = self._deps.identity(job.owner)
         if owner is None:
-            raise failed(f"the account {job.owner} is gone or disabled")
+            raise operation_failed(f"the account {job.owner} is gone or disabled")
         return owner
 
     def _keep(self, job: Job) -> Job:

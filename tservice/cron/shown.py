@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.core.payload import Payload, absent
-from tservice.core.payloads import JobsTold, RunTold
+from tservice.core.event_payloads import CronJobsPayload, CronRunPayload
+from tservice.core.payload import Payload, omit_if_none
 from tservice.cron.model import (
     Concurrency,
     InputMode,
@@ -26,37 +26,37 @@ class JobAnswer(Payload):
     """A job; times in Unix milliseconds."""
 
     id: str
-    owner: str | None = absent()
+    owner: str | None = omit_if_none()
     name: str
     agent_type: str
     working_dir: str
-    case_name: str | None = absent()
-    launch_command: str | None = absent()
+    case_name: str | None = omit_if_none()
+    launch_command: str | None = omit_if_none()
     prompt_mode: PromptMode
-    prompt_text: str | None = absent()
-    prompt_file_path: str | None = absent()
+    prompt_text: str | None = omit_if_none()
+    prompt_file_path: str | None = omit_if_none()
     input_mode: InputMode
     schedule_type: ScheduleType
-    run_at: int | None = absent()
-    interval_minutes: int | None = absent()
-    daily_time: str | None = absent()
-    weekly_days: tuple[int, ...] | None = absent()
-    weekly_time: str | None = absent()
-    cron_expression: str | None = absent()
+    run_at: int | None = omit_if_none()
+    interval_minutes: int | None = omit_if_none()
+    daily_time: str | None = omit_if_none()
+    weekly_days: tuple[int, ...] | None = omit_if_none()
+    weekly_time: str | None = omit_if_none()
+    cron_expression: str | None = omit_if_none()
     enabled: bool
     concurrency_policy: Concurrency
     auto_close_previous_session: bool
-    notes: str | None = absent()
+    notes: str | None = omit_if_none()
     created_at: int
     updated_at: int
     last_run_at: int | None
     next_run_at: int | None
     last_status: RunStatus | None
     last_due_key: str | None
-    completed_once: bool | None = absent()
+    completed_once: bool | None = omit_if_none()
 
 
-class RunAnswer(RunTold):
+class RunAnswer(CronRunPayload):
     """A run; C{finishedAt} is about its launch and its prompt, not about the agent's work."""
 
     cron_job_id: str
@@ -67,7 +67,7 @@ class RunAnswer(RunTold):
     created_session_url: str | None
 
 
-class JobsAnswer(JobsTold):
+class JobsAnswer(CronJobsPayload):
     """The jobs, the newest first; a long C{promptText} is left out."""
 
     jobs: list[JobAnswer]

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.cron.model import (
     MAX_RUNS,
     Concurrency,
@@ -64,7 +64,7 @@ class CronStore:
     def save(self, jobs: Iterable[Job] = (), runs: Iterable[Run] = ()) -> None:
         """Save jobs and runs, all or none; the oldest finished runs beyond L{MAX_RUNS} are deleted.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         @raise sqlite3.IntegrityError: a new run has the due key of another.
         """
         with self._database.transaction():
@@ -76,7 +76,7 @@ class CronStore:
         """Save results of known runs as L{save} does; if the disk is full, this is deferred."""
         try:
             self.save(jobs, runs)
-        except NotKept:
+        except DiskFull:
             for job in jobs:
                 self._database.later(("cron job", job.id), _SAVE_JOB, _job_row(job))
             for run in runs:
@@ -85,7 +85,7 @@ class CronStore:
     def delete(self, job_id: str) -> None:
         """Delete a job and its runs.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         self._database.execute(_DELETE, (job_id,))
 

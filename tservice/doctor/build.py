@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.containers.reach import Reach, Tried
-from tservice.core.doors.threads import Door, Doors
+from tservice.core.doors.worker_pool import WorkerPool, WorkerPools
 from tservice.doctor.model import Category, Row, ToolStatus, ailment
 from tservice.doctor.registered import registered
 from tservice.doctor.routes import DoctorRoutes
@@ -61,29 +61,29 @@ def disk_measures(database: Database) -> list[Measure]:
     ]
 
 
-def door_measures(doors: Doors) -> list[Measure]:
+def door_measures(doors: WorkerPools) -> list[Measure]:
     """Return the metrics of each worker pool."""
 
-    def of_each(value: Callable[[Door], float]) -> Callable[[], Values]:
-        return lambda: {(door.label,): value(door) for door in doors.all}
+    def of_each(value: Callable[[WorkerPool], float]) -> Callable[[], Values]:
+        return lambda: {(door.label,): value(door) for door in doors.all_pools}
 
-    def gauge(name: str, text: str, value: Callable[[Door], float]) -> Measure:
+    def gauge(name: str, text: str, value: Callable[[WorkerPool], float]) -> Measure:
         return Measure(f"door_{name}", text, of_each(value), ("door",))
 
     refused = of_each(lambda door: door.refused)
     return [
-        gauge("threads", "Threads of the worker pool.", lambda door: door.state.threads),
-        gauge("busy", "Threads that are working.", lambda door: door.state.busy),
-        gauge("stuck", "Threads whose work timed out.", lambda door: door.state.stuck),
-        gauge("queued", "Jobs that wait for a thread.", lambda door: door.state.queued),
-        gauge("oldest_seconds", "Age of the oldest job.", lambda door: door.state.oldest),
+        gauge("threads", "Threads of the worker pool.", lambda door: door.usage.threads),
+        gauge("busy", "Threads that are working.", lambda door: door.usage.busy),
+        gauge("stuck", "Threads whose work timed out.", lambda door: door.usage.stuck),
+        gauge("queued", "Jobs that wait for a thread.", lambda door: door.usage.queued),
+        gauge("oldest_seconds", "Age of the oldest job.", lambda door: door.usage.oldest),
         Measure("door_refusals", "Jobs refused or timed out.", refused, ("door",), grows=True),
     ]
 
 
-def ailments(database: Database, doors: Doors) -> Sequence[Row]:
+def ailments(database: Database, doors: WorkerPools) -> Sequence[Row]:
     """Return the report's rows on faults of the service itself; none if it is healthy."""
-    rows = [_stuck(door, door.state.stuck) for door in doors.all if door.state.stuck]
+    rows = [_stuck(door, door.usage.stuck) for door in doors.all_pools if door.usage.stuck]
     trouble = database.debts.trouble
     if trouble is not None:
         reason = f"{trouble.reason}: changes are not saved, terminals continue; free some space"
@@ -115,6 +115,6 @@ def _bridge_row(tried: Tried) -> Row:
     )
 
 
-def _stuck(door: Door, count: int) -> Row:
-    reason = f"{count} threads wait for {door.what}, the oldest for {door.state.oldest:.0f} s"
+def _stuck(door: WorkerPool, count: int) -> Row:
+    reason = f"{count} threads wait for {door.what}, the oldest for {door.usage.oldest:.0f} s"
     return ailment(f"door-{door.label}", f"Worker pool for {door.label}", reason)

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from tservice.core.process.programfolders import matching_folders, shown_folders
+from tservice.core.process.program_folders import matching_folders, shown_folders
 from tservice.doctor.catalogue import PROGRAMS, PYTHON, Cli, package_manager, read_clis, tools
 from tservice.doctor.model import Category, HostTool, Row, ToolStatus, report
 from tservice.doctor.probe import ProbedHost, find, judge, look, row, search_patterns

@@ -15,8 +15,8 @@ from typing import IO
 
 from attrs import evolve, frozen
 
-from tservice.core.process.programfolders import folder_patterns, join_path, npm_folder
-from tservice.core.text import defused, version_in
+from tservice.core.process.program_folders import folder_patterns, join_path, npm_folder
+from tservice.core.text import find_version, replace_harmful_characters
 from tservice.doctor.catalogue import hint
 from tservice.doctor.model import HostTool, Row, ToolStatus, dotted, is_older, read_version
 
@@ -89,7 +89,7 @@ def look(tool: HostTool, host: ProbedHost) -> Row:
         printed = ask([str(path), *tool.version_args], env)
     except ProbeError as error:
         return row(tool, ToolStatus.ERROR, path=str(path), reason=str(error))
-    version = version_in(tool.pattern, printed) if tool.pattern else read_version(printed)
+    version = find_version(tool.pattern, printed) if tool.pattern else read_version(printed)
     found = judge(tool, str(path), version, host.manager)
     if not tool.proof or found.status is not ToolStatus.OK:
         return found
@@ -183,7 +183,7 @@ def _result(process: subprocess.Popen[bytes], reader: _Reader, limit: float) -> 
 def _last(printed: str) -> str:
     """Return the last line: tools print their errors there."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    return "" if not lines else defused(lines[-1])[:COMPLAINT_LENGTH]
+    return "" if not lines else replace_harmful_characters(lines[-1])[:COMPLAINT_LENGTH]
 
 
 class _Reader(threading.Thread):

@@ -12,7 +12,7 @@ from twisted.internet.interfaces import IDelayedCall, IProcessTransport, IReacto
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 from tservice.doctor.launch import REPORT_LIMIT, TIME_LIMIT, read_report
 
 PIPE_SECONDS = 1.0
@@ -80,7 +80,7 @@ class DoctorProcess(ProcessProtocol):
 
     def processEnded(self, reason: Failure) -> None:
         for timer in self._timers:
-            cancel(timer)
+            cancel_call(timer)
         self._tell(None)
         self.ended.callback(None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from tservice.core.errors import ErrorCode
-from tservice.core.payload import absent
+from tservice.core.payload import omit_if_none
 from tservice.doctor.model import Category, ToolStatus
 from tservice.doctor.service import DoctorService
 from tservice.http.models import Answer, Query
@@ -26,11 +26,11 @@ class ToolAnswer(Answer):
     category: Category
     required: bool
     status: ToolStatus
-    needed: str | None = absent(description="The oldest version that will do")
-    version: str | None = absent()
-    path: str | None = absent()
-    install_hint: str | None = absent()
-    reason: str | None = absent()
+    needed: str | None = omit_if_none(description="The oldest version that will do")
+    version: str | None = omit_if_none()
+    path: str | None = omit_if_none()
+    install_hint: str | None = omit_if_none()
+    reason: str | None = omit_if_none()
 
 
 class Summary(Answer):

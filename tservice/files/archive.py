@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from itertools import islice
 
-from tservice.core.doors.inparts import in_order
+from tservice.core.doors.sliced_sort import sort_in_slices
 from tservice.files.beneath import Closed, Spot
 from tservice.files.model import FOLDER_NAMES, is_secret
 
@@ -83,7 +83,7 @@ def _open(top: int, steps: tuple[bytes, ...]) -> int:
 
 def _children(folder: int) -> list[bytes]:
     with os.scandir(folder) as found:
-        return list(in_order(os.fsencode(each.name) for each in islice(found, FOLDER_NAMES)))
+        return list(sort_in_slices(os.fsencode(each.name) for each in islice(found, FOLDER_NAMES)))
 
 
 def _child(folder: int, name: bytes, shown: str, *, secret: bool) -> Generator[bytes, None, bool]:

@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 
 from attrs import evolve, frozen
 
-from tservice.core.errors import invalid
-from tservice.core.kernelfiles import open_plain
-from tservice.core.places.bounds import ANYWHERE, Inside
+from tservice.core.errors import invalid_field
+from tservice.core.kernel_paths import open_without_magic_links
+from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.files.model import check_path, outside, secret
 
 STEPS = 512
@@ -44,7 +44,7 @@ class Closed:
 
     folders: frozenset[FolderId] = frozenset()
     free: frozenset[FolderId] = frozenset()
-    inside: Inside = ANYWHERE
+    inside: FolderLimit = ANYWHERE
 
     def hides(self, status: os.stat_result) -> bool:
         """Return true if this folder is inaccessible."""
@@ -98,7 +98,7 @@ class Spot:
         @raise ServiceError: 400: it is no regular file.
         """
         if not stat.S_ISREG(self.require().st_mode):
-            raise invalid("path", "must be a regular file")
+            raise invalid_field("path", "must be a regular file")
 
     def open(self) -> int:
         """Open exactly the file that was found, for reading.
@@ -117,7 +117,7 @@ class Spot:
         """
         self.require()
         if not self.is_folder:
-            raise invalid("path", "must be a folder")
+            raise invalid_field("path", "must be a folder")
         return os.open(b".", _FOLDER, dir_fd=self.folder)
 
 
@@ -136,10 +136,10 @@ class Beneath:
         """
         self._asked = os.fsencode(folder)
         self._closed = closed
-        self._top = open_plain(folder, os.O_PATH | os.O_DIRECTORY)
+        self._top = open_without_magic_links(folder, os.O_PATH | os.O_DIRECTORY)
         try:
             self.real = os.readlink(os.fsencode(f"/proc/self/fd/{self._top}"))
-            closed.inside.check_real(os.fsdecode(self.real))
+            closed.inside.check_resolved_folder(os.fsdecode(self.real))
             self._check_above()
         except BaseException:
             self.close()
@@ -252,7 +252,7 @@ class _Walk:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 self._names.append(part)
                 return self._spot(found)
-        raise invalid("path", f"must have at most {STEPS} steps, those of links included")
+        raise invalid_field("path", f"must have at most {STEPS} steps, those of links included")
 
     def _spot(self, descriptor: int | None) -> Spot:
         status = None if descriptor is None else os.fstat(descriptor)
@@ -281,7 +281,7 @@ class _Walk:
             os.close(link)
         self._links += 1
         if self._links > LINKS:
-            raise invalid("path", f"must lead over at most {LINKS} links")
+            raise invalid_field("path", f"must lead over at most {LINKS} links")
         if not target.startswith(b"/"):
             return _steps(target.split(b"/"))
         parts = self._inside(target)

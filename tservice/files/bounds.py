@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from attrs import define, field
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 
 WINDOW = 60.0
 DAY = 24 * 3600.0
@@ -84,7 +84,7 @@ class DailyBytes:
             used = self._used.get(account, 0) + len(data)
             if used > self._most:
                 # After a 429 clients would retry within a second.
-                raise failed(f"your account may upload and save {self._most} bytes a day, which are"
+                raise operation_failed(f"your account may upload and save {self._most} bytes a day, which are"
                              " used up; try again after midnight UTC")  # fmt: skip
             self._used[account] = used
             taken[self._day] = taken.get(self._day, 0) + len(data)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from tservice.core.errors import ErrorCode, failed
+from tservice.core.errors import ErrorCode, operation_failed
 from tservice.files.following import BEAT
 from tservice.files.links import Links
 from tservice.files.model import (
@@ -255,7 +255,7 @@ async def _send_bytes(answer: Outgoing, file: OpenFile, at: int, left: int, piec
     while left:
         if not piece:
             # It became shorter than announced, and the reader must notice that.
-            raise failed("path: the file became shorter during the transfer")
+            raise operation_failed("path: the file became shorter during the transfer")
         await answer.write(piece)
         at, left = at + len(piece), left - len(piece)
         if left:

@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import unix_seconds
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.timers import Timers
+from tservice.core.timers import NamedTimers
 from tservice.files.beneath import Closed
 from tservice.files.model import Workspace
 from tservice.files.tail import News, Tail
@@ -105,7 +105,7 @@ class _Stream:
     stop: Callable[[], None] | None = None
 
     def __init__(self, clock: IReactorTime) -> None:
-        self._clock, self._timers = clock, Timers(clock)
+        self._clock, self._timers = clock, NamedTimers(clock)
         # Changes between the first read and the watch are found by one more read.
         self._dirty = True
         self._over = False
@@ -152,7 +152,7 @@ class _Stream:
         """Release the watch and the timer."""
         if self.stop is not None:
             self.stop()
-        self._timers.clear()
+        self._timers.cancel_all()
 
     def _is_over(self) -> bool:
         return self._over
@@ -160,7 +160,7 @@ class _Stream:
     async def _change(self) -> bool:
         """Wait for a change or the end; return true if only a heartbeat is due."""
         if "beat" not in self._timers:
-            self._timers.set("beat", BEAT_SECONDS, self._beaten)
+            self._timers.schedule_call("beat", BEAT_SECONDS, self._beaten)
         self._waiting = Deferred()
         await self._waiting
         return not (self._dirty or self._over)

@@ -19,7 +19,7 @@ from multipart import (
     parse_options_header,
 )
 
-from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, operation_failed
 from tservice.files.model import (
     FREE_BYTES,
     FREE_PERCENT,
@@ -73,7 +73,7 @@ def boundary_of(content_type: str | None) -> str:
     kind, options = parse_options_header(content_type or "")
     boundary: str = options.get("boundary", "")
     if kind != FORM or not 1 <= len(boundary) <= 200 or not boundary.isascii():
-        raise invalid("content-type", f"must be {FORM} with a boundary")
+        raise invalid_field("content-type", f"must be {FORM} with a boundary")
     return boundary
 
 
@@ -156,7 +156,7 @@ class Receiver:
         except MultipartError as error:
             raise _malformed(error) from error
         if not self._files:
-            raise invalid(self.rules.field, "is required")
+            raise invalid_field(self.rules.field, "is required")
         kept: list[KeptUpload] = []
         try:
             for file in tuple(self._files):
@@ -176,9 +176,9 @@ class Receiver:
         rules = self.rules
         if segment.name != rules.field:
             name = (segment.name or "name").encode("utf-8", "replace").decode()
-            raise invalid("".join(filter(str.isprintable, name))[:64], "is not a known field")
+            raise invalid_field("".join(filter(str.isprintable, name))[:64], "is not a known field")
         if segment.filename is None:
-            raise invalid(rules.field, "must be a file")
+            raise invalid_field(rules.field, "must be a file")
         if len(self._files) >= rules.most:
             raise self._too_many()
         temporary = _temporary()
@@ -189,7 +189,7 @@ class Receiver:
     def _add(self, data: bytes | bytearray) -> None:
         file = self._open
         if file is None:
-            raise invalid(self.rules.field, "must be a file")
+            raise invalid_field(self.rules.field, "must be a file")
         if file.size + len(data) > self.rules.size:
             text = f"{self.rules.field}: must be at most {self.rules.size} bytes"
             raise ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, text)
@@ -213,9 +213,11 @@ class Receiver:
         """
         found, promised = image_type(file.head), image_named(file.name)
         if self.rules.images and found is None:
-            raise invalid(self.rules.field, "must be a png, jpg, gif, webp, bmp or heic image")
+            raise invalid_field(
+                self.rules.field, "must be a png, jpg, gif, webp, bmp or heic image"
+            )
         if not self.rules.images and promised is not None and found != promised:
-            raise invalid(self.rules.field, f"is named as a {promised} image, but is not one")
+            raise invalid_field(self.rules.field, f"is named as a {promised} image, but is not one")
 
     def _final_name(self, file: _File) -> str:
         mark = f"{self.rules.kind}-{self.now()}-{secrets.token_hex(4)}"
@@ -224,7 +226,7 @@ class Receiver:
         return f"{mark}-{file.name}"
 
     def _too_many(self) -> ServiceError:
-        return invalid(self.rules.field, f"must be at most {self.rules.most} files")
+        return invalid_field(self.rules.field, f"must be at most {self.rules.most} files")
 
     def _discard(self) -> None:
         for file in self._files:
@@ -247,7 +249,7 @@ def check_room(told: os.statvfs_result) -> None:
     """
     least = max(FREE_BYTES, told.f_blocks * told.f_frsize * FREE_PERCENT // 100)
     if told.f_blocks and told.f_bavail * told.f_frsize < least:
-        raise failed(
+        raise operation_failed(
             f"the disk is nearly full: less than {FREE_BYTES // 10**9} GB or {FREE_PERCENT} % of it"
             " is free; free some space there and upload it again"
         )
@@ -268,7 +270,7 @@ def open_uploads(workspace: int, name: str) -> int:
     except (NotADirectoryError, OSError) as error:
         if isinstance(error, (PermissionError, FileNotFoundError)):
             raise
-        raise invalid("path", f"{name} in the workspace must be a folder") from error
+        raise invalid_field("path", f"{name} in the workspace must be a folder") from error
     try:
         _ignore_all(folder)
     except BaseException:
@@ -299,4 +301,4 @@ def _temporary() -> bytes:
 
 
 def _malformed(error: MultipartError) -> ServiceError:
-    return invalid("body", f"must be a whole {FORM}: {str(error)[:100].lower()}")
+    return invalid_field("body", f"must be a whole {FORM}: {str(error)[:100].lower()}")

@@ -7,9 +7,9 @@ import unicodedata
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.files import is_secret as is_secret
-from tservice.core.places.place import OWN, PlaceId
+from tservice.core.places.location import OWN_LOCATION, LocationId
 from tservice.core.text import is_mark
 
 TREE_ENTRIES = 5000
@@ -76,7 +76,7 @@ class Workspace:
 
     session_id: str
     folder: str
-    place: PlaceId = OWN
+    place: LocationId = OWN_LOCATION
     owner: str | None = None
 
 
@@ -96,7 +96,7 @@ def check_path(path: str) -> None:
     @raise ServiceError: 400.
     """
     if not path or len(path) > 4096 or "\0" in path:
-        raise invalid("path", "must be a path of 1 to 4096 characters")
+        raise invalid_field("path", "must be a path of 1 to 4096 characters")
 
 
 def image_type(head: bytes) -> str | None:

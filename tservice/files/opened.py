@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 
 from attrs import frozen
 
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
 from tservice.files.archive import PIECE, pack
 from tservice.files.beneath import Beneath, Closed
 from tservice.files.text import check_open
@@ -102,7 +102,7 @@ def open_path(
     check_open(spot)
     if spot.is_folder:
         if not folders:
-            raise invalid("path", "must be a regular file")
+            raise invalid_field("path", "must be a regular file")
         name = spot.name or os.path.basename(os.fsdecode(beneath.real)) or "workspace"
         pieces = held.enter_context(closing(pack(spot, name, closed)))
         return OpenFolder(handle, name, pieces)

@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.payload import absent, absent_if_false
+from tservice.core.payload import omit_if_false, omit_if_none
 from tservice.files import text, tree, writing
 from tservice.files.links import SECONDS, FileLink, Links
 from tservice.files.model import EDIT_BYTES, Workspace, is_secret
@@ -88,7 +88,7 @@ class FileTextAnswer(Answer):
     truncated: bool
     eol: Literal["lf", "crlf", "mixed"]
     editable: bool
-    reason: str | None = absent(description="Why it cannot be edited")
+    reason: str | None = omit_if_none(description="Why it cannot be edited")
 
 
 class FileMediaAnswer(Answer):
@@ -100,8 +100,8 @@ class FileMediaAnswer(Answer):
     size: int
     mtime_ms: int
     url: str
-    too_large: bool = absent_if_false()
-    reason: str | None = absent(description="Why it is shown as bytes, where it is binary")
+    too_large: bool = omit_if_false()
+    reason: str | None = omit_if_none(description="Why it is shown as bytes, where it is binary")
 
 
 class SavedFileAnswer(Answer):

@@ -15,7 +15,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.underway import UnderWay
+from tservice.core.doors.concurrency_limit import ConcurrencyLimit
 from tservice.core.errors import not_found
 from tservice.files.bounds import DailyBytes, Read
 from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of
@@ -46,7 +46,7 @@ class Screenshots:
         self, folder: Path, clock: IReactorTime, workers: Workers, quota: DailyBytes
     ) -> None:
         self._folder, self._clock, self._workers, self._quota = folder, clock, workers, quota
-        self._turns = UnderWay(
+        self._turns = ConcurrencyLimit(
             TRANSFERS, f"{TRANSFERS} uploads of screenshots are under way already; try again later"
         )
 
@@ -65,7 +65,7 @@ class Screenshots:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             return os.open(folder, _FOLDER)
 
-        with self._turns.take(username), self._quota.counting(username, read) as counted:
+        with self._turns.hold_slot(username), self._quota.counting(username, read) as counted:
             receiver = Receiver.of(boundary, RULES, lambda: now_ms(self._clock))
             [kept] = await take_in(await self._handle(folder), receiver, place, counted)
         return folder / kept.filename, kept

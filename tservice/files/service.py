@@ -12,9 +12,9 @@ from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.underway import UnderWay
+from tservice.core.doors.concurrency_limit import ConcurrencyLimit
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.places.bounds import WorkspaceBounds
+from tservice.core.places.workspace_bounds import WorkspaceBounds
 from tservice.files import text, tree, writing
 from tservice.files.beneath import Beneath, Closed, FolderId, identity
 from tservice.files.bounds import DailyBytes, Rate, Read
@@ -55,7 +55,7 @@ class Shut:
         """
         within = self.cases.is_relative_to(self.data)
         free = identity(self.cases) if within else frozenset[FolderId]()
-        inside = self.bounds.inside(workspace.owner, workspace.place)
+        inside = self.bounds.get_folder_limit(workspace.owner, workspace.place)
         return Closed(identity(self.data), free, inside)
 
 
@@ -74,8 +74,8 @@ class FilesDependencies:
     sweeper: Sweeper
     closed: Callable[[Workspace], Closed]
     quota: DailyBytes
-    transfers: UnderWay = field(
-        factory=lambda: UnderWay(
+    transfers: ConcurrencyLimit = field(
+        factory=lambda: ConcurrencyLimit(
             TRANSFERS, f"the session has {TRANSFERS} transfers under way already; try again later"
         )
     )
@@ -163,7 +163,7 @@ class FilesService:
 
         @raise ServiceError: 429: the limit of transfers is reached.
         """
-        with self._deps.transfers.take(workspace.session_id):
+        with self._deps.transfers.hold_slot(workspace.session_id):
             yield
 
     def follow(self, workspace: Workspace, path: str, lines: int) -> AsyncIterator[Message]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from tservice.core.payload import Payload, absent, absent_if_false
+from tservice.core.payload import Payload, omit_if_false, omit_if_none
 
 
 class FileEntryAnswer(Payload):
@@ -13,10 +13,10 @@ class FileEntryAnswer(Payload):
     name: str
     path: str
     type: Literal["file", "dir", "link", "other"]
-    size: int | None = absent()
+    size: int | None = omit_if_none()
     mtime_ms: int
-    children: list[FileEntryAnswer] | None = absent()
-    truncated: bool = absent_if_false()
+    children: list[FileEntryAnswer] | None = omit_if_none()
+    truncated: bool = omit_if_false()
 
 
 class FileTreeAnswer(Payload):

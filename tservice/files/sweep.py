@@ -6,7 +6,7 @@ import os
 import stat
 from contextlib import suppress
 
-from tservice.core.kernelfiles import open_plain
+from tservice.core.kernel_paths import open_without_magic_links
 from tservice.files.model import KEPT_SECONDS, OLDER_UPLOADS, OURS, UPLOADS
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -22,7 +22,7 @@ def sweep_workspace(workspace: str, now: float) -> int:
     @return: the number of removed files.
     """
     try:
-        top = open_plain(workspace, os.O_PATH | os.O_DIRECTORY)
+        top = open_without_magic_links(workspace, os.O_PATH | os.O_DIRECTORY)
     except OSError:  # the folder was removed with its uploads
         return 0
     try:

@@ -17,8 +17,8 @@ from twisted.logger import Logger
 from tservice.core.clock import unix_seconds
 from tservice.core.errors import ServiceError
 from tservice.core.files import FileError, read_json, write_private
-from tservice.core.places.place import PlaceId, PlaceKind
-from tservice.core.tasks import spawn
+from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.tasks import spawn_logged
 from tservice.files.model import SWEEP_SECONDS, UPLOADS, Workspace
 from tservice.files.sweep import sweep_workspace
 from tservice.files.workers import Workers
@@ -32,7 +32,7 @@ LIMIT = 8 * 1024 * 1024
 @frozen
 class _Spot:
     folder: str
-    place: PlaceId
+    place: LocationId
 
     @classmethod
     def of(cls, workspace: Workspace) -> _Spot:
@@ -91,7 +91,7 @@ class Sweeper:
             self._write()
 
     def _hour(self) -> Any:
-        return spawn(self.sweep(), self._log, "sweeping uploads")
+        return spawn_logged(self.sweep(), self._log, "sweeping uploads")
 
     async def sweep(self) -> int:
         """Sweep all workspaces and return the number of removed files."""
@@ -149,7 +149,7 @@ class Sweeper:
         if self._damaged:
             return
         kept = [{"folder": spot.folder, "place": asdict(spot.place)} for spot in self._known]
-        spawn(self._save(json.dumps(kept)), self._log, "saving the list of upload folders")
+        spawn_logged(self._save(json.dumps(kept)), self._log, "saving the list of upload folders")
 
     async def _save(self, text: str) -> None:
         await self._saving.acquire()
@@ -164,7 +164,7 @@ class Sweeper:
 
 def _spot(entry: Any) -> _Spot:
     known = entry["place"]
-    kind = PlaceKind(known["kind"])
-    uid = int(known["uid"]) if kind is PlaceKind.OS_USER else None
-    place = PlaceId(kind=kind, name=str(known["name"]), part=str(known["part"]), uid=uid)
+    kind = LocationKind(known["kind"])
+    uid = int(known["uid"]) if kind is LocationKind.OS_USER else None
+    place = LocationId(kind=kind, name=str(known["name"]), part=str(known["part"]), uid=uid)
     return _Spot(str(entry["folder"]), place)

@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from tservice.core.doors.inparts import in_order
+from tservice.core.doors.sliced_sort import sort_in_slices
 from tservice.files.beneath import Beneath, Closed, Spot, shown
 from tservice.files.model import FOLDER_NAMES, NOT_ENTERED, TREE_DEPTH, TREE_ENTRIES
 
@@ -120,8 +120,8 @@ class Tree:
                     continue
                 among = folders if each.is_dir(follow_symlinks=False) else files
                 among.append(each.name)
-        yield from in_order(folders, str.casefold)
-        yield from in_order(files, str.casefold)
+        yield from sort_in_slices(folders, str.casefold)
+        yield from sort_in_slices(files, str.casefold)
 
     def _take(self, folder: int, each: str, prefix: str, steps: tuple[bytes, ...]) -> Entry | None:
         try:

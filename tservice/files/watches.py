@@ -14,8 +14,8 @@ from twisted.internet.interfaces import IDelayedCall
 from twisted.logger import Logger
 from twisted.python.filepath import FilePath
 
-from tservice.core.errors import failed
-from tservice.core.timers import cancel
+from tservice.core.errors import operation_failed
+from tservice.core.timers import cancel_call
 
 Heard = Callable[[], None]
 
@@ -74,7 +74,7 @@ class _Notices(inotify.INotify):
 
     def loseConnection(self) -> None:
         self._over = True
-        cancel(self._resting)
+        cancel_call(self._resting)
         super().loseConnection()
 
 
@@ -147,7 +147,9 @@ class Watches:
             os.close(descriptor)
             self._log.warn("cannot watch a folder: {error}", error=str(error))
             self._rest()
-            raise failed("path: the system's limit of watched folders is reached") from error
+            raise operation_failed(
+                "path: the system's limit of watched folders is reached"
+            ) from error
         self._watched[key] = watched
         return watched
 
@@ -187,5 +189,5 @@ class Watches:
             notify, self._notify = self._notify, None
             notify.loseConnection()
             self._due.clear()
-            cancel(self._turn)
+            cancel_call(self._turn)
             self._turn = None

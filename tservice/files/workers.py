@@ -1,7 +1,7 @@
 """Execution of file work with the rights of a workspace's location.
 
 All work runs in the worker pool for files, in a thread to which the kernel gives the rights of the
-session's location while it runs (L{Place.act}).
+session's location while it runs (L{Location.run_file_work}).
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Protocol, TypeVar
 from attrs import define, field, frozen
 from twisted.internet.defer import CancelledError, Deferred
 
-from tservice.core.disk import trouble
-from tservice.core.errors import ErrorCode, ServiceError, failed, invalid, not_found
-from tservice.core.places.bounds import WorkspaceBounds
-from tservice.core.places.place import Place
-from tservice.core.places.places import Places
+from tservice.core.disk_errors import find_disk_problem
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
+from tservice.core.places.location import Location
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.places.workspace_bounds import WorkspaceBounds
 from tservice.files.model import Workspace
 
 _T = TypeVar("_T")
 
 
 class Files(Protocol):
-    """Worker pool for files (L{tservice.core.doors.threads.Door})."""
+    """Worker pool for files (L{tservice.core.doors.worker_pool.WorkerPool})."""
 
     def run(
         self, work: Callable[[], _T], place: str = ..., *, at: str = ..., owner: str | None = ...
@@ -40,7 +40,7 @@ class Workers:
     """Provider of workers for workspaces."""
 
     files: Files
-    places: Places
+    places: LocationRegistry
     bounds: WorkspaceBounds
 
     async def of(self, workspace: Workspace) -> Worker:
@@ -49,12 +49,12 @@ class Workers:
         @raise ServiceError: 400: its files are not on this machine; 422, 429: the system did not
             report who its user is; 422 naming C{osUser}: its account has another OS user now.
         """
-        self.bounds.judge(workspace.owner, workspace.place)
-        await self.places.ask(workspace.place)
-        place = self.places.recall(workspace.place)
-        if not place.near:
-            reason = place.closed or place.id.kind.value
-            raise invalid("id", f"{reason}: files of the session are not accessible yet")
+        self.bounds.check_os_user(workspace.owner, workspace.place)
+        await self.places.refresh_location(workspace.place)
+        place = self.places.recall_location(workspace.place)
+        if not place.has_local_files:
+            reason = place.unreadable_reason or place.id.kind.value
+            raise invalid_field("id", f"{reason}: files of the session are not accessible yet")
         return Worker(self.files, place, workspace.folder, workspace.owner)
 
 
@@ -67,7 +67,7 @@ class Worker:
     """
 
     files: Files
-    place: Place
+    place: Location
     folder: str
     owner: str | None
 
@@ -76,7 +76,7 @@ class Worker:
 
         An C{OSError} becomes a L{ServiceError}; a full worker pool raises one too.
         """
-        acting = partial(self.place.act, partial(_told, work))
+        acting = partial(self.place.run_file_work, partial(_told, work))
         return self.files.run(acting, at=self.folder, owner=self.owner)
 
 
@@ -89,7 +89,7 @@ def _told(work: Callable[[], _T]) -> _T:
 
 def refusal(error: OSError) -> Exception:
     """Return the error that a caller gets for C{error}; the same error if it concerns the disk."""
-    if trouble(error) is not None:
+    if find_disk_problem(error) is not None:
         return error
     match error.errno:
         case None | errno.ENOENT | errno.ENOTDIR:
@@ -97,9 +97,9 @@ def refusal(error: OSError) -> Exception:
         case errno.EACCES | errno.EPERM:
             return ServiceError(ErrorCode.FORBIDDEN, "path: permission denied")
         case errno.ELOOP | errno.ENAMETOOLONG | errno.EINVAL:
-            return invalid("path", os.strerror(error.errno).lower())
+            return invalid_field("path", os.strerror(error.errno).lower())
         case _:
-            return failed(f"path: {os.strerror(error.errno or 0).lower()}")
+            return operation_failed(f"path: {os.strerror(error.errno or 0).lower()}")
 
 
 @define(eq=False)

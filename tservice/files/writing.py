@@ -13,7 +13,13 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, not_found
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    not_found,
+    operation_failed,
+    state_conflict,
+)
 from tservice.files.beneath import Beneath, Closed, Spot
 from tservice.files.model import TEXT_BYTES
 from tservice.files.naming import name_anew
@@ -108,7 +114,7 @@ def _judge(spot: Spot, edit: Edit) -> os.stat_result | None:
         now = Spot(names=spot.names, folder=spot.folder, descriptor=found, status=os.fstat(found))
         now.check_regular()
         if not edit.force and _hash_of(now) != edit.base_hash:
-            raise conflict("path: the file was changed since you opened it" if edit.base_hash else
+            raise state_conflict("path: the file was changed since you opened it" if edit.base_hash else
                            "path: the file exists already")  # fmt: skip
         return now.require()
     finally:
@@ -148,7 +154,7 @@ def _put(folder: int, temporary: bytes, name: bytes, *, new: bool) -> None:
     try:
         name_anew(folder, temporary, name)
     except FileExistsError:
-        raise conflict("path: the file exists already") from None
+        raise state_conflict("path: the file exists already") from None
 
 
 def _sync_folder(folder: int) -> None:
@@ -163,7 +169,7 @@ def _sync_folder(folder: int) -> None:
 def _turn(folder: os.stat_result, name: bytes) -> Iterator[None]:
     lock = _TURNS[hash((folder.st_dev, folder.st_ino, name)) % len(_TURNS)]
     if not lock.acquire(timeout=TURN_SECONDS):
-        raise failed("path: another save of this file is still running; try again later")
+        raise operation_failed("path: another save of this file is still running; try again later")
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from attrs import field, frozen
 from dulwich.refs import Ref, check_ref_format
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.text import JOINERS
 
 REPOSITORY_LENGTH = 2048
@@ -90,7 +90,9 @@ def check_ref(text: str, named: str) -> str:
         and check_ref_format(Ref(b"refs/heads/" + text.encode("utf-8", "replace")))
     )
     if not good:
-        raise invalid(named, f"must be a name that git allows, of at most {REF_LENGTH} characters")
+        raise invalid_field(
+            named, f"must be a name that git allows, of at most {REF_LENGTH} characters"
+        )
     return text
 
 
@@ -100,7 +102,7 @@ def check_branch(text: str, named: str) -> str:
     @raise ServiceError: 400 naming C{named}.
     """
     if text == "HEAD":
-        raise invalid(named, "must not be HEAD, which is no branch")
+        raise invalid_field(named, "must not be HEAD, which is no branch")
     return check_ref(text, named)
 
 
@@ -168,4 +170,4 @@ def _names_place(user: str, host: str) -> bool:
 
 
 def _odd(rule: str) -> ServiceError:
-    return invalid("repository", rule)
+    return invalid_field("repository", rule)

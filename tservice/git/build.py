@@ -9,9 +9,9 @@ from typing import TypeVar
 from attrs import frozen
 
 from tservice.cases.interfaces import ICases
-from tservice.core.doors.inthread import InThread, in_place
-from tservice.core.doors.programs import finder
-from tservice.core.places.place import Place
+from tservice.core.doors.program_lookup import make_program_finder
+from tservice.core.doors.thread_runners import RunInThread, make_location_runner
+from tservice.core.places.location import Location
 from tservice.git.case_routes import CaseGitRoutes
 from tservice.git.changing.child import Children
 from tservice.git.changing.clone import Cloner
@@ -48,7 +48,7 @@ def build_git(
         processes=ground.reactor,
         environ=ground.environ,
         redactor=ground.redactor,
-        find=finder(ground.doors.files),
+        find=make_program_finder(ground.doors.files),
     )
 
     def forbidden() -> Iterable[str]:
@@ -81,10 +81,10 @@ def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> F
         processes=ground.reactor,
         environ=ground.environ,
         redactor=ground.redactor,
-        find=finder(ground.doors.files),
+        find=make_program_finder(ground.doors.files),
     )
-    children = Children(ground.reactor, ground.reactor, finder(ground.doors.files))
-    inside = in_place(ground.doors.files)
+    children = Children(ground.reactor, ground.reactor, make_program_finder(ground.doors.files))
+    inside = make_location_runner(ground.doors.files)
     inspector_of = partial(_inspector, ground, runner, containers=containers)
     incomplete = IncompleteCheckouts(inside, inspector_of)
     work = GitWork(
@@ -108,13 +108,13 @@ def build_git_work(ground: Ground, containers: ContainerWorkspaces = tuple) -> F
     )
 
 
-def _in_thread(ground: Ground, place: Place, owner: str | None) -> InThread:
+def _in_thread(ground: Ground, place: Location, owner: str | None) -> RunInThread:
     """Return a function that runs work in a thread, with the rights of C{place} and the quota of
     C{owner}.
     """
 
     def run(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
-        return ground.doors.files.run(partial(place.act, work), at=at, owner=owner)
+        return ground.doors.files.run(partial(place.run_file_work, work), at=at, owner=owner)
 
     return run
 
@@ -122,7 +122,7 @@ def _in_thread(ground: Ground, place: Place, owner: str | None) -> InThread:
 def _inspector(
     ground: Ground,
     runner: GitRunner,
-    place: Place,
+    place: Location,
     owner: str | None = None,
     containers: ContainerWorkspaces = tuple,
 ) -> Inspector:
@@ -131,12 +131,12 @@ def _inspector(
         clock=ground.reactor,
         runner=runner,
         in_thread=_in_thread(ground, place, owner),
-        environ=place.environment(),
+        environ=place.build_environment(),
         home=place.home,
         euid=place.user.uid,
         itself=actor_of(place),
         containers=containers,
-        inside=partial(ground.bounds.inside, owner, place.id),
+        inside=partial(ground.bounds.get_folder_limit, owner, place.id),
     )
 
 
@@ -148,7 +148,7 @@ class _Readers:
     runner: GitRunner
     forbidden: Callable[[], Iterable[str]]
 
-    def of(self, place: Place, owner: str | None) -> GitService:
+    def of(self, place: Location, owner: str | None) -> GitService:
         """Return a reader with the rights of C{place} for C{owner}."""
         return GitService(
             clock=self.ground.reactor,

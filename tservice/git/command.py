@@ -8,7 +8,7 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 
 STDERR_LIMIT = 4096
 """Bytes of stderr that are kept: the first ones."""
@@ -71,7 +71,7 @@ class GitProcess:
         if self._end is not None:
             self._end()
             self._end = None
-            cancel(self._timer)
+            cancel_call(self._timer)
             self._timer = self._clock.callLater(UNENDING, self.failed, "it cannot be killed")
 
     # -- GitRun
@@ -101,7 +101,7 @@ class GitProcess:
         if self.ended.called:
             return
         self._end = None
-        cancel(self._timer)
+        cancel_call(self._timer)
         ending = ProcessEnd(
             status=status,
             reason=reason,

@@ -20,7 +20,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 from tservice.git import forkserver
 from tservice.git.forkserver import ENDED, ERRORS, FAILED, HEAD, KILL, OUTPUT, START, STATUS, Frames
 
@@ -145,7 +145,7 @@ class Forks:
             self._rest_no_longer()
 
     def _rest_no_longer(self) -> None:
-        cancel(self._resting)
+        cancel_call(self._resting)
         self._resting = None
 
 
@@ -192,7 +192,7 @@ class _Server(ProcessProtocol):
         self._tell(data.decode("utf-8", "replace").strip())
 
     def processEnded(self, reason: Failure) -> None:
-        cancel(self._late)
+        cancel_call(self._late)
         self._gone(self)
         runs, self._runs = self._runs, {}
         for run in runs.values():

@@ -284,10 +284,10 @@ def _fenced(folder: str | bytes, system: Sequence[str]) -> Iterator[Callable[[],
     @raise OSError: the folder does not exist.
     """
     with _our_modules():
-        from tservice.core.process.landlock import fence, restrict
-    rules = fence(folder, system)
+        from tservice.core.process.landlock import apply_rules, make_folder_rules
+    rules = make_folder_rules(folder, system)
     try:
-        yield lambda: restrict(rules)
+        yield lambda: apply_rules(rules)
     finally:
         os.close(rules)
 
@@ -336,8 +336,8 @@ def _own_folder(program: str) -> str:
     @raise OSError: as L{_asked}; also if git is a script, whose needs are unknown.
     """
     with _our_modules():
-        from tservice.core.process.landlock import loader_of
-    loader_of(program)
+        from tservice.core.process.landlock import find_loader
+    find_loader(program)
     return _asked([program, "--exec-path"])
 
 

@@ -11,8 +11,8 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.inthread import InThread
-from tservice.core.places.bounds import Inside
+from tservice.core.doors.thread_runners import RunInThread
+from tservice.core.places.workspace_bounds import FolderLimit
 from tservice.git.addeddiff import added_diff, read_content
 from tservice.git.commits import (
     COUNT,
@@ -103,13 +103,13 @@ class Inspector:
         *,
         clock: IReactorTime,
         runner: GitRunner,
-        in_thread: InThread,
+        in_thread: RunInThread,
         environ: Mapping[str, str],
         home: Path,
         euid: int,
         itself: Actor | None = None,
         containers: ContainerWorkspaces = tuple,
-        inside: Callable[[], Inside],
+        inside: Callable[[], FolderLimit],
     ) -> None:
         """@param euid: the user that reads files.
         @param itself: the user of git for that user's own repositories.
@@ -205,7 +205,7 @@ class Inspector:
     ) -> tuple[UserSettings, Actor]:
         """Check by the file system if C{repository} may be read now; blocks."""
         forbidden = frozenset(map(os.path.realpath, containers))
-        top = self._inside().real_top()
+        top = self._inside().resolve_top()
         bounds = SearchBounds(home=b"/", forbidden=forbidden, top=top)
         if bounds.encloses(repository):
             raise Enclosed

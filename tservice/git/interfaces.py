@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from attrs import define, field, frozen
 from zope.interface import Interface
 
-from tservice.core.places.place import Place
+from tservice.core.places.location import Location
 from tservice.git.address import CloneSource, check_branch, check_ref, judge_source
 
 __all__ = [
@@ -47,7 +47,7 @@ class CloneOrder:
     target: str
     ref: str | None = None
     shallow: bool = False
-    place: Place
+    place: Location
     owner: str | None
 
 
@@ -148,7 +148,7 @@ class WorktreeOrder:
     path: str
     branch: str
     start: str | None = None
-    place: Place
+    place: Location
     owner: str | None
 
 
@@ -163,7 +163,7 @@ class IGitWork(Interface):
         """
 
     async def unsaved(
-        folder: str, place: Place, owner: str | None, repository: str | None = None
+        folder: str, place: Location, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
         """Return a sentence for each repository in C{folder} whose work would be lost with the
         folder.
@@ -175,7 +175,7 @@ class IGitWork(Interface):
             C{None}: the folder is moved to the trash.
         """
 
-    async def incomplete(folder: str, place: Place, owner: str | None) -> Incomplete:
+    async def incomplete(folder: str, place: Location, owner: str | None) -> Incomplete:
         """Return the missing parts of the checkout at C{folder}.
 
         @param owner: the account that owns it, if there are several.
@@ -192,7 +192,9 @@ class IGitWork(Interface):
         @return: a function that removes the worktree, and the branch if it was created.
         """
 
-    async def remove_worktree(path: str, repository: str, place: Place, owner: str | None) -> None:
+    async def remove_worktree(
+        path: str, repository: str, place: Location, owner: str | None
+    ) -> None:
         """Remove a worktree with its content; its branch stays.  Anything but a worktree is left
         alone.
 

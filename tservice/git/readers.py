@@ -8,16 +8,16 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from tservice.core.errors import invalid
-from tservice.core.places.place import OWN, Place
-from tservice.core.places.places import Places
+from tservice.core.errors import invalid_field
+from tservice.core.places.location import OWN_LOCATION, Location
+from tservice.core.places.location_registry import LocationRegistry
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitService, GitWorkspace
 
 KEPT = 50
 """Readers whose lists and statuses are cached; the least recently used is dropped first."""
 
-ServiceOf = Callable[[Place, str | None], GitService]
+ServiceOf = Callable[[Location, str | None], GitService]
 """Returns a new service that reads with the rights of a place, for an account."""
 
 
@@ -28,17 +28,17 @@ class GitReaders:
     another's stalled reading.
     """
 
-    def __init__(self, service_of: ServiceOf, places: Places) -> None:
+    def __init__(self, service_of: ServiceOf, places: LocationRegistry) -> None:
         self._service_of = service_of
         self._places = places
-        self._own = service_of(places.recall(OWN), None)
-        self._others: OrderedDict[tuple[Place, str | None], GitService] = OrderedDict()
+        self._own = service_of(places.recall_location(OWN_LOCATION), None)
+        self._others: OrderedDict[tuple[Location, str | None], GitService] = OrderedDict()
 
     async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
         """See L{GitService.status}."""
         place = await self._place(workspace)
-        if place.closed is not None:
-            return self._own.unsupported(place.closed)
+        if place.unreadable_reason is not None:
+            return self._own.unsupported(place.unreadable_reason)
         return await self._reader(place, workspace.owner).status(workspace, options)
 
     async def diff(
@@ -49,16 +49,16 @@ class GitReaders:
         @raise ServiceError: also 400 for a workspace that is never read.
         """
         place = await self._place(workspace)
-        if place.closed is not None:
-            raise invalid("id", f"no diffs of {place.closed} sessions")
+        if place.unreadable_reason is not None:
+            raise invalid_field("id", f"no diffs of {place.unreadable_reason} sessions")
         return await self._reader(place, workspace.owner).diff(workspace, repo, path, kind, options)
 
-    async def _place(self, workspace: GitWorkspace) -> Place:
-        await self._places.ask(workspace.place)
-        return self._places.recall(workspace.place)
+    async def _place(self, workspace: GitWorkspace) -> Location:
+        await self._places.refresh_location(workspace.place)
+        return self._places.recall_location(workspace.place)
 
-    def _reader(self, place: Place, owner: str | None) -> GitService:
-        if place.id == OWN and owner is None:
+    def _reader(self, place: Location, owner: str | None) -> GitService:
+        if place.id == OWN_LOCATION and owner is None:
             return self._own
         key = (place, owner)
         found = self._others.pop(key, None) or self._service_of(place, owner)

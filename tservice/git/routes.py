@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tservice.core.errors import ErrorCode
-from tservice.core.payload import absent
+from tservice.core.payload import omit_if_none
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.readers import GitReaders
 from tservice.git.service import GitWorkspace
@@ -75,7 +75,7 @@ class FileAnswer(Answer):
     """A changed file; the letters are those of C{git status --porcelain=v2}."""
 
     path: str
-    orig_path: str | None = absent()
+    orig_path: str | None = omit_if_none()
     index: str
     worktree: str
     kind: ChangeKind
@@ -132,11 +132,11 @@ class GitStatusAnswer(Answer):
     """What is known of a workspace (protocol-git-status)."""
 
     state: Literal["ok", "not-a-repo", "unsupported", "error"]
-    reason: Literal["remote", "docker"] | None = absent()
-    error: str | None = absent()
+    reason: Literal["remote", "docker"] | None = omit_if_none()
+    error: str | None = omit_if_none()
     repos: list[RepositoryAnswer]
     repos_truncated: bool
-    repo_limit: int | None = absent()
+    repo_limit: int | None = omit_if_none()
     checked_at: int
 
 

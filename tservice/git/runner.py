@@ -10,10 +10,10 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.doors.programs import Find
+from tservice.core.doors.program_lookup import FindProgram
 from tservice.core.errors import ServiceError
-from tservice.core.logs.redact import Redactor
-from tservice.core.places.place import Place
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.places.location import Location
 from tservice.git.command import GitProcess, ProcessEnd, Sink
 from tservice.git.errortext import error_text
 from tservice.git.forks import Forks
@@ -52,9 +52,9 @@ class Actor:
     within: bytes | None = None
 
 
-def actor_of(place: Place) -> Actor:
+def actor_of(place: Location) -> Actor:
     """Return the user as whom sessions of C{place} run git."""
-    return Actor(uid=place.user.uid, gid=place.user.gid) if place.apart else Actor()
+    return Actor(uid=place.user.uid, gid=place.user.gid) if place.is_isolated else Actor()
 
 
 def choose_actor(
@@ -104,8 +104,8 @@ class GitRunner:
         clock: IReactorTime,
         processes: IReactorProcess,
         environ: Mapping[str, str],
-        redactor: Redactor,
-        find: Find,
+        redactor: SecretRedactor,
+        find: FindProgram,
     ) -> None:
         """@param find: finds git; its result is used until it cannot be started."""
         self._find, self._program = find, ""

@@ -13,11 +13,11 @@ from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gath
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.inthread import InThread
-from tservice.core.errors import failed, not_found
-from tservice.core.kernelfiles import leads_to_kernel
-from tservice.core.places.bounds import Inside
-from tservice.core.places.place import OWN, PlaceId
+from tservice.core.doors.thread_runners import RunInThread
+from tservice.core.errors import not_found, operation_failed
+from tservice.core.kernel_paths import leads_to_kernel
+from tservice.core.places.location import OWN_LOCATION, LocationId
+from tservice.core.places.workspace_bounds import FolderLimit
 from tservice.git.flights import Flights
 from tservice.git.inspect import Inspector
 from tservice.git.interfaces import ContainerWorkspaces
@@ -57,8 +57,8 @@ class GitWorkspace:
     """
 
     folder: str
-    inside: Inside
-    place: PlaceId = OWN
+    inside: FolderLimit
+    place: LocationId = OWN_LOCATION
     owner: str | None = None
 
 
@@ -79,7 +79,7 @@ class GitService:
         *,
         clock: IReactorTime,
         inspector: Inspector,
-        in_thread: InThread,
+        in_thread: RunInThread,
         home: Path,
         containers: ContainerWorkspaces,
     ) -> None:
@@ -125,7 +125,7 @@ class GitService:
         repository = await self._match(workspace, repo, options)
         state = await self._read(repository, options)
         if state.error is not None:
-            raise failed(state.error)
+            raise operation_failed(state.error)
         change = state.find(path, kind)
         if change is None or (kind is ChangeKind.UNTRACKED and change.path.endswith(b"/")):
             raise not_found("File")
@@ -147,8 +147,8 @@ class GitService:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             forbidden = frozenset(map(os.path.realpath, containers))
             real = os.path.realpath(workspace.folder)
-            workspace.inside.check_real(real)
-            return _Search(os.fsencode(real), forbidden, workspace.inside.real_top())
+            workspace.inside.check_resolved_folder(real)
+            return _Search(os.fsencode(real), forbidden, workspace.inside.resolve_top())
 
         return await self._in_thread(resolved, workspace.folder)
 
@@ -220,7 +220,7 @@ class GitService:
         try:
             return (await self._inspector.diff(repository, change, timeout)).payload()
         except GitError as error:
-            raise failed(str(error)[:ERROR_LIMIT]) from None
+            raise operation_failed(str(error)[:ERROR_LIMIT]) from None
         finally:
             self._turns.release()
 

@@ -6,7 +6,7 @@ import os
 import stat
 from contextlib import suppress
 
-from tservice.core.kernelfiles import open_plain
+from tservice.core.kernel_paths import open_without_magic_links
 
 
 def read_small(path: bytes, limit: int, *, links: bool = True) -> bytes | None:
@@ -21,7 +21,7 @@ def read_small(path: bytes, limit: int, *, links: bool = True) -> bytes | None:
     with suppress(OSError):
         if not stat.S_ISREG(os.stat(path, follow_symlinks=links).st_mode):
             return None
-        with open(open_plain(os.fsdecode(path), flags), "rb") as file:
+        with open(open_without_magic_links(os.fsdecode(path), flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             data = file.read(limit + 1)

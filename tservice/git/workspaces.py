@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from tservice.cases.interfaces import ICases
 from tservice.core.identity import Identity
-from tservice.core.places.bounds import WorkspaceBounds
-from tservice.core.places.places import Places
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.places.workspace_bounds import WorkspaceBounds
 from tservice.git.service import GitWorkspace
 from tservice.sessions.interfaces import ISessions, Location, Session
 
@@ -26,8 +26,8 @@ class SessionWorkspaces:
         """
         session: Session = self._sessions.get(session_id)
         owner, place = session.owner, session.place
-        self._bounds.judge(owner, place)
-        inside = self._bounds.inside(owner, place)
+        self._bounds.check_os_user(owner, place)
+        inside = self._bounds.get_folder_limit(owner, place)
         return GitWorkspace(folder=session.working_dir, place=place, owner=owner, inside=inside)
 
     def of_containers(self) -> Iterable[str]:
@@ -42,7 +42,7 @@ class SessionWorkspaces:
 class CaseWorkspaces:
     """Workspaces of cases."""
 
-    def __init__(self, cases: ICases, bounds: WorkspaceBounds, places: Places) -> None:
+    def __init__(self, cases: ICases, bounds: WorkspaceBounds, places: LocationRegistry) -> None:
         self._cases, self._bounds, self._places = cases, bounds, places
 
     async def of(self, name: str, caller: Identity) -> GitWorkspace:
@@ -56,7 +56,7 @@ class CaseWorkspaces:
         case = await self._cases.case(name, caller)
         owner, place = caller.username or None, case.place
         if place is None:
-            await self._places.ask(caller.place)
-            place = self._places.of(caller).id
-        inside = self._bounds.inside(owner, place)
+            await self._places.refresh_location(caller.location_id)
+            place = self._places.get_caller_location(caller).id
+        inside = self._bounds.get_folder_limit(owner, place)
         return GitWorkspace(folder=case.path, place=place, owner=owner, inside=inside)

@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from attrs import field, frozen
 
-from tservice.core.identity import Identity, Known
-from tservice.core.stack import Closing, ServiceStack
+from tservice.core.identity import AccountExists, Identity
+from tservice.core.service_stack import ClosingService, ServiceStack
 from tservice.http.kernel import Strays
 from tservice.http.metrics import Measure
 from tservice.http.operations import Operation
@@ -47,7 +47,7 @@ class Feature(Generic[T]):
     measures: Sequence[Measure] = ()
     tells: Mapping[str, Teller] = field(factory=dict)
     strays: Strays | None = None
-    forget: Callable[[Known], object] | None = None
+    forget: Callable[[AccountExists], object] | None = None
     start: Callable[[], object] = _nothing
     close: Callable[[], object] = _nothing
 
@@ -69,14 +69,14 @@ class Contents:
         self.measures: list[Measure] = []
         self.tells: dict[str, Teller] = {}
         self.strays: Strays = lambda request: None
-        self.forgets: list[Callable[[Known], object]] = []
+        self.forgets: list[Callable[[AccountExists], object]] = []
 
     def add(self, feature: Feature[T]) -> T:
         """Register C{feature}, which is started by L{start}.
 
         @return: its service.
         """
-        Closing(feature.name, feature.close).setServiceParent(self._stack)
+        ClosingService(feature.name, feature.close).setServiceParent(self._stack)
         self._starts.append(feature.start)
         self.operations += feature.operations
         self.measures += feature.measures

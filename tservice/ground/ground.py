@@ -10,12 +10,12 @@ from attrs import field, frozen
 
 from tservice.clis.loginpath import LoginPath
 from tservice.clis.lookup import BinaryLookup
-from tservice.core.doors.reach import Reach
-from tservice.core.doors.threads import Doors
+from tservice.core.doors.reachability import ReachabilityCheck
+from tservice.core.doors.worker_pool import WorkerPools
 from tservice.core.events import EventHub
-from tservice.core.late import Late
-from tservice.core.places.bounds import Standing, WorkspaceBounds
-from tservice.core.places.places import Places
+from tservice.core.late_binding import LateBinding
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.places.workspace_bounds import AccountRights, WorkspaceBounds
 from tservice.core.zone import local_zone
 from tservice.ground.osusers import OsUserWiring
 from tservice.ground.program import Program
@@ -40,17 +40,19 @@ class Ground(Program):
     """
 
     database: Database
-    doors: Doors
-    reach: Reach
+    doors: WorkerPools
+    reach: ReachabilityCheck
     settings: ISettings
     programs: BinaryLookup
     login: LoginPath
-    places: Places
+    places: LocationRegistry
     os_users: OsUserWiring
     hub: EventHub = field(factory=EventHub)
-    account: Late[Callable[[str], Standing | None]] = field(factory=lambda: Late("the accounts"))
-    account_id: Late[Callable[[str], str | None]] = field(
-        factory=lambda: Late("the ids of accounts")
+    account: LateBinding[Callable[[str], AccountRights | None]] = field(
+        factory=lambda: LateBinding("the accounts")
+    )
+    account_id: LateBinding[Callable[[str], str | None]] = field(
+        factory=lambda: LateBinding("the ids of accounts")
     )
     random: Callable[[int], bytes] = os.urandom
 

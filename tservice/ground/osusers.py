@@ -12,11 +12,11 @@ from pathlib import Path
 from attrs import frozen
 
 from tservice.access.hooksecret import OsUserSecrets, hook_secret
-from tservice.core.doors.directory import Directory
-from tservice.core.places.place import HookAccess
-from tservice.core.users.acting import SETGROUPS, act_as
-from tservice.core.users.osuser import NO_ROOT, OsUser, OsUsers, OsUserSupport, run_as
-from tservice.core.users.sharedfolder import SharedFolder
+from tservice.core.doors.user_directory import UserDirectory
+from tservice.core.places.location import HookAccess
+from tservice.core.users.file_identity import SETGROUPS, act_as
+from tservice.core.users.os_users import NO_ROOT, OsUser, OsUsers, OsUserSupport, run_as_prefix
+from tservice.core.users.shared_folder import SharedFolder
 from tservice.mux.tmux.setup import OsUserSetups
 
 PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3")
@@ -35,7 +35,7 @@ class OsUserWiring:
     """
 
     users: OsUsers
-    directory: Directory
+    directory: UserDirectory
     hooks: Callable[[OsUser], HookAccess]
     prefix: Callable[[OsUser], Sequence[str]]
     setups: Callable[[str], OsUserSetups | None]
@@ -47,8 +47,8 @@ def wire_os_users(
     """Create the parts; apart from a lookup of programs, nothing is created or queried yet."""
     path = environ.get("PATH")
     setpriv, setsid = (shutil.which(name, path=path) for name in ("setpriv", "setsid"))
-    directory = Directory()
-    users = OsUsers(host_of(os.geteuid(), setpriv, setsid, directory), directory.refresh)
+    directory = UserDirectory()
+    users = OsUsers(host_of(os.geteuid(), setpriv, setsid, directory), directory.refresh_entry)
     shared = SharedFolder(data_dir)
 
     def setups(tmux: str) -> OsUserSetups | None:
@@ -59,7 +59,7 @@ def wire_os_users(
     def prefix(user: OsUser) -> list[str]:
         if setsid is None or setpriv is None:
             raise OSError("setpriv and setsid of util-linux are missing")
-        return run_as(setsid, setpriv, user)
+        return run_as_prefix(setsid, setpriv, user)
 
     kept = OsUserSecrets(
         secret=lambda: hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
@@ -74,7 +74,7 @@ def wire_os_users(
 
 
 def host_of(
-    euid: int, setpriv: str | None, setsid: str | None, directory: Directory
+    euid: int, setpriv: str | None, setsid: str | None, directory: UserDirectory
 ) -> OsUserSupport:
     """Return the support of this process for other users."""
     if euid != 0:
@@ -83,4 +83,6 @@ def host_of(
         return OsUserSupport(obstacle="setpriv and setsid of util-linux are missing", act=act_as)
     if SETGROUPS is None:
         return OsUserSupport(obstacle="not supported on this processor", act=act_as)
-    return OsUserSupport(obstacle=None, act=act_as, entry=directory.entry, groups=directory.groups)
+    return OsUserSupport(
+        obstacle=None, act=act_as, entry=directory.get_entry, groups=directory.get_groups
+    )

@@ -11,10 +11,16 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.access import hooksecret
 from tservice.clis.lookup import BinaryLookup
-from tservice.core.places.near import Finder, OsUserPlaces, OwnEffects, OwnPlace, PathOf
-from tservice.core.places.place import OWN, HookAccess, Place, PlaceKind
-from tservice.core.places.places import Places
-from tservice.core.users.osuser import OsUser, OsUsers, can_run, environment_of
+from tservice.core.places.local_locations import (
+    GetSearchPath,
+    OsUserLocationProvider,
+    OwnLocationProvider,
+    OwnOperations,
+    ProgramFinder,
+)
+from tservice.core.places.location import OWN_LOCATION, HookAccess, Location, LocationKind
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.users.os_users import OsUser, OsUsers, build_user_environment, can_run
 
 
 class OsUserSources(Protocol):
@@ -37,38 +43,40 @@ def near_places(
     *,
     clock: IReactorTime,
     environ: Mapping[str, str],
-    own: Place,
+    own: Location,
     os_users: OsUserSources,
-) -> Places:
+) -> LocationRegistry:
     """Return the registry with the service's location, and one for each OS user that an account
     names.
     """
 
-    def programs(user: OsUser) -> tuple[Finder, PathOf]:
+    def programs(user: OsUser) -> tuple[ProgramFinder, GetSearchPath]:
         # Not cached: a lookup happens once per start, and costs less than starting the processes.
         def lookup() -> BinaryLookup:
-            return BinaryLookup(clock, environment_of(user, environ), user.home, can_run)
+            return BinaryLookup(clock, build_user_environment(user, environ), user.home, can_run)
 
         return lambda names: lookup().find(names), lambda: lookup().path()
 
-    others = OsUserPlaces(
+    others = OsUserLocationProvider(
         users=os_users.users,
         environ=environ,
         programs=programs,
         prefix=os_users.prefix,
         hooks=os_users.hooks,
     )
-    return Places({PlaceKind.LOCAL: OwnPlace(own), PlaceKind.OS_USER: others})
+    return LocationRegistry(
+        {LocationKind.LOCAL: OwnLocationProvider(own), LocationKind.OS_USER: others}
+    )
 
 
 def own_place(
     data_dir: Path,
     environ: Mapping[str, str],
     home: Path,
-    programs: Finder,
+    programs: ProgramFinder,
     uid: int | None = None,
-    path: PathOf | None = None,
-) -> Place:
+    path: GetSearchPath | None = None,
+) -> Location:
     """Return the service's location.
 
     @param path: returns the C{PATH} for its programs; C{None}: the one of C{environ}.
@@ -82,13 +90,13 @@ def own_place(
         home=home,
         shell=environ.get("SHELL", ""),
     )
-    return Place(
-        id=OWN,
+    return Location(
+        id=OWN_LOCATION,
         title="the service's own user",
         home=home,
         user=user,
         hooks=HookAccess(secret_file=data_dir / hooksecret.FILE_NAME, put=_is_there),
-        effects=OwnEffects(environ=environ, programs=programs, path=path),
+        operations=OwnOperations(environ=environ, programs=programs, path=path),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from tservice.core.config.model import Config
-from tservice.core.logs.redact import Redactor
+from tservice.core.logs.redact import SecretRedactor
 from tservice.core.net.endpoints import ListenAddress
 
 
@@ -29,6 +29,6 @@ class Program:
     config: Config
     environ: Mapping[str, str]
     home: Path
-    redactor: Redactor
+    redactor: SecretRedactor
     addresses: tuple[ListenAddress, ...] = ()
     warnings: tuple[str, ...] = ()

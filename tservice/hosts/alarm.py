@@ -16,7 +16,7 @@ from twisted.internet.protocol import DatagramProtocol, Factory, ProcessProtocol
 from twisted.internet.protocol import Protocol as Connected
 from twisted.python.failure import Failure
 
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 from tservice.hosts.model import RemoteHost
 
 COMMAND_TIMEOUT = 10.0
@@ -83,7 +83,7 @@ class Alarm:
         try:
             why = await child.ended
         finally:
-            cancel(timer)
+            cancel_call(timer)
         if why is not None:
             raise CannotWake(f"wakeCommand {why}")
 

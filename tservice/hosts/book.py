@@ -9,8 +9,8 @@ from attrs import evolve
 from twisted.internet.defer import DeferredLock
 from twisted.logger import Logger
 
-from tservice.core.doors.threads import IThreads
-from tservice.core.errors import ErrorCode, ServiceError, failed, not_found
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
 from tservice.core.files import FileError
 from tservice.hosts.model import MOST_HOSTS, RemoteHost, checked, new_id
 from tservice.store.listfile import ListFile
@@ -74,7 +74,9 @@ class HostBook:
         def added(hosts: Hosts) -> Hosts:
             again()
             if len(hosts) >= MOST_HOSTS:
-                raise failed(f"there are {MOST_HOSTS} remote hosts already; remove one first")
+                raise operation_failed(
+                    f"there are {MOST_HOSTS} remote hosts already; remove one first"
+                )
             _refuse_label(hosts, host)
             made.append(evolve(host, id=new_id(host.label, {each.id: 1 for each in hosts})))
             return (*hosts, made[0])

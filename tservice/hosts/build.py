@@ -11,8 +11,8 @@ from pathlib import Path
 from attrs import frozen
 
 from tservice.core.files import write_private
-from tservice.core.places.place import PlaceId, PlaceKind
-from tservice.core.process.tied import tied
+from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.process.parent_death import find_parent_death_prefix
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.hosts.alarm import Alarm, PortProbe
@@ -45,7 +45,7 @@ class Hosts:
     """
 
     service: HostService
-    setups: dict[PlaceKind, Setups]
+    setups: dict[LocationKind, Setups]
 
 
 def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[Hosts]:
@@ -87,11 +87,11 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
         ssh=ssh,
         env=env,
         links=links,
-        used=lambda name: ground.places.tenant(PlaceId(kind=PlaceKind.REMOTE, name=name)),
+        used=lambda name: ground.places.find_usage(LocationId(kind=LocationKind.REMOTE, name=name)),
     )
     links.explain = service.explain
     places = RemotePlaces(links)
-    ground.places.join(PlaceKind.REMOTE, places, way=places)
+    ground.places.register_provider(LocationKind.REMOTE, places, way=places)
 
     def close() -> None:
         links.close()
@@ -99,7 +99,7 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
 
     return Feature(
         name="remote hosts",
-        service=Hosts(service=service, setups={PlaceKind.REMOTE: FarSetups(FarsOfHosts(links))}),
+        service=Hosts(service=service, setups={LocationKind.REMOTE: FarSetups(FarsOfHosts(links))}),
         operations=HostRoutes(service, lambda name: sessions().get(name).place).operations(),
         close=close,
     )
@@ -111,7 +111,7 @@ def _ssh(ground: Ground, folder: Path) -> Ssh:
         program=program,
         configuration=folder / "config",
         sockets=folder,
-        tie=tied(ground.environ),
+        tie=find_parent_death_prefix(ground.environ),
     )
 
 

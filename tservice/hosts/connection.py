@@ -11,9 +11,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.listeners import Listeners
-from tservice.core.tasks import spawn
-from tservice.core.timers import Timers
+from tservice.core.listeners import ListenerList
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import NamedTimers
 
 DELAYS = (5.0, 15.0, 45.0, 120.0, 300.0, 300.0)
 """Seconds before each automatic attempt; after the last one only a user's request starts again."""
@@ -89,10 +89,10 @@ class Connection:
         self._fresh = fresh
         self._by_itself = by_itself
         self._master: IMaster | None = None
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         self._waiters: list[Deferred[None]] = []
         self._trying: Deferred[None] | None = None
-        self._listeners = Listeners[IHeard]("a host")
+        self._listeners = ListenerList[IHeard]("a host")
         self._closed = False
 
     def listen(self, heard: IHeard) -> Callable[[], None]:
@@ -143,7 +143,7 @@ class Connection:
     def close(self) -> None:
         """Close the connection for good."""
         self._closed = True
-        self._timers.clear()
+        self._timers.cancel_all()
         if self._trying is not None:
             self._trying.cancel()
         master, self._master = self._master, None
@@ -160,10 +160,10 @@ class Connection:
             self._waiters.remove(waiter)
 
     def _connect(self) -> None:
-        self._timers.clear()
+        self._timers.cancel_all()
         self.state, self.next_at = State.CONNECTING, None
         master = self._master = self._fresh()
-        trying = spawn(self._open(master), self._log, "connecting to a host")
+        trying = spawn_logged(self._open(master), self._log, "connecting to a host")
         self._trying = None if trying.called else trying
 
     async def _open(self, master: IMaster) -> None:
@@ -179,7 +179,7 @@ class Connection:
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             waiter.callback(None)
-        self._listeners.tell(lambda heard: heard.hostUp())
+        self._listeners.notify_all(lambda heard: heard.hostUp())
 
     def _lost(self, why: str, master: IMaster) -> None:
         if master is self._master and not self._closed:
@@ -195,8 +195,8 @@ class Connection:
             delay = DELAYS[self.attempt]
             self.attempt += 1
             self.next_at = now_ms(self._clock) + int(delay * 1000)
-            self._timers.set("next", delay, self._connect)
+            self._timers.schedule_call("next", delay, self._connect)
         else:
             self.attempt, self.next_at = len(DELAYS), None
         attempt, next_at = self.attempt, self.next_at
-        self._listeners.tell(lambda heard: heard.hostDown(attempt, next_at))
+        self._listeners.notify_all(lambda heard: heard.hostDown(attempt, next_at))

@@ -10,8 +10,8 @@ from attrs import define, evolve, frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.places.place import Place
-from tservice.core.process.programfolders import join_path, ordered_folders, shell_words
+from tservice.core.places.location import Location
+from tservice.core.process.program_folders import join_path, ordered_folders, shell_words
 from tservice.hosts.argv import Ssh
 from tservice.hosts.connection import CannotConnect, Connection, IMaster
 from tservice.hosts.master import Master
@@ -224,7 +224,7 @@ class FarsOfHosts:
 
     links: Links
 
-    def of(self, place: Place) -> IFar:
+    def of(self, place: Location) -> IFar:
         link = self.links.of(place.id.name)
         if link is None:
             raise MuxError(f"unknown remote host {place.id.name}")

@@ -14,7 +14,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 from tservice.core.clock import sleep
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 from tservice.hosts.connection import CannotConnect
 
 OPEN_TIMEOUT = 14.0
@@ -120,4 +120,4 @@ async def wait_for(clock: IReactorTime, child: SshChild, seconds: float) -> str:
     try:
         return await child.ended
     finally:
-        cancel(timer)
+        cancel_call(timer)

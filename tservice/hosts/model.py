@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
 from tservice.core.text import ascii_word
 
 LABEL_LENGTH = 100
@@ -89,23 +89,23 @@ def checked(host: RemoteHost) -> RemoteHost:
     _plain("label", host.label, LABEL_LENGTH)
     _plain("host", host.host, NAME_LENGTH)
     if not _HOST.fullmatch(host.host):
-        raise invalid("host", "must be a name or an address")
+        raise invalid_field("host", "must be a name or an address")
     _plain("username", host.username, NAME_LENGTH)
     if not _USER.fullmatch(host.username):
-        raise invalid("username", "must be the name of a user")
+        raise invalid_field("username", "must be the name of a user")
     if not 1 <= host.port <= 65535:
-        raise invalid("port", "must be 1 to 65535")
+        raise invalid_field("port", "must be 1 to 65535")
     if host.identity_file is not None:
         _path("identityFile", host.identity_file, home=True)
         if _UNQUOTABLE.search(host.identity_file):
-            raise invalid(
+            raise invalid_field(
                 "identityFile", 'must not contain ", \\ or ${, which ssh does not support'
             )
     if host.jump_host is not None:
         _check_jumps(host.jump_host)
     _check_options(host.extra_ssh_options)
     if len(host.commands) > MOST_COMMANDS:
-        raise invalid("commands", f"must have at most {MOST_COMMANDS} entries")
+        raise invalid_field("commands", f"must have at most {MOST_COMMANDS} entries")
     for command in host.commands.values():
         _plain("commands", command, COMMAND_LENGTH)
     _check_wake(host)
@@ -129,52 +129,54 @@ def check_remote_path(name: str, text: str) -> str:
     """
     _path(name, text, home=True)
     if ".." in text.split("/"):
-        raise invalid(name, "must not contain ..")
+        raise invalid_field(name, "must not contain ..")
     return text
 
 
 def _plain(name: str, text: str, longest: int) -> None:
     if not text or len(text) > longest:
-        raise invalid(name, f"must have 1 to {longest} characters")
+        raise invalid_field(name, f"must have 1 to {longest} characters")
     if text.startswith("-"):
-        raise invalid(name, "must not start with -")
+        raise invalid_field(name, "must not start with -")
     if _CONTROL.search(text):
-        raise invalid(name, "must not contain control characters")
+        raise invalid_field(name, "must not contain control characters")
 
 
 def _path(name: str, text: str, *, home: bool) -> None:
     _plain(name, text, PATH_LENGTH)
     if not text.startswith("/") and not (home and text.startswith("~/")):
-        raise invalid(name, "must be an absolute path" + (", or begin with ~/" if home else ""))
+        raise invalid_field(
+            name, "must be an absolute path" + (", or begin with ~/" if home else "")
+        )
 
 
 def _check_jumps(text: str) -> None:
     _plain("jumpHost", text, NAME_LENGTH)
     for jump in text.split(","):
         if not _JUMP.fullmatch(jump) or jump.startswith("-"):
-            raise invalid("jumpHost", "must be user@host:port, several joined by commas")
+            raise invalid_field("jumpHost", "must be user@host:port, several joined by commas")
 
 
 def _check_options(options: tuple[str, ...]) -> None:
     if len(options) > MOST_OPTIONS:
-        raise invalid("extraSshOptions", f"must have at most {MOST_OPTIONS} entries")
+        raise invalid_field("extraSshOptions", f"must have at most {MOST_OPTIONS} entries")
     for option in options:
         _plain("extraSshOptions", option, OPTION_LENGTH)
         name, equals, value = option.partition("=")
         if not equals or not value.strip():
-            raise invalid("extraSshOptions", "each must be KEY=VALUE")
+            raise invalid_field("extraSshOptions", "each must be KEY=VALUE")
         # ssh accepts blanks and quotes around a name.
         if name.casefold() not in OPTIONS:
-            raise invalid("extraSshOptions", f"{name} may not be set")
+            raise invalid_field("extraSshOptions", f"{name} may not be set")
 
 
 def _check_wake(host: RemoteHost) -> None:
     if host.wake_mac is not None:
         if len(host.wake_mac) > MAC_LENGTH:
-            raise invalid("wakeMac", f"must have at most {MAC_LENGTH} characters")
+            raise invalid_field("wakeMac", f"must have at most {MAC_LENGTH} characters")
         if not 1 <= len(host.macs) <= MOST_MACS or not all(map(_MAC.fullmatch, host.macs)):
-            raise invalid("wakeMac", f"must be 1 to {MOST_MACS} addresses joined by commas")
+            raise invalid_field("wakeMac", f"must be 1 to {MOST_MACS} addresses joined by commas")
     if host.wake_command is not None:
         _path("wakeCommand", host.wake_command, home=False)
         if re.search(r"\s", host.wake_command):
-            raise invalid("wakeCommand", "must be one program, without arguments")
+            raise invalid_field("wakeCommand", "must be one program, without arguments")

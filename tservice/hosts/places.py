@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.core.errors import failed
-from tservice.core.places.place import Outage, Place, PlaceId
+from tservice.core.errors import operation_failed
+from tservice.core.places.location import Location, LocationId, LocationOutage
 from tservice.core.text import VERSION_LENGTH
-from tservice.core.users.osuser import OsUser, nobody
+from tservice.core.users.os_users import OsUser, make_missing_user
 from tservice.hosts.connection import CannotConnect
 from tservice.hosts.links import Facts, Link, Links
 
@@ -27,17 +27,17 @@ class RemoteEffects:
 
     facts: Facts | None
 
-    def act(self, work: Callable[[], _T], /) -> _T:
+    def run_file_work(self, work: Callable[[], _T], /) -> _T:
         raise OSError("the files are on another machine")
 
-    def find(self, names: Sequence[str], /) -> Path | None:
+    def find_program(self, names: Sequence[str], /) -> Path | None:
         # Its existence is checked at the start, on the host's own search path.
         return Path(names[0]) if names else None
 
-    def command(self, argv: Sequence[str], /) -> list[str]:
+    def build_command(self, argv: Sequence[str], /) -> list[str]:
         raise OSError("the location is another machine")
 
-    def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
+    def build_environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
         if self.facts is None:
             return {}
         facts = self.facts
@@ -49,8 +49,8 @@ class RemoteEffects:
             "PATH": facts.path,
         }
 
-    def search_path(self) -> str:
-        return self.environment().get("PATH", "")
+    def get_search_path(self) -> str:
+        return self.build_environment().get("PATH", "")
 
 
 @frozen
@@ -59,57 +59,59 @@ class RemotePlaces:
 
     links: Links
 
-    async def ask(self, known: PlaceId) -> None:
+    async def refresh_location(self, known: LocationId) -> None:
         await self._ask(known)
 
-    async def _ask(self, known: PlaceId, *, waking: bool = False) -> None:
+    async def _ask(self, known: LocationId, *, waking: bool = False) -> None:
         link = self.links.of(known.name)
         if link is None:
             return
         try:
             await link.ask(waking=waking)
         except CannotConnect as error:
-            raise failed(f"{link.host.label} is out of reach: {error}") from error
+            raise operation_failed(f"{link.host.label} is out of reach: {error}") from error
 
-    async def ready(self, known: PlaceId) -> None:
+    async def prepare_location(self, known: LocationId) -> None:
         await self._ask(known, waking=True)
 
-    async def meet(self, known: PlaceId) -> None:
+    async def refresh_if_reachable(self, known: LocationId) -> None:
         link = self.links.of(known.name)
         if link is None:
-            raise failed(f"remote host {known.name} no longer exists")
+            raise operation_failed(f"remote host {known.name} no longer exists")
         link.connection.begin()
         if not link.connection.up:
-            raise failed(f"{link.host.label} is out of reach")
-        await self.ask(known)
+            raise operation_failed(f"{link.host.label} is out of reach")
+        await self.refresh_location(known)
 
-    def outage(self, known: PlaceId) -> Outage | None:
+    def find_outage(self, known: LocationId) -> LocationOutage | None:
         link = self.links.of(known.name)
         if link is None:
-            return Outage(title=known.name)
+            return LocationOutage(title=known.name)
         if link.connection.up:
             return None
-        return Outage(title=link.host.label, next_at=link.connection.next_at)
+        return LocationOutage(title=link.host.label, next_at=link.connection.next_at)
 
-    def wanted(self, known: PlaceId) -> None:
+    def request_connection(self, known: LocationId) -> None:
         link = self.links.of(known.name)
         if link is not None:
             link.waker.wanted()
 
-    def find(self, known: PlaceId) -> Place | None:
+    def find_location(self, known: LocationId) -> Location | None:
         link = self.links.of(known.name)
         return None if link is None else _place(known, link)
 
-    def recall(self, known: PlaceId) -> Place:
+    def recall_location(self, known: LocationId) -> Location:
         link = self.links.of(known.name)
         return _place(known, link) if link is not None else _lost(known)
 
-    def judge(self, known: PlaceId, os_user: str | None) -> Place:
+    def check_location(self, known: LocationId, os_user: str | None) -> Location:
         link = self.links.of(known.name)
         if link is None:
-            raise failed(f"remote host {known.name} no longer exists")
+            raise operation_failed(f"remote host {known.name} no longer exists")
         if link.facts is None:
-            raise failed(f"{link.host.label} is out of reach: {link.connection.why or 'not tried'}")
+            raise operation_failed(
+                f"{link.host.label} is out of reach: {link.connection.why or 'not tried'}"
+            )
         refuse_tmux(link.facts.tmux)
         return _place(known, link)
 
@@ -120,44 +122,44 @@ def refuse_tmux(version: str | None) -> None:
     @raise ServiceError: 422.
     """
     if version is None:
-        raise failed("tmux is missing on the host: install tmux 3.2 or later")
+        raise operation_failed("tmux is missing on the host: install tmux 3.2 or later")
     digits = re.findall(r"[0-9]{1,9}", version[:VERSION_LENGTH])
     if tuple(int(part) for part in digits[:2]) < MINIMUM:
-        raise failed(
+        raise operation_failed(
             f"tmux {version[:VERSION_LENGTH]} is too old on the host: install 3.2 or later"
         )
 
 
-def _place(known: PlaceId, link: Link) -> Place:
+def _place(known: LocationId, link: Link) -> Location:
     facts = link.facts
-    user = nobody(link.host.username)
+    user = make_missing_user(link.host.username)
     if facts is not None:
         home = Path(facts.home)
         user = OsUser(
             name=facts.user, uid=facts.uid, gid=-1, groups=(), home=home, shell=facts.shell
         )
-    return Place(
+    return Location(
         id=known,
         title=link.host.label,
         home=user.home,
         user=user,
-        apart=True,
-        near=False,
-        closed="remote",
+        is_isolated=True,
+        has_local_files=False,
+        unreadable_reason="remote",
         commands=link.host.commands,
-        effects=RemoteEffects(facts),
+        operations=RemoteEffects(facts),
     )
 
 
-def _lost(known: PlaceId) -> Place:
-    user = nobody(known.name)
-    return Place(
+def _lost(known: LocationId) -> Location:
+    user = make_missing_user(known.name)
+    return Location(
         id=known,
         title=known.name,
         home=user.home,
         user=user,
-        apart=True,
-        near=False,
-        closed="remote",
-        effects=RemoteEffects(None),
+        is_isolated=True,
+        has_local_files=False,
+        unreadable_reason="remote",
+        operations=RemoteEffects(None),
     )

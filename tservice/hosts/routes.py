@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode, invalid
-from tservice.core.failfast import AT_FIRST
-from tservice.core.payloads import Nothing
-from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.errors import ErrorCode, invalid_field
+from tservice.core.event_payloads import EmptyPayload
+from tservice.core.failfast import FAIL_FAST
+from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.scopes import Scope
 from tservice.hosts.links import Link
 from tservice.hosts.model import MOST_COMMANDS, MOST_OPTIONS, OPTION_LENGTH, RemoteHost
@@ -44,7 +44,7 @@ class RemoteHostBody(Body):
     port: int = 22
     identity_file: _Line | None = None
     jump_host: _Line | None = Field(default=None, description="As ssh's ProxyJump")
-    extra_ssh_options: Annotated[list[_Option], Field(max_length=MOST_OPTIONS), AT_FIRST] = []
+    extra_ssh_options: Annotated[list[_Option], Field(max_length=MOST_OPTIONS), FAIL_FAST] = []
     commands: Annotated[dict[_Line, _Line], Field(max_length=MOST_COMMANDS)] = {}
     wake_mac: _Line | None = None
     wake_command: _Line | None = None
@@ -65,7 +65,7 @@ class TrustBody(Body):
 class HostRoutes:
     """Routes of remote hosts; the rules are in L{HostService}."""
 
-    def __init__(self, hosts: HostService, place_of: Callable[[str], PlaceId]) -> None:
+    def __init__(self, hosts: HostService, place_of: Callable[[str], LocationId]) -> None:
         """Create the routes.
 
         @param place_of: returns the location of a session id.
@@ -94,12 +94,12 @@ class HostRoutes:
             _write("PUT", "/{id}", self.change, "Replace a remote host", OneRemoteHost,
                    RemoteHostBody, ErrorCode.NOT_FOUND, ErrorCode.ALREADY_EXISTS),
             _write("DELETE", "/{id}", self.remove, "Forget a remote host that nothing is on",
-                   Nothing, None, ErrorCode.NOT_FOUND),
+                   EmptyPayload, None, ErrorCode.NOT_FOUND),
             _write("POST", "/{id}/check", self.check,
                    "Look whether a remote host can be used, and which key it shows", HostChecked,
                    None, ErrorCode.NOT_FOUND),
             _write("POST", "/{id}/trust", self.trust,
-                   "Trust the key that a remote host shows", Nothing, TrustBody,
+                   "Trust the key that a remote host shows", EmptyPayload, TrustBody,
                    ErrorCode.NOT_FOUND),
             _write("POST", "/{id}/wake", self.wake_host,
                    "Wake a remote host, and wait for it up to 40 s", Woken, None,
@@ -162,7 +162,7 @@ class HostRoutes:
     async def remove(self, call: Call) -> object:
         """Remove a host."""
         await self._hosts.remove(call.id, call.again)
-        return Nothing()
+        return EmptyPayload()
 
     async def check(self, call: Call) -> object:
         """Check whether a host can be used."""
@@ -171,7 +171,7 @@ class HostRoutes:
     async def trust(self, call: Call) -> object:
         """Trust the key of a host."""
         await self._hosts.trust(call.id, call.body.fingerprint, call.again)
-        return Nothing()
+        return EmptyPayload()
 
     async def sessions(self, call: Call) -> object:
         """List the tmux sessions on a host."""
@@ -183,7 +183,7 @@ class HostRoutes:
     async def reachability(self, call: Call) -> object:
         """Return the state of the connection to a session's host."""
         place = self._place_of(call.id)
-        if place.kind is not PlaceKind.REMOTE:
+        if place.kind is not LocationKind.REMOTE:
             return Reachability(reachable=True, wake_configured="none")
         link = self._hosts.links.of(place.name)
         if link is None:
@@ -202,7 +202,7 @@ class HostRoutes:
     async def wake(self, call: Call) -> object:
         """Wake the host of a session."""
         place = self._place_of(call.id)
-        link = self._hosts.links.of(place.name) if place.kind is PlaceKind.REMOTE else None
+        link = self._hosts.links.of(place.name) if place.kind is LocationKind.REMOTE else None
         return await _wake(link, "the host of this session")
 
     async def wake_host(self, call: Call) -> object:
@@ -213,7 +213,7 @@ class HostRoutes:
 async def _wake(link: Link | None, which: str) -> Woken:
     configured = "none" if link is None else link.host.wake
     if link is None or configured == "none":
-        raise invalid("id", f"no wake method is configured for {which}")
+        raise invalid_field("id", f"no wake method is configured for {which}")
     woke = await link.waker.wake()
     up = link.connection.up
     why = None if up else link.waker.why

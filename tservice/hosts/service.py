@@ -11,8 +11,8 @@ from typing import Literal
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.doors.threads import IThreads
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
 from tservice.core.files import FileError
 from tservice.hosts.argv import Ssh
 from tservice.hosts.book import HostBook
@@ -101,7 +101,7 @@ class HostService:
             again()
             user = self._used(host_id)
             if user is not None:
-                raise failed(f"{user} uses this host")
+                raise operation_failed(f"{user} uses this host")
 
         await self.book.remove(host_id, check)
         self.links.drop(host_id)
@@ -153,7 +153,7 @@ class HostService:
             refuse_tmux((await link.ask()).tmux)
             answer = await link.far.run(LIST)
         except (CannotConnect, FarError) as error:
-            raise failed(f"{link.host.label} is out of reach: {error}") from error
+            raise operation_failed(f"{link.host.label} is out of reach: {error}") from error
         return listed(answer.out)
 
     async def trust(
@@ -168,14 +168,16 @@ class HostService:
         try:
             shown = await self._knock(host)
         except CannotConnect as error:
-            raise failed(f"{host.label} is out of reach: {error}") from error
+            raise operation_failed(f"{host.label} is out of reach: {error}") from error
         if shown.fingerprint != fingerprint:
-            raise conflict(f"fingerprint: the host presents {shown.fingerprint}, not {fingerprint}")
+            raise state_conflict(
+                f"fingerprint: the host presents {shown.fingerprint}, not {fingerprint}"
+            )
         again()
         try:
             await self._threads.run(partial(self._keys.trust, host, shown))
         except (FileError, OSError) as error:
-            raise failed(f"the key cannot be saved: {error}") from error
+            raise operation_failed(f"the key cannot be saved: {error}") from error
         self.links.drop(host_id)
 
     async def explain(self, host: RemoteHost, why: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tservice.core.payload import Payload, absent
+from tservice.core.payload import Payload, omit_if_none
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.service import Checked
 
@@ -17,12 +17,12 @@ class RemoteHostAnswer(Payload):
     host: str
     username: str
     port: int
-    identity_file: str | None = absent()
-    jump_host: str | None = absent()
+    identity_file: str | None = omit_if_none()
+    jump_host: str | None = omit_if_none()
     extra_ssh_options: list[str]
     commands: dict[str, str]
-    wake_mac: str | None = absent()
-    wake_command: str | None = absent()
+    wake_mac: str | None = omit_if_none()
+    wake_command: str | None = omit_if_none()
 
 
 class OneRemoteHost(Payload):
@@ -35,12 +35,12 @@ class HostChecked(Payload):
     """What a look at a host told; C{host_key} is missing where it showed none."""
 
     ok: bool
-    host_key: Literal["known", "unknown", "changed"] | None = absent()
-    fingerprint: str | None = absent()
-    known_fingerprint: str | None = absent()
-    latency_ms: int | None = absent()
-    tmux: str | None = absent()
-    error: str | None = absent()
+    host_key: Literal["known", "unknown", "changed"] | None = omit_if_none()
+    fingerprint: str | None = omit_if_none()
+    known_fingerprint: str | None = omit_if_none()
+    latency_ms: int | None = omit_if_none()
+    tmux: str | None = omit_if_none()
+    error: str | None = omit_if_none()
 
 
 class Reachability(Payload):
@@ -51,8 +51,8 @@ class Reachability(Payload):
 
     reachable: bool | None
     wake_configured: Literal["mac", "command", "none"]
-    next_at: int | None = absent()
-    error: str | None = absent()
+    next_at: int | None = omit_if_none()
+    error: str | None = omit_if_none()
 
 
 class TmuxSession(Payload):
@@ -78,7 +78,7 @@ class Woken(Payload):
     woke: bool
     reachable: bool
     wake_configured: Literal["mac", "command"]
-    error: str | None = absent()
+    error: str | None = omit_if_none()
 
 
 def host_answer(host: RemoteHost) -> RemoteHostAnswer:

@@ -9,10 +9,15 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
+from tservice.core.event_payloads import (
+    HostDroppedPayload,
+    HostWakeFailedPayload,
+    HostWakingPayload,
+    OccurrencePayload,
+)
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payload import Payload
-from tservice.core.payloads import DroppedTold, Happened, WakeFailedTold, WakingTold
-from tservice.core.places.place import PlaceKind
+from tservice.core.places.location import LocationKind
 from tservice.sessions.interfaces import ISessions
 
 
@@ -26,11 +31,11 @@ class Told:
     host_id: str
 
     def host_waking(self, method: Literal["mac", "command"]) -> None:
-        told = WakingTold(host_id=self.host_id, method=method)
+        told = HostWakingPayload(host_id=self.host_id, method=method)
         self.hub.publish(Event(name=EventName.REMOTE_HOST_WAKING, payload=told))
 
     def host_wake_failed(self, reason: str) -> None:
-        told = WakeFailedTold(host_id=self.host_id, reason=reason)
+        told = HostWakeFailedPayload(host_id=self.host_id, reason=reason)
         self.hub.publish(Event(name=EventName.REMOTE_HOST_WAKE_FAILED, payload=told))
 
     def hostUp(self) -> None:
@@ -42,17 +47,17 @@ class Told:
             return
 
         def dropped(session_id: str) -> Payload:
-            return DroppedTold(id=session_id, attempt=attempt, next_at=next_at)
+            return HostDroppedPayload(id=session_id, attempt=attempt, next_at=next_at)
 
         self._tell(EventName.REMOTE_SESSION_DROPPED, dropped)
 
     def _happened(self, session_id: str) -> Payload:
-        return Happened(id=session_id, at=now_ms(self.clock))
+        return OccurrencePayload(id=session_id, at=now_ms(self.clock))
 
     def _tell(self, name: EventName, payload: Callable[[str], Payload]) -> None:
         for session in self.sessions().list():
             place = session.place
-            if place.kind is PlaceKind.REMOTE and place.name == self.host_id:
+            if place.kind is LocationKind.REMOTE and place.name == self.host_id:
                 told = payload(session.id)
                 self.hub.publish(
                     Event(name=name, payload=told, session_id=session.id, owner=session.owner)

@@ -9,7 +9,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import sleep
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 from tservice.hosts.alarm import CannotWake, IAlarm, Probe
 from tservice.hosts.connection import CannotConnect, Connection
 from tservice.hosts.model import RemoteHost
@@ -79,7 +79,7 @@ class Waker:
         @return: true if the wake signal was sent.
         """
         if self._waking is None and self._may_ring():
-            waking = spawn(self._wake(), self._log, "waking a host")
+            waking = spawn_logged(self._wake(), self._log, "waking a host")
             self._waking = None if waking.called else waking
         if self._waking is not None:
             await _after(self._waking)
@@ -113,7 +113,7 @@ class Waker:
         if self._host.wake == "none" or self._clock.seconds() < self._resting_until:
             self._connection.wanted()
             return
-        wanting = spawn(self._want(), self._log, "reaching a host")
+        wanting = spawn_logged(self._want(), self._log, "reaching a host")
         self._wanting = None if wanting.called else wanting
 
     def close(self) -> None:

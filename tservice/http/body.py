@@ -20,8 +20,8 @@ from pydantic_core import from_json
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
-from tservice.core.crowd import count_parsed, count_values
-from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.value_limits import count_parsed_values, count_values
 from tservice.http.bounds import MAX_VALUES, SPARE_VALUES
 from tservice.http.models import Body
 from tservice.http.rules import explain, legible
@@ -90,7 +90,7 @@ def read_data(data: object, model: type[_Model], optional: bool, values: int) ->
     """
     if data is None:
         data = _missing(optional)
-    if count_parsed(data, values) > values:
+    if count_parsed_values(data, values) > values:
         raise _crowd(values)
     _check_values(data)
     return _as_model(data, model)
@@ -99,14 +99,14 @@ def read_data(data: object, model: type[_Model], optional: bool, values: int) ->
 def _text_of(raw: bytes, content_type: str, optional: bool) -> bytes:
     """Check the content type and return the text to parse."""
     if content_type.partition(";")[0].strip().lower() not in JSON_TYPES:
-        raise invalid("content-type", "must be application/json")
+        raise invalid_field("content-type", "must be application/json")
     return raw if raw.strip() else json.dumps(_missing(optional)).encode()
 
 
 def _missing(optional: bool) -> dict[str, object]:
     """Return the value of an absent body, or refuse it."""
     if not optional:
-        raise invalid("body", "is required")
+        raise invalid_field("body", "is required")
     return {}
 
 
@@ -142,7 +142,7 @@ def read_query(args: Mapping[bytes, Sequence[bytes]], model: type[_Model]) -> _M
         if get_origin(field.annotation) in _LISTS or field.annotation in _LISTS:
             data[alias] = texts
         elif len(texts) > 1:
-            raise invalid(alias, "must not be repeated")
+            raise invalid_field(alias, "must not be repeated")
         else:
             data[alias] = texts[0]
     try:
@@ -155,7 +155,7 @@ def _query_text(name: str, value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        raise invalid(name, "must be UTF-8") from None
+        raise invalid_field(name, "must be UTF-8") from None
 
 
 def _check_names(data: Any, model: type[BaseModel]) -> None:
@@ -165,7 +165,7 @@ def _check_names(data: Any, model: type[BaseModel]) -> None:
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     if len(data) > len(fields) + SPARE_VALUES:
         unknown = next(name for name in data if name not in fields)
-        raise invalid(legible(unknown), "is not a known field")
+        raise invalid_field(legible(unknown), "is not a known field")
     for name, field in fields.items():
         for kind in (field.annotation, *get_args(field.annotation)):
             if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -201,7 +201,7 @@ def _refuse_crowd(raw: bytes, values: int) -> None:
 
 
 def _crowd(values: int) -> ServiceError:
-    return invalid("body", f"must hold at most {values} values and names")
+    return invalid_field("body", f"must hold at most {values} values and names")
 
 
 def _parse(raw: bytes) -> Any:
@@ -214,11 +214,11 @@ def _parse(raw: bytes) -> Any:
             object_pairs_hook=_unique,
         )
     except UnicodeDecodeError:
-        raise invalid("body", "must be UTF-8") from None
+        raise invalid_field("body", "must be UTF-8") from None
     except RecursionError:
         raise _too_deep() from None
     except ValueError:
-        raise invalid("body", "must be JSON") from None
+        raise invalid_field("body", "must be JSON") from None
     _check_values(data)
     return data
 
@@ -238,7 +238,7 @@ def _has_long_number(raw: bytes) -> bool:
 
 def _short(text: str) -> int:
     if len(text) > MAX_DIGITS:
-        raise invalid("body", f"must hold no integer of more than {MAX_DIGITS} digits")
+        raise invalid_field("body", f"must hold no integer of more than {MAX_DIGITS} digits")
     return int(text)
 
 
@@ -251,11 +251,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if name in seen:
             break
         seen.add(name)
-    raise invalid(legible(name), "must not be repeated")
+    raise invalid_field(legible(name), "must not be repeated")
 
 
 def _too_deep() -> ServiceError:
-    return invalid("body", f"must not be nested deeper than {MAX_DEPTH}")
+    return invalid_field("body", f"must not be nested deeper than {MAX_DEPTH}")
 
 
 def _check_values(data: Any) -> None:
@@ -269,7 +269,7 @@ def _check_values(data: Any) -> None:
         texts, numbers = _of(str, kinds, level), _of(float, kinds, level)
         lists, objects = _of(list, kinds, level), _of(dict, kinds, level)
         if inf in numbers or -inf in numbers:
-            raise invalid("body", "must hold finite numbers only")
+            raise invalid_field("body", "must hold finite numbers only")
         if not _is_text("".join(chain(texts, *objects))):
             _name_half(data, ())
         if not lists and not objects:
@@ -286,7 +286,7 @@ def _name_half(data: Any, path: tuple[str, ...]) -> None:
     """Refuse half a surrogate pair, naming its field (protocol-requests)."""
     if isinstance(data, str):
         if not _is_text(data):
-            raise invalid(".".join(path) or "body", "must not hold half a surrogate pair")
+            raise invalid_field(".".join(path) or "body", "must not hold half a surrogate pair")
     elif isinstance(data, list):
         for index, value in enumerate(data):
             _name_half(value, (*path, str(index)))

@@ -78,7 +78,7 @@ def build_site(
     docs.cover(table)
     base = ground.config.base_path
     kernel = Kernel(table, gate, pages, sockets, base, heard, parked, contents.strays, large)
-    inner.table.set(kernel.table)
+    inner.table.bind_value(kernel.table)
     config = ground.config
     kept = kept_back(config.max_sessions, tabs_listener=bool(config.webview_listen))
     room = claim_room(kept)

@@ -12,11 +12,17 @@ from math import ceil
 from attrs import evolve, frozen
 from zope.interface import implementer
 
-from tservice.core.authentication import IAuthenticator, IFailures, Pass, Visit, Wrong
+from tservice.core.authentication import (
+    AuthenticationRequest,
+    CredentialsAccepted,
+    CredentialsRejected,
+    IAuthenticator,
+    IFailureCounter,
+)
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError, StartError, not_found
 from tservice.core.identity import Identity
-from tservice.core.scopes import READING
+from tservice.core.scopes import READ_ONLY_SCOPES
 from tservice.http import hosts, paths
 from tservice.http.envelope import Refusal, Response, bare
 from tservice.http.headers import HSTS, cors_headers, security_headers
@@ -73,21 +79,21 @@ def _weight(parameters: Sequence[str]) -> float:
     return 1.0
 
 
-def wants_login_page(visit: Visit) -> bool:
+def wants_login_page(visit: AuthenticationRequest) -> bool:
     """Return whether a 401 should be a page with a form (protocol-auth)."""
     if visit.method not in ("GET", "HEAD") or visit.upgrade or paths.is_program(visit.path):
         return False
     return prefers_page(visit.header("accept") or "")
 
 
-def from_script(visit: Visit) -> bool:
+def from_script(visit: AuthenticationRequest) -> bool:
     """Return whether a page's script sent the request: a challenge would open a dialog over the
     page.
     """
     return visit.key is not None or (visit.header("sec-fetch-mode") or "navigate") != "navigate"
 
 
-def _may_challenge(visit: Visit) -> bool:
+def _may_challenge(visit: AuthenticationRequest) -> bool:
     """Return whether the browser may prompt for a password.  It may not after a link from another
     page: the link could carry a user name and password, which the browser keeps and sends with
     all later requests of the UI.
@@ -95,7 +101,7 @@ def _may_challenge(visit: Visit) -> bool:
     return not (visit.led or from_script(visit))
 
 
-def _started_elsewhere(visit: Visit) -> bool:
+def _started_elsewhere(visit: AuthenticationRequest) -> bool:
     """Return whether the browser says that a page of another origin calls the API, even only to
     read.
 
@@ -105,13 +111,13 @@ def _started_elsewhere(visit: Visit) -> bool:
     return _named_foreign(visit) and paths.is_called(visit.path) and not _followed(visit)
 
 
-def _followed(visit: Visit) -> bool:
+def _followed(visit: AuthenticationRequest) -> bool:
     """Return whether a person navigates there: neither a frame nor a prefetch."""
     held = (visit.header("sec-fetch-dest") or "document") != "document"
     return not (from_script(visit) or held or visit.header("sec-purpose"))
 
 
-def _named_foreign(visit: Visit) -> bool:
+def _named_foreign(visit: AuthenticationRequest) -> bool:
     """Return whether the browser says that a page of another origin caused the request, by a link
     or form as well.
     """
@@ -173,7 +179,7 @@ class Gate:
         rules: GateRules,
         authenticators: Sequence[IAuthenticator],
         hook: IAuthenticator,
-        failures: IFailures,
+        failures: IFailureCounter,
         owner_of: Callable[[str], str | None],
         login_page: Callable[[], Response],
     ) -> None:
@@ -187,7 +193,7 @@ class Gate:
         self._authenticators, self._hook = tuple(authenticators), hook
         self._owner_of, self._login_page = owner_of, login_page
 
-    def screen(self, request: Request, method: str, path: str | None) -> Visit:
+    def screen(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
         """Check Host and Origin.
 
         @raise Refusal: bare 403.
@@ -200,7 +206,7 @@ class Gate:
         judged = self._judge_origin(visit, _all(request, "origin"), host, scheme)
         return evolve(judged, led=judged.cors is None and _named_foreign(judged))
 
-    def screen_host(self, request: Request, method: str, path: str | None) -> Visit:
+    def screen_host(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
         """Check Host only.
 
         @raise Refusal: bare 403.
@@ -212,7 +218,7 @@ class Gate:
         if host is None or own is None or not (self._admits(host) and self._admits(own)):
             raise bare(403, "Forbidden: host not allowed")
         upgrade = "websocket" in ",".join(_all(request, "upgrade")).lower()
-        return Visit(
+        return AuthenticationRequest(
             method=method,
             path=path,
             host=came.host or "",
@@ -237,8 +243,12 @@ class Gate:
         return hosts.admits(host, self._rules.hosts) or host.name in self._rules.tunnel_hosts()
 
     def _judge_origin(
-        self, visit: Visit, origins: Sequence[str], host: hosts.HostHeader, scheme: str | None
-    ) -> Visit:
+        self,
+        visit: AuthenticationRequest,
+        origins: Sequence[str],
+        host: hosts.HostHeader,
+        scheme: str | None,
+    ) -> AuthenticationRequest:
         changing = visit.upgrade or visit.method not in SAFE_METHODS
         if not origins and not (_named_foreign(visit) if changing else _started_elsewhere(visit)):
             return visit
@@ -252,7 +262,7 @@ class Gate:
             raise bare(403, "Forbidden: cross-site request blocked")
         return visit
 
-    def headers(self, visit: Visit | None) -> Mapping[str, str]:
+    def headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
         """Return the headers of every response; C{visit} only counts if it passed L{screen}."""
         if visit is None:
             return security_headers("", self._rules.gesture)
@@ -264,28 +274,30 @@ class Gate:
             headers.update(cors_headers(visit.cors, visit.preflight))
         return headers
 
-    async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
+    async def identify(
+        self, visit: AuthenticationRequest, operation: Operation | None
+    ) -> CredentialsAccepted:
         """Authenticate the caller.
 
         @raise Refusal: 401 in bare text or as the login page, 429 over a failure cap.
         """
         access = Access.USER if operation is None else operation.access
         if access in (Access.PUBLIC, Access.CAPABILITY):
-            return Pass(identity=STRANGER)
+            return CredentialsAccepted(identity=STRANGER)
         if access is Access.HOOK and visit.address in LOOPBACK:
             verdict = await self._hook.authenticate(visit)
-            if isinstance(verdict, Pass):
+            if isinstance(verdict, CredentialsAccepted):
                 return verdict
             raise self._refuse(visit, verdict)
-        wrong: Wrong | None = None
+        wrong: CredentialsRejected | None = None
         for authenticator in self._authenticators:
             verdict = await authenticator.authenticate(visit)
-            if isinstance(verdict, Pass):
+            if isinstance(verdict, CredentialsAccepted):
                 return verdict
             wrong = wrong or verdict
         raise self._refuse(visit, wrong)
 
-    async def recognise(self, visit: Visit) -> Identity | None:
+    async def recognise(self, visit: AuthenticationRequest) -> Identity | None:
         """Return the identity of the credentials in C{visit} for an operation that needs none.
 
         @raise Refusal: as L{identify} for wrong credentials; otherwise passwords could be tried
@@ -293,16 +305,16 @@ class Gate:
         """
         for authenticator in self._authenticators:
             verdict = await authenticator.authenticate(visit)
-            if isinstance(verdict, Pass):
+            if isinstance(verdict, CredentialsAccepted):
                 return verdict.identity
             if verdict is not None:
                 raise self._refuse(visit, verdict)
         return None
 
-    def _refuse(self, visit: Visit, wrong: Wrong | None) -> Refusal:
+    def _refuse(self, visit: AuthenticationRequest, wrong: CredentialsRejected | None) -> Refusal:
         wait = 0.0 if wrong is None else wrong.busy
         if wrong is not None and not (wrong.busy or wrong.is_counted):
-            wait = self._failures.failed(wrong.bucket, visit.address, None)
+            wait = self._failures.record_failure(wrong.bucket, visit.address, None)
         if wants_login_page(visit):
             # Also over the cap: another user at the same address may know the password.
             return Refusal(evolve(self._login_page(), status=401))
@@ -313,7 +325,11 @@ class Gate:
         return unauthorized(challenge=_may_challenge(visit))
 
     def authorize(
-        self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
+        self,
+        visit: AuthenticationRequest,
+        who: Identity,
+        operation: Operation | None,
+        path: Mapping[str, str],
     ) -> None:
         """Check that C{who} may call C{operation}, or may learn that it does not exist.
 
@@ -333,7 +349,11 @@ class Gate:
             self._judge_owner(who, operation, path["id"])
 
     def judge_again(
-        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+        self,
+        visit: AuthenticationRequest,
+        who: Identity,
+        operation: Operation,
+        path: Mapping[str, str],
     ) -> None:
         """Check that C{who}, who was admitted to C{operation}, still has all its rights.
 
@@ -350,24 +370,24 @@ class Gate:
         session = path["id"] if operation.access is Access.OWNER else None
         if session is not None and self._owner_of(session) is not None:
             self._judge_owner(now, operation, session)
-        if not now.covers(who):
+        if not now.keeps_rights_of(who):
             text = "Your permission was revoked while this request was running"
             raise ServiceError(ErrorCode.FORBIDDEN, text)
 
     def still_reaches(self, who: Identity, session_id: str) -> bool:
         """Return whether C{who}, who was admitted to a session, still has all its rights."""
         now = self._now(who)
-        if now is None or not now.covers(who):
+        if now is None or not now.keeps_rights_of(who):
             return False
-        return now.may_reach(self._owner_of(session_id), session_id)
+        return now.can_access(self._owner_of(session_id), session_id)
 
     def _now(self, who: Identity) -> Identity | None:
-        found = (judge.again(who) for judge in (*self._authenticators, self._hook))
+        found = (judge.reauthorize_identity(who) for judge in (*self._authenticators, self._hook))
         return next((identity for identity in found if identity is not None), None)
 
     def _judge_owner(self, who: Identity, operation: Operation, session: str) -> None:
         owner = self._owner_of(session)
-        if who.may_reach(owner, session):
+        if who.can_access(owner, session):
             return
         if operation.style is not Style.WEBSOCKET:
             raise not_found(f"Session {session}")
@@ -391,7 +411,7 @@ def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) ->
         return
     if operation.style is Style.WEBSOCKET and "id" in path:
         return  # its handler checks, to close with a code
-    if operation.method not in SAFE_METHODS or scope not in READING:
+    if operation.method not in SAFE_METHODS or scope not in READ_ONLY_SCOPES:
         raise ServiceError(ErrorCode.FORBIDDEN, "The token only gives access to its sessions")
 
 

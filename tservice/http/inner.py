@@ -16,7 +16,7 @@ from attrs import evolve
 from twisted.logger import Logger
 
 from tservice.core.errors import not_found
-from tservice.core.late import Late
+from tservice.core.late_binding import LateBinding
 from tservice.http.body import read_data, read_query
 from tservice.http.envelope import dump
 from tservice.http.kernel import IGate
@@ -49,7 +49,7 @@ class InnerCalls:
         @param heard: called with each call and its outcome.
         """
         self._gate, self._parked, self._large, self._heard = gate, parked, large, heard
-        self.table: Late[RouteTable] = Late("the operations table")
+        self.table: LateBinding[RouteTable] = LateBinding("the operations table")
 
     async def call(
         self,

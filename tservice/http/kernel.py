@@ -17,11 +17,11 @@ from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from zope.interface import Interface, implementer
 
-from tservice.core.authentication import Pass, Visit
-from tservice.core.disk import NotKept, trouble
+from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
+from tservice.core.disk_errors import DiskFull, find_disk_problem
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 from tservice.http import envelope, pagekey, paths
 from tservice.http.body import LONG_TEXT, read_in_turns, read_nothing, read_query, too_large
 from tservice.http.envelope import NO_PAGE, Refusal, Response, bare
@@ -49,34 +49,40 @@ not its own.
 class IGate(Interface):
     """Authenticates and authorizes requests (protocol-gate)."""
 
-    def screen(request: Request, method: str, path: str | None) -> Visit:
+    def screen(request: Request, method: str, path: str | None) -> AuthenticationRequest:
         """Check Host and Origin.
 
         @raise Refusal: the request ends here.
         """
 
-    async def identify(visit: Visit, operation: Operation | None) -> Pass:
+    async def identify(
+        visit: AuthenticationRequest, operation: Operation | None
+    ) -> CredentialsAccepted:
         """Authenticate the caller.
 
         @param operation: C{None} for requests outside the table: pages and unknown paths.
         @raise Refusal: the caller is not known, or locked out.
         """
 
-    def authorize(visit: Visit, who: Identity, operation: Operation | None, path: Path) -> None:
+    def authorize(
+        visit: AuthenticationRequest, who: Identity, operation: Operation | None, path: Path
+    ) -> None:
         """Check that C{who} may call C{operation}.
 
         @param operation: as for L{identify}.
         @raise ServiceError: C{who} may not call it.
         """
 
-    def judge_again(visit: Visit, who: Identity, operation: Operation, path: Path) -> None:
+    def judge_again(
+        visit: AuthenticationRequest, who: Identity, operation: Operation, path: Path
+    ) -> None:
         """Check that C{who}, who was admitted to C{operation}, still has all its rights.
 
         @raise Refusal: the caller is no longer known.
         @raise ServiceError: a right that it had is lost.
         """
 
-    def headers(visit: Visit | None) -> Mapping[str, str]:
+    def headers(visit: AuthenticationRequest | None) -> Mapping[str, str]:
         """Return the headers of every response; C{None} for a request that did not pass
         L{screen}.
         """
@@ -85,7 +91,7 @@ class IGate(Interface):
 class IPages(Interface):
     """Files of the browser UI."""
 
-    def find(path: str, visit: Visit) -> Response | None:
+    def find(path: str, visit: AuthenticationRequest) -> Response | None:
         """Return the file at C{path}, C{None} when there is none."""
 
 
@@ -227,7 +233,7 @@ class Kernel:
             except Refusal as refusal:
                 request.refuse(refusal)
 
-        spawn(judge(), self._log, "authorizing an upload")
+        spawn_logged(judge(), self._log, "authorizing an upload")
 
     def _start(self, request: Request, work: Coroutine[Any, Any, bytes | None]) -> None:
         async def answer() -> None:
@@ -238,7 +244,7 @@ class Kernel:
                 request.write(content)
             request.finish()
 
-        spawn(answer(), self._log, "an answer")
+        spawn_logged(answer(), self._log, "an answer")
 
     def _end(self, request: Request, response: Response) -> None:
         request.write(self._prepare(request, response))
@@ -308,8 +314,8 @@ class Kernel:
                 raise
             response = self._fault(request) if not request.startedWriting else NO_PAGE
         except Exception as error:
-            reason = trouble(error)
-            refused = None if reason is None else envelope.failure(NotKept(reason))
+            reason = find_disk_problem(error)
+            refused = None if reason is None else envelope.failure(DiskFull(reason))
             response = refused or self._fault(request)
         if response is None or request.gone:
             return None

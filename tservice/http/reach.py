@@ -2,7 +2,8 @@
 
 An operation names the scope it requires, or that no token may call it.  This table gives the
 reason, and what a caller gains beyond the response, so that the effects of a scope can be followed.
-An operation without an entry has not been decided on, and the tests fail.  C{docs/reference/scopes.rst} is
+An operation without an entry has not been decided on, and the tests fail.
+C{docs/reference/scopes.rst} is
 generated from it.
 """
 

@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 from twisted.web import server
 from twisted.web.http import datetimeToString
 
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
 from tservice.http.body import too_large
 from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
 from tservice.http.connections.channel import LINGER_BYTES, Channel
@@ -23,7 +23,7 @@ from tservice.http.envelope import Refusal, bare
 from tservice.http.transfer.incoming import Incoming
 
 if TYPE_CHECKING:
-    from tservice.core.authentication import Visit
+    from tservice.core.authentication import AuthenticationRequest
     from tservice.core.errors import ServiceError
 
 FORM = "multipart/form-data"
@@ -61,7 +61,7 @@ class Request(server.Request):
     site: RequestServer  # type: ignore[assignment]
     channel: Any
     content: Any
-    visit: Visit
+    visit: AuthenticationRequest
     gone = False
     broken = False
     route = "none"
@@ -136,7 +136,9 @@ class Request(server.Request):
             self._received += len(data)
             self._weigh(len(data))
         if self.refusal is None and self._crumbs > CRUMBS:
-            self._refuse(invalid("body", f"must not be sent in more than {CRUMBS} tiny chunks"))
+            self._refuse(
+                invalid_field("body", f"must not be sent in more than {CRUMBS} tiny chunks")
+            )
         if self.refusal is not None:
             self._drop(len(data))
             return
@@ -169,7 +171,9 @@ class Request(server.Request):
         if self._bound is not None and self._received > self._bound:
             incoming.refuse(too_large(self._bound))
         elif self._crumbs > CRUMBS + self._received // CRUMB_BYTES:
-            incoming.refuse(invalid("body", f"must not be sent in more than {CRUMBS} tiny chunks"))
+            incoming.refuse(
+                invalid_field("body", f"must not be sent in more than {CRUMBS} tiny chunks")
+            )
         if self.thrown:
             self._drop(len(data))
         incoming.feed(data)
@@ -181,7 +185,9 @@ class Request(server.Request):
             return
         plain, _, query = path.partition(b"?")
         if query.count(b"&") + query.count(b";") >= PARAMETERS:
-            self.refusal = invalid("query", f"must not have more than {PARAMETERS} parameters")
+            self.refusal = invalid_field(
+                "query", f"must not have more than {PARAMETERS} parameters"
+            )
             path = plain
         super().requestReceived(command, path, version)
 

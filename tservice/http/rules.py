@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from tservice.core.errors import ServiceError, invalid
+from tservice.core.errors import ServiceError, invalid_field
 
 _Context = Mapping[str, Any]
 
@@ -77,10 +77,10 @@ def explain(error: ValidationError, data: Any, whole: str) -> ServiceError:
         if place == name and each["type"].endswith("_type"):
             types[_rule(each)] = None
         elif place == name or place.startswith(f"{name}."):
-            return invalid(place or whole, _rule(each))
+            return invalid_field(place or whole, _rule(each))
         else:
             break
-    return invalid(name or whole, _either([*types]))
+    return invalid_field(name or whole, _either([*types]))
 
 
 def _either(rules: Sequence[str]) -> str:

@@ -19,10 +19,10 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.clock import now_ms
-from tservice.core.events import Audience, Event, EventHub, EventName
+from tservice.core.event_payloads import HeartbeatPayload
+from tservice.core.events import Event, EventAudience, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.payloads import Beat
 from tservice.http.envelope import bare, dump
 from tservice.http.models import Query
 from tservice.http.operations import Access, Call, Operation, Scope, Style
@@ -100,13 +100,13 @@ def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> 
         return False
     if name.scope is not None and not identity.has_scope(name.scope):
         return False
-    if name.audience is Audience.OWNER:
-        return identity.may_reach(event.owner, event.session_id)
+    if name.audience is EventAudience.OWNER:
+        return identity.can_access(event.owner, event.session_id)
     if identity.sessions is not None and event.session_id is not None:
         return False
-    if name.audience is Audience.EVERYONE:
+    if name.audience is EventAudience.EVERYONE:
         return True
-    if name.audience is Audience.PERSON and not identity.is_person(event.owner):
+    if name.audience is EventAudience.PERSON and not identity.is_person(event.owner):
         return False
     return identity.admin and identity.has_scope(Scope.ADMIN)
 
@@ -240,7 +240,7 @@ class EventStreams(Service):
 
     def _heartbeat(self) -> None:
         # A heartbeat repeats the newest id: it is not in the ring, and a reconnect misses nothing.
-        beat = Beat(t=now_ms(self._clock))
+        beat = HeartbeatPayload(t=now_ms(self._clock))
         data = frame(self._boot, self._number, EventName.SSE_HEARTBEAT, beat)
         for client in tuple(self._clients):
             client.write(data)

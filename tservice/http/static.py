@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from attrs import frozen
 from zope.interface import implementer
 
-from tservice.core.authentication import Visit
+from tservice.core.authentication import AuthenticationRequest
 from tservice.http.envelope import NO_STORE, Response
 from tservice.http.kernel import IPages
 
@@ -118,7 +118,7 @@ class Pages:
         """True if the UI exists."""
         return INDEX in self._names
 
-    def find(self, path: str, visit: Visit) -> Response | None:
+    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
         """Return the file at C{path}, compressed if the client accepts it, or a 304.
 
         @return: C{None} when there is none; C{public} for the files of the login page.

@@ -9,7 +9,7 @@ from tservice.access.interfaces import IAccounts
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
-from tservice.core.process.alarm import make_alarm
+from tservice.core.process.clock_alarm import make_alarm
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import Measure

@@ -18,8 +18,8 @@ from tservice.agents.interfaces import IAgents
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.core.tasks import spawn
-from tservice.core.timers import Timers
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import NamedTimers
 from tservice.legacy.model import PROMPT_LENGTH, TimedRun, next_line
 from tservice.sessions.interfaces import InputRequest, ISessions, Status
 
@@ -64,7 +64,7 @@ class Driver:
         """@param identity: returns the current account of an owner; C{None}: gone or disabled."""
         self._clock, self._sessions, self._agents = clock, sessions, agents
         self._identity = identity
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         self._typing: dict[str, Deferred[None]] = {}
         # By run: true if its agent worked since the last line.
         self._at_work: dict[str, bool] = {}
@@ -84,7 +84,7 @@ class Driver:
 
     def soon(self, run: TimedRun) -> None:
         """Type the run's next line as soon as its agent is ready."""
-        self._timers.set(run.id, 0.0, self._next, run.id)
+        self._timers.schedule_call(run.id, 0.0, self._next, run.id)
 
     def take_up(self, run: TimedRun) -> None:
         """Continue a run of an earlier run of the service. Its turn may have ended."""
@@ -115,7 +115,7 @@ class Driver:
 
     def drop(self, run_id: str) -> None:
         """Type no more lines of the run."""
-        self._timers.stop(run_id)
+        self._timers.cancel_timer(run_id)
         self._at_work.pop(run_id, None)
         self._taken_up.discard(run_id)
         self._overdue.discard(run_id)
@@ -125,7 +125,7 @@ class Driver:
 
     async def close(self) -> None:
         """Stop typing. Return once no line is being typed."""
-        self._timers.clear()
+        self._timers.cancel_all()
         typing = list(self._typing.values())
         for each in typing:
             each.cancel()
@@ -138,7 +138,7 @@ class Driver:
         service began.
         """
         pause = 0.0 if run_id in self._taken_up else BREATH
-        self._timers.set(run_id, pause, self._next, run_id)
+        self._timers.schedule_call(run_id, pause, self._next, run_id)
 
     def _next(self, run_id: str) -> None:
         self._overdue.discard(run_id)
@@ -146,9 +146,9 @@ class Driver:
         if run is None or not run.running:
             return
         if run_id in self._typing:
-            self._timers.set(run_id, AGAIN, self._next, run_id)
+            self._timers.schedule_call(run_id, AGAIN, self._next, run_id)
             return
-        task = spawn(self._try(run), self._log, f"a line of timed run {run_id}")
+        task = spawn_logged(self._try(run), self._log, f"a line of timed run {run_id}")
         if not task.called:
             self._typing[run_id] = task
             task.addBoth(lambda _: self._typed(run_id))
@@ -176,17 +176,17 @@ class Driver:
             return
         if not typed:
             self._overdue.add(run.id)
-            self._timers.set(run.id, AGAIN, self._next, run.id)
+            self._timers.schedule_call(run.id, AGAIN, self._next, run.id)
 
     def _submitted(self, run_id: str) -> None:
         self._at_work[run_id] = False
         self._taken_up.discard(run_id)
-        self._timers.set(run_id, UNSEEN, self._look, run_id)
+        self._timers.schedule_call(run_id, UNSEEN, self._look, run_id)
 
     def _await_end(self, run_id: str) -> None:
         """Wait for the end of a turn, which may have come before this service began."""
         self._at_work[run_id] = True
-        self._timers.set(run_id, RESTED, self._look, run_id)
+        self._timers.schedule_call(run_id, RESTED, self._look, run_id)
 
     def _look(self, run_id: str) -> None:
         """Check for the end of a turn that was too short to be noticed, or ended while the
@@ -204,7 +204,7 @@ class Driver:
         if rests and not session.limit_paused:
             self.turn_ended(run)
         else:
-            self._timers.set(run_id, UNSEEN, self._look, run_id)
+            self._timers.schedule_call(run_id, UNSEEN, self._look, run_id)
 
     async def _type(self, run: TimedRun) -> bool:
         """Type the run's next line and return true; return false if it is not possible now."""

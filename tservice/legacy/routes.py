@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
-from tservice.core.payloads import Nothing
-from tservice.core.text import defused
+from tservice.core.event_payloads import EmptyPayload
+from tservice.core.text import replace_harmful_characters
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Scope
 from tservice.legacy.model import MAX_MINUTES, PROMPT_LENGTH
@@ -19,7 +19,7 @@ from tservice.legacy.shown import OneTimedRun, TimedRunAnswer, TimedRunsAnswer, 
 def _said(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
-    if defused(text) != text:
+    if replace_harmful_characters(text) != text:
         raise ValueError("must not hold control characters other than TAB and line ends")
     return text
 
@@ -91,7 +91,7 @@ class TimedRunRoutes:
                 handler=self.end,
                 summary="End a timed run; its session and its record stay",
                 tag="Timed runs",
-                answer=Nothing,
+                answer=EmptyPayload,
                 errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
             ),
         ]
@@ -114,7 +114,7 @@ class TimedRunRoutes:
         """Return one run."""
         return timed_run_answer(self._runs.run(call.id, call.identity))
 
-    async def end(self, call: Call) -> Nothing:
+    async def end(self, call: Call) -> EmptyPayload:
         """End a run."""
         self._runs.end(call.id, call.identity)
-        return Nothing()
+        return EmptyPayload()

@@ -9,12 +9,12 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.disk import holding
-from tservice.core.errors import failed, not_found
+from tservice.core.disk_errors import report_unsaved_change
+from tservice.core.errors import not_found, operation_failed
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.flight import Flight
 from tservice.core.identity import Identity
-from tservice.core.process.alarm import Alarm
+from tservice.core.process.clock_alarm import ClockAlarm
+from tservice.core.shared_work import SharedWork
 from tservice.legacy.driver import Driver
 from tservice.legacy.model import AT_A_TIME, OF_ONE, RunState, TimedRun, logged, too_many
 from tservice.legacy.store import TimedRunStore
@@ -45,7 +45,7 @@ class TimedParts:
     store: TimedRunStore
     sessions: ISessions
     driver: Driver
-    make_alarm: Callable[[Callable[[], None]], Alarm]
+    make_alarm: Callable[[Callable[[], None]], ClockAlarm]
     new_id: Callable[[], str]
     known: Callable[[str], bool]
     multiuser: bool
@@ -62,7 +62,7 @@ class TimedRuns:
     def __init__(self, parts: TimedParts) -> None:
         self._parts = parts
         self._runs: dict[str, TimedRun] = {}
-        self._alarm: Alarm | None = None
+        self._alarm: ClockAlarm | None = None
         self._unsubscribe: Callable[[], None] = lambda: None
 
     # -- start and stop
@@ -90,12 +90,12 @@ class TimedRuns:
 
     def runs(self, caller: Identity) -> list[TimedRun]:
         """Return the runs that the caller may see, newest first."""
-        return [run for run in reversed(self._runs.values()) if caller.may_reach(run.owner)]
+        return [run for run in reversed(self._runs.values()) if caller.can_access(run.owner)]
 
     def run(self, run_id: str, caller: Identity) -> TimedRun:
         """Return one run."""
         run = self._runs.get(run_id)
-        if run is None or not caller.may_reach(run.owner):
+        if run is None or not caller.can_access(run.owner):
             raise not_found(f"Run {run_id}")
         return run
 
@@ -123,16 +123,17 @@ class TimedRuns:
         """Start a session and keep its agent working for C{minutes}.
 
         @param again: as for L{ISessions.create}.
-        @raise ServiceError: 403: the prompt needs the grant; 422: L{AT_A_TIME} runs are in progress, or L{OF_ONE} of one account
+        @raise ServiceError: 403: the prompt needs the grant; 422: L{AT_A_TIME} runs are in
+            progress, or L{OF_ONE} of one account
             among several; otherwise as L{ISessions.create}.
         """
         granted = caller.can_bypass_permissions
         self._parts.check_prompt(PRIMARY, prompt, "prompt", granted=granted)
         if len(self._under_way()) >= AT_A_TIME:
-            raise failed(f"{AT_A_TIME} timed runs are already in progress")
+            raise operation_failed(f"{AT_A_TIME} timed runs are already in progress")
         owner = caller.username if self._parts.multiuser else None
         if owner is not None and sum(run.owner == owner for run in self._under_way()) >= OF_ONE:
-            raise failed(f"{OF_ONE} timed runs of this account are already in progress")
+            raise operation_failed(f"{OF_ONE} timed runs of this account are already in progress")
         now = now_ms(self._parts.clock)
         run = TimedRun(
             id=self._parts.new_id(),
@@ -148,7 +149,7 @@ class TimedRuns:
         self._trim()
         self._arm()
         # The start continues even if the caller disconnects.
-        return await Flight(self._launch(run, caller, again)).join()
+        return await SharedWork(self._launch(run, caller, again)).wait_for_result()
 
     def end(self, run_id: str, caller: Identity) -> None:
         """End a run; the session stays.  A finished run is not changed.
@@ -158,7 +159,7 @@ class TimedRuns:
         run = self.run(run_id, caller)
         if run.running:
             self._finish(run, RunState.STOPPED, f"stopped by {caller.username or 'the user'}")
-        with holding("stopped", "go on with it"):
+        with report_unsaved_change("stopped", "go on with it"):
             self._parts.store.check_kept(run.id)
 
     # -- internals
@@ -215,7 +216,7 @@ class TimedRuns:
 
     def _arm(self) -> None:
         if self._alarm is not None:
-            self._alarm.set(min((run.end_at for run in self._under_way()), default=None))
+            self._alarm.set_time(min((run.end_at for run in self._under_way()), default=None))
 
     def _fail(self, run: TimedRun, reason: str) -> None:
         self._finish(run, RunState.FAILED, reason)

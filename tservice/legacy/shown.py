@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.core.payload import Payload, absent
+from tservice.core.payload import Payload, omit_if_none
 from tservice.legacy.model import RunState, TimedRun
 
 
@@ -19,7 +19,7 @@ class TimedRunAnswer(Payload):
     session_id: str | None
     turns: int
     logs: list[str]
-    owner: str | None = absent()
+    owner: str | None = omit_if_none()
 
 
 class OneTimedRun(Payload):

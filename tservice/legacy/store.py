@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.legacy.model import RunState, TimedRun
 from tservice.store.database import Database
 from tservice.store.debts import Key
@@ -36,7 +36,7 @@ class TimedRunStore:
     def save(self, run: TimedRun) -> None:
         """Insert or replace a run.
 
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         self._database.execute(_SAVE, _row(run))
 
@@ -44,13 +44,13 @@ class TimedRunStore:
         """Save an observed change as L{save} does; on a full disk the change is deferred."""
         try:
             self.save(run)
-        except NotKept:
+        except DiskFull:
             self._database.later(_key(run.id), _SAVE, _row(run))
 
     def check_kept(self, run_id: str) -> None:
         """Check that the run's last L{note} is on disk.
 
-        @raise NotKept: the change is still deferred.
+        @raise DiskFull: the change is still deferred.
         """
         self._database.debts.check(_key(run_id))
 

@@ -19,8 +19,8 @@ from tservice.core.files import (
     UnparsableFile,
     UnsafeFile,
     read_text,
-    replacement,
-    sync,
+    replace_atomically,
+    sync_path,
     write_private,
 )
 
@@ -175,11 +175,11 @@ def replace(path: Path, before: str | None, after: str, *, private: bool) -> Non
     mode = PRIVATE if before is None else _mode(target)
     if before is not None:
         write_private(path.with_name(f"{path.name}.service-bak"), before)
-    with replacement(target) as temporary:
+    with replace_atomically(target) as temporary:
         # Write bytes, to keep the line ends of the file.
         temporary.write_bytes(after.encode())
         temporary.chmod(PRIVATE if private else mode)
-        sync(temporary)
+        sync_path(temporary)
         # Check the replaced file, as the path may lead to another one now.
         if path.resolve() != target or read(target) != before:
             raise FileChanged

@@ -12,12 +12,12 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
 from tservice.clis.interfaces import CliEntry, ICliRegistry
-from tservice.core.doors.threads import IThreads
-from tservice.core.errors import ErrorCode, ServiceError, conflict
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.errors import ErrorCode, ServiceError, state_conflict
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.flight import Flight
 from tservice.core.identity import Identity
-from tservice.core.places.place import OWN
+from tservice.core.places.location import OWN_LOCATION
+from tservice.core.shared_work import SharedWork
 from tservice.mcp.discovery import McpFile, places, unsupported
 from tservice.mcp.files import Busy, lock_folder
 from tservice.mcp.model import SharedServers, TargetStatus
@@ -60,8 +60,8 @@ class McpSyncService:
         self._hub = hub
         self._home = home
         self._environ = environ
-        self._looking: Flight[SyncAnswer] | None = None
-        self._syncing: Flight[SyncAnswer] | None = None
+        self._looking: SharedWork[SyncAnswer] | None = None
+        self._syncing: SharedWork[SyncAnswer] | None = None
         self._stopping = False
 
     def require_enabled(self) -> None:
@@ -80,9 +80,9 @@ class McpSyncService:
         @raise ServiceError: 403 for an account with an OS user.
         """
         _refuse_os_user(caller)
-        if self._looking is None or self._looking.landed:
-            self._looking = Flight(self._preview())
-        return await self._looking.join()
+        if self._looking is None or self._looking.is_finished:
+            self._looking = SharedWork(self._preview())
+        return await self._looking.wait_for_result()
 
     async def sync(self, caller: Identity, again: Callable[[], object]) -> SyncAnswer:
         """Add each server to the CLIs that lack it, and publish the result.
@@ -91,15 +91,15 @@ class McpSyncService:
         @raise ServiceError: 403 for an account with an OS user; 409 while a sync runs.
         """
         _refuse_os_user(caller)
-        if self._syncing is not None and not self._syncing.landed:
-            raise conflict("an MCP sync is running already")
-        self._syncing = Flight(self._sync(again))
-        return await self._syncing.join()
+        if self._syncing is not None and not self._syncing.is_finished:
+            raise state_conflict("an MCP sync is running already")
+        self._syncing = SharedWork(self._sync(again))
+        return await self._syncing.wait_for_result()
 
     def stop(self) -> Deferred[None]:
         """Stop; the Deferred fires once no file is being written."""
         self._stopping = True
-        return succeed(None) if self._syncing is None else self._syncing.over
+        return succeed(None) if self._syncing is None else self._syncing.finished
 
     async def _preview(self) -> SyncAnswer:
         found: Survey = await self._threads.run(partial(look, self._places()))
@@ -161,7 +161,7 @@ def _refuse_os_user(caller: Identity) -> None:
     """Refuse accounts with an OS user: the files belong to the service's user, whose agents they do
     not run.
     """
-    if caller.place != OWN:
+    if caller.location_id != OWN_LOCATION:
         raise ServiceError(
             ErrorCode.FORBIDDEN, "MCP sync is available only for accounts without an OS user"
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from tservice.core.payload import Payload, absent
-from tservice.core.payloads import SyncTold
+from tservice.core.event_payloads import McpSyncPayload
+from tservice.core.payload import Payload, omit_if_none
 from tservice.mcp.model import TargetStatus
 from tservice.mcp.sync import Target
 
@@ -17,13 +17,13 @@ class TargetAnswer(Payload):
     label: str
     file: str
     status: TargetStatus
-    error: str | None = absent(description="Absent unless something went wrong")
+    error: str | None = omit_if_none(description="Absent unless something went wrong")
     servers: list[str] = Field(description="Names that it had")
     added: list[str] = Field(description="Names that it was given, or would be")
     skipped: list[str] = Field(description="Names that its format cannot express")
 
 
-class SyncAnswer(SyncTold):
+class SyncAnswer(McpSyncPayload):
     """What was done, or would be."""
 
     applied: bool = Field(description="False for the dry run")

@@ -19,8 +19,8 @@ from twisted.internet.interfaces import (
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.process.owngroup import in_own_group
-from tservice.core.timers import Timers
+from tservice.core.process.process_group import new_group_command
+from tservice.core.timers import NamedTimers
 
 TIME_LIMIT = 85.0
 """Maximum run time in seconds; the caller is answered within 90."""
@@ -82,7 +82,7 @@ class Child(ProcessProtocol):
         self._complained = b""
         self._reason = ""
         self._status: int | None = None
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         self.ended: Deferred[ChildEnd] = Deferred()
 
     def start(self, processes: IReactorProcess, asked: Asked, prompt: Path) -> None:
@@ -90,7 +90,7 @@ class Child(ProcessProtocol):
 
         @raise OSError: the file cannot be opened, or no process could be started.
         """
-        command = in_own_group(asked.argv) if asked.stands is None else [*asked.argv]
+        command = new_group_command(asked.argv) if asked.stands is None else [*asked.argv]
         given = os.open(prompt, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             processes.spawnProcess(
@@ -111,7 +111,9 @@ class Child(ProcessProtocol):
 
     def connectionMade(self) -> None:
         self._group = self.transport.pid
-        self._timers.set(_LIMIT, TIME_LIMIT, self.end, f"it took longer than {TIME_LIMIT:g} s")
+        self._timers.schedule_call(
+            _LIMIT, TIME_LIMIT, self.end, f"it took longer than {TIME_LIMIT:g} s"
+        )
 
     def outReceived(self, data: bytes) -> None:
         if len(self._printed) + len(data) > OUTPUT_LIMIT:
@@ -127,10 +129,10 @@ class Child(ProcessProtocol):
         self._status = value.exitCode if isinstance(value, ProcessTerminated) else 0
         # Its children must not outlive it.
         self._kill()
-        self._timers.set(_PIPES, PIPES, self.transport.loseConnection)
+        self._timers.schedule_call(_PIPES, PIPES, self.transport.loseConnection)
 
     def processEnded(self, reason: Failure) -> None:
-        self._timers.clear()
+        self._timers.cancel_all()
         ending = ChildEnd(
             status=self._status,
             reason=self._reason,

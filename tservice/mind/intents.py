@@ -13,12 +13,12 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.threads import IThreads
+from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Known
-from tservice.core.places.places import Places
-from tservice.core.tasks import spawn
+from tservice.core.identity import AccountExists
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.tasks import spawn_logged
 from tservice.mind.interfaces import Prompts
 from tservice.mind.model import Intent, PastPrompt, key_of, with_prompts
 from tservice.mind.store import IntentStore
@@ -43,7 +43,7 @@ class Intents:
         settings: ISettings,
         sessions: ISessions,
         threads: IThreads,
-        places: Places,
+        places: LocationRegistry,
         prompts: Prompts,
     ) -> None:
         self._clock, self._hub, self._store = clock, hub, store
@@ -52,7 +52,7 @@ class Intents:
         self._prompts = prompts
         self._since: dict[str, int] = {}
         self._reading: dict[str, Deferred[Any]] = {}
-        self._known: Known = lambda owner: True
+        self._known: AccountExists = lambda owner: True
         self._unsubscribe: Callable[[], None] = lambda: None
         self._unobserve: Callable[[], None] = lambda: None
 
@@ -70,7 +70,7 @@ class Intents:
         for reading in tuple(self._reading.values()):
             reading.cancel()
 
-    def forget(self, known: Known) -> None:
+    def forget(self, known: AccountExists) -> None:
         """Delete the intents of unknown owners, now and later."""
         self._known = known
         self._store.forget_strangers(known)
@@ -110,9 +110,9 @@ class Intents:
     async def _workspace(self, session_id: str) -> tuple[str, str]:
         """Return the key of an intent, and the real path of its workspace."""
         session = self._sessions.get(session_id)
-        await self._places.ask(session.place)
+        await self._places.refresh_location(session.place)
         look = partial(os.path.realpath, session.working_dir)
-        work = partial(self._places.recall(session.place).act, look)
+        work = partial(self._places.recall_location(session.place).run_file_work, look)
         folder = await self._threads.run(work, at=session.working_dir, owner=session.owner)
         return key_of(session.owner, folder), folder
 
@@ -139,7 +139,7 @@ class Intents:
                 self._collect_soon(session)
 
     def _collect_soon(self, session: Session) -> None:
-        reading = spawn(self._collect(session), self._log, "collecting prompts")
+        reading = spawn_logged(self._collect(session), self._log, "collecting prompts")
         if not reading.called:
             self._reading[session.id] = reading
             reading.addBoth(lambda _: self._collected(session.id))

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from tservice.core.text import defused
+from tservice.core.text import replace_harmful_characters
 
 GOALS = 8192
 """Maximum characters of the goals."""
@@ -96,7 +96,7 @@ def with_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
     """Return C{intent} with the new prompts, limited to the newest L{PROMPTS}."""
     known = {(each.session_id, each.ts) for each in intent.prompts}
     fresh = [
-        evolve(each, text=defused(each.text.strip())[:PROMPT_TEXT])
+        evolve(each, text=replace_harmful_characters(each.text.strip())[:PROMPT_TEXT])
         for each in found
         if (each.session_id, each.ts) not in known and is_prompt(each.text)
     ]
@@ -165,4 +165,4 @@ def _suggestion(found: object) -> Suggestion:
 
 def _line(text: str, longest: int) -> str:
     """Return the text as one line that can be shown and typed."""
-    return defused(" ".join(text.split()))[:longest].strip()
+    return replace_harmful_characters(" ".join(text.split()))[:longest].strip()

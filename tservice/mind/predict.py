@@ -18,12 +18,18 @@ from twisted.logger import Logger
 
 from tservice.clis.interfaces import ICliRegistry, Program
 from tservice.core.clock import now_ms
-from tservice.core.doors.threads import IThreads
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    invalid_field,
+    operation_failed,
+    state_conflict,
+)
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.places.place import Place
-from tservice.core.places.places import Places
-from tservice.core.process.handover import given, taken
+from tservice.core.places.location import Location
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.process.environment_handover import hide_names, restore_command
 from tservice.mind.child import Asked, Child, ChildEnd
 from tservice.mind.commands import COMMANDS, command
 from tservice.mind.context import Observed, dialog_text, git_text, instructions
@@ -69,8 +75,8 @@ class Mind:
         settings: ISettings,
         sessions: ISessions,
         clis: ICliRegistry,
-        places: Places,
-        starting: Callable[[Session], Place],
+        places: LocationRegistry,
+        starting: Callable[[Session], Location],
         threads: IThreads,
         sources: Sources,
         folder: Path,
@@ -149,11 +155,11 @@ class Mind:
 
     def _check(self, session: Session) -> None:
         if session.mode not in self._settings.get().read_my_mind_modes:
-            raise invalid("id", f"no suggestions for sessions of mode {session.mode}")
+            raise invalid_field("id", f"no suggestions for sessions of mode {session.mode}")
         if session.mode not in COMMANDS:
-            raise invalid("id", f"the CLI of mode {session.mode} cannot make suggestions")
+            raise invalid_field("id", f"the CLI of mode {session.mode} cannot make suggestions")
         if session.id in self._asking:
-            raise conflict("suggestions for this session are being made already")
+            raise state_conflict("suggestions for this session are being made already")
         if len(self._asking) >= AT_ONCE:
             raise ServiceError(
                 ErrorCode.RATE_LIMITED, f"{AT_ONCE} suggestion requests are running already"
@@ -186,15 +192,15 @@ class Mind:
             self._log.debug("{id}: nothing said: {error}", id=session_id, error=error)
             return ""
 
-    async def _place(self, session: Session) -> Place:
+    async def _place(self, session: Session) -> Location:
         """Return the location where its CLI may be started now."""
-        await self._places.ask(session.place)
-        if not self._places.recall(session.place).near:
-            raise failed("suggestions are for sessions that run on this machine itself")
+        await self._places.refresh_location(session.place)
+        if not self._places.recall_location(session.place).has_local_files:
+            raise operation_failed("suggestions are for sessions that run on this machine itself")
         return self._starting(session)
 
     async def _ask(
-        self, session: Session, place: Place, program: Program, text: str, again: Again
+        self, session: Session, place: Location, program: Program, text: str, again: Again
     ) -> tuple[Suggestion, ...]:
         argv = command(program.path, session.mode, self._settings.get().read_my_mind_model)
         env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}
@@ -214,31 +220,33 @@ class Mind:
                 await self._act(place, work, session.owner)
         return self._read(session.id, ending)
 
-    async def _stand(self, session: Session, place: Place, asked: Asked) -> Asked:
+    async def _stand(self, session: Session, place: Location, asked: Asked) -> Asked:
         """Prepare the run as another OS user: in a folder of that user, with a hidden
         environment.
 
         @raise ServiceError: 422: no process can be started there.
         """
-        if not place.apart:
+        if not place.is_isolated:
             return asked
         try:
-            argv = tuple(place.command(taken(asked.env, asked.argv)))
+            argv = tuple(place.build_command(restore_command(asked.env, asked.argv)))
             work = partial(tempfile.mkdtemp, prefix="tservice-ask-")
             stands = await self._act(place, work, session.owner)
         except OSError as error:
-            raise failed(f"the CLI could not be started: {error.strerror}") from error
-        return Asked(argv=argv, env=given(asked.env), stands=Path(stands))
+            raise operation_failed(f"the CLI could not be started: {error.strerror}") from error
+        return Asked(argv=argv, env=hide_names(asked.env), stands=Path(stands))
 
-    def _act(self, place: Place, work: Callable[[], Any], owner: str | None) -> Deferred[Any]:
-        return self._threads.run(partial(place.act, work), at=str(place.home), owner=owner)
+    def _act(self, place: Location, work: Callable[[], Any], owner: str | None) -> Deferred[Any]:
+        return self._threads.run(
+            partial(place.run_file_work, work), at=str(place.home), owner=owner
+        )
 
     async def _run(self, session_id: str, asked: Asked, prompt: Path) -> ChildEnd:
         child = self._make(self._clock)
         try:
             child.start(self._processes, asked, prompt)
         except OSError as error:
-            raise failed(f"the CLI could not be started: {error.strerror}") from error
+            raise operation_failed(f"the CLI could not be started: {error.strerror}") from error
         self._children[child] = session_id
         child.ended.addBoth(self._forget, child)
         ended = _end_of(child)
@@ -256,17 +264,17 @@ class Mind:
         # If the session was deleted in the meantime, this raises the matching 404.
         self._sessions.get(session_id)
         if ending.reason:
-            raise failed(f"no suggestions: {ending.reason}")
+            raise operation_failed(f"no suggestions: {ending.reason}")
         if ending.status != 0:
             self._log.info(
                 "{id}: {errors}", id=session_id, errors=ending.complained.decode("utf-8", "replace")
             )
             how = "a signal" if ending.status is None else f"status {ending.status}"
-            raise failed(f"no suggestions: the CLI ended with {how}")
+            raise operation_failed(f"no suggestions: the CLI ended with {how}")
         try:
             return suggestions_in(ending.printed.decode("utf-8", "replace"))
         except UnusableSuggestions as error:
-            raise failed(f"no suggestions: {error}") from None
+            raise operation_failed(f"no suggestions: {error}") from None
 
     def _heard(self, event: Event) -> None:
         if event.name is EventName.SESSION_DELETED:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
-from tservice.core.failfast import AT_FIRST
+from tservice.core.failfast import FAIL_FAST
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Scope, Style
 from tservice.mind.intents import Intents
@@ -32,7 +32,7 @@ class SuggestBody(Body):
     """What another guess is to heed; both absent for the first."""
 
     steer: Annotated[str, StringConstraints(max_length=STEER)] | None = None
-    rejected: Annotated[list[Rejected], Field(max_length=REJECTED), AT_FIRST] | None = None
+    rejected: Annotated[list[Rejected], Field(max_length=REJECTED), FAIL_FAST] | None = None
 
 
 class IntentBody(Body):

@@ -59,7 +59,7 @@ class IntentStore:
     def replace(self, intent: Intent) -> None:
         """Save a replaced intent, for which only later prompts are collected.
 
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         with self._database.transaction():
             self._database.execute(_SAVE, _row(intent))
@@ -70,7 +70,7 @@ class IntentStore:
         """Delete an intent, and return whether there was one.
 
         @param at: Unix milliseconds; prompts from before are not collected again.
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         with self._database.transaction():
             found = self._database.execute("DELETE FROM intents WHERE key = ?", (key,)) > 0

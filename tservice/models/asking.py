@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tservice.core.errors import failed
-from tservice.core.net.outbound import OutboundError, OutboundReply, OutboundRequest
+from tservice.core.errors import operation_failed
+from tservice.core.net.outbound import OutboundError, OutboundRequest, OutboundResponse
 from tservice.models.model import AuthStyle, Endpoint, Model
 from tservice.models.shapes import Running, Unreadable, read_models, read_running
 
@@ -16,9 +16,9 @@ BODY_LIMIT = 2 * 1024 * 1024
 
 
 class Send(Protocol):
-    """Sender of requests; an L{tservice.core.net.outbound.Outbound}."""
+    """Sender of requests; an L{tservice.core.net.outbound.OutboundClient}."""
 
-    async def send(self, request: OutboundRequest) -> OutboundReply:
+    async def send(self, request: OutboundRequest) -> OutboundResponse:
         """Send a request and return the reply.
 
         @raise OutboundError: there was no answer.
@@ -42,9 +42,9 @@ class Asker:
                 raise Unreadable(_words(reply))
             return read_models(reply.body)
         except OutboundError as error:
-            raise failed(f"the models of {endpoint.label}: {error.fault.value}") from None
+            raise operation_failed(f"the models of {endpoint.label}: {error.fault.value}") from None
         except Unreadable as error:
-            raise failed(f"the models of {endpoint.label}: {error}") from None
+            raise operation_failed(f"the models of {endpoint.label}: {error}") from None
 
     async def running(self, endpoint: Endpoint) -> Running:
         """Return the models that C{endpoint} has loaded; after an error the query counts as
@@ -68,5 +68,5 @@ def request_for(endpoint: Endpoint, path: str) -> OutboundRequest:
     return OutboundRequest(url=endpoint.root + path, headers=headers, body_limit=BODY_LIMIT)
 
 
-def _words(reply: OutboundReply) -> str:
-    return "The URL redirects" if reply.redirects else f"HTTP {reply.status}"
+def _words(reply: OutboundResponse) -> str:
+    return "The URL redirects" if reply.is_redirect else f"HTTP {reply.status}"

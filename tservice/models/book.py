@@ -9,11 +9,11 @@ from typing import Any
 from twisted.internet.defer import DeferredLock
 from twisted.logger import Logger
 
-from tservice.core.doors.threads import IThreads
-from tservice.core.errors import ErrorCode, ServiceError, failed, not_found
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
-from tservice.core.logs.redact import Redactor
+from tservice.core.logs.redact import SecretRedactor
 from tservice.models.model import ENDPOINT_LIMIT, Endpoint, Model, discovered, patched
 from tservice.models.shown import EndpointsAnswer, endpoint_answer
 from tservice.store.listfile import ListFile
@@ -34,7 +34,7 @@ class EndpointBook:
         file: ListFile[Endpoint],
         threads: IThreads,
         hub: EventHub,
-        redactor: Redactor,
+        redactor: SecretRedactor,
         new_id: Callable[[], str],
     ) -> None:
         self._file = file
@@ -85,7 +85,7 @@ class EndpointBook:
 
         def added(endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
             if len(endpoints) >= ENDPOINT_LIMIT:
-                raise failed(
+                raise operation_failed(
                     f"there are {ENDPOINT_LIMIT} model endpoints already; remove one first"
                 )
             again()
@@ -173,7 +173,7 @@ class EndpointBook:
         self._endpoints = endpoints
         keys = {endpoint.key for endpoint in endpoints if endpoint.key}
         for key in keys - self._hidden.keys():
-            self._hidden[key] = self._redactor.register(key)
+            self._hidden[key] = self._redactor.register_secret(key)
         for key in self._hidden.keys() - keys:
             self._hidden.pop(key)()
 

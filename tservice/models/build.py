@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.net.outbound import Outbound
+from tservice.core.net.outbound import OutboundClient
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.models.asking import TIME_LIMIT, Asker, Send
@@ -21,7 +21,7 @@ def build_models(
 ) -> Feature[ModelService]:
     """Build the feature. The endpoints are read at the start, and a stop ends pending requests.
 
-    @param post: sends requests; a guarded L{Outbound} by default.
+    @param post: sends requests; a guarded L{OutboundClient} by default.
     """
     book = EndpointBook(
         file=endpoint_file(ground.config.data_dir),
@@ -30,7 +30,7 @@ def build_models(
         redactor=ground.redactor,
         new_id=lambda: ground.random(6).hex(),
     )
-    asker = Asker(post or Outbound(ground.reactor, time_limit=TIME_LIMIT))
+    asker = Asker(post or OutboundClient(ground.reactor, time_limit=TIME_LIMIT))
 
     def discovery(service: ModelService) -> Discovery:
         return Discovery(ground.reactor, book, asker, service.is_enabled, service.pushed_out)

@@ -10,9 +10,9 @@ from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
-from tservice.core.flight import Flight
-from tservice.core.tasks import spawn
-from tservice.core.timers import cancel
+from tservice.core.shared_work import SharedWork
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import cancel_call
 from tservice.models.asking import Asker
 from tservice.models.book import EndpointBook
 from tservice.models.model import Endpoint, swapped_out
@@ -53,7 +53,7 @@ class Discovery:
         self._enabled = enabled
         self._swapped = swapped
         self._loaded: dict[str, frozenset[str]] = {}
-        self._questions: dict[str, tuple[Endpoint, Flight[Running]]] = {}
+        self._questions: dict[str, tuple[Endpoint, SharedWork[Running]]] = {}
         self._silent: frozenset[str] = frozenset()
         self._timer: IDelayedCall | None = None
         self._round: Deferred[None] = succeed(None)
@@ -67,7 +67,7 @@ class Discovery:
     def stop(self) -> Deferred[None]:
         """End the rounds; the Deferred fires once none is under way."""
         self._open = False
-        cancel(self._timer)
+        cancel_call(self._timer)
         self._round.cancel()
         return self._round
 
@@ -88,10 +88,10 @@ class Discovery:
         Concurrent callers share one request, as any user may ask as often as they like.
         """
         asked, flight = self._questions.get(endpoint.id, (None, None))
-        if flight is None or flight.landed or asked != endpoint:
-            flight = Flight(self._ask_running(endpoint))
+        if flight is None or flight.is_finished or asked != endpoint:
+            flight = SharedWork(self._ask_running(endpoint))
             self._questions[endpoint.id] = endpoint, flight
-        return flight.join()
+        return flight.wait_for_result()
 
     async def _ask_running(self, endpoint: Endpoint) -> Running:
         found = await self._asker.running(endpoint)
@@ -105,7 +105,7 @@ class Discovery:
 
     def _due(self) -> None:
         if self._enabled():
-            self._round = spawn(self._ask_all(), self._log, "querying model endpoints")
+            self._round = spawn_logged(self._ask_all(), self._log, "querying model endpoints")
             self._round.addCallback(self._again)
         else:
             self._again(None)

@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tservice.core.crowd import is_crowd
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
 from tservice.core.files import FileError, read_json, read_text, write_private
+from tservice.core.value_limits import exceeds_value_limit
 from tservice.models.injection import Injection
 
 FOLDER = "model-homes"
@@ -54,9 +54,11 @@ def put(folder: Path, injection: Injection, working_dir: str) -> None:
             _trust(folder / injection.trusted.name, injection.trusted, working_dir)
         keep(folder / VARIABLES, exports(injection.secrets))
     except FileError as error:
-        raise failed(f"the custom model cannot be configured: {error}") from None
+        raise operation_failed(f"the custom model cannot be configured: {error}") from None
     except OSError as error:
-        raise failed(f"the custom model cannot be put in place: {error.strerror}") from error
+        raise operation_failed(
+            f"the custom model cannot be put in place: {error.strerror}"
+        ) from error
 
 
 def keep(path: Path, text: str) -> None:
@@ -127,7 +129,7 @@ def _trust(state: Path, own: Path, working_dir: str) -> None:
     """Copy the trust of a folder, so that the user is not asked again."""
     try:
         text = read_text(own, limit=STATE_LIMIT)
-        if is_crowd(text, STATE_VALUES):
+        if exceeds_value_limit(text, STATE_VALUES):
             return
         project = json.loads(text)["projects"][working_dir]
         trusted = project["hasTrustDialogAccepted"] is True

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 from pydantic import SecretStr
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.net.egress import EgressRefused, parse_target
 
 SETTING = "customModelEndpointsEnabled"
@@ -93,15 +93,15 @@ def patched(endpoint: Endpoint, patch: Mapping[str, Any], *, by_token: bool = Fa
             "A token cannot move the key to another baseUrl: give apiKey as well",
         )
     if not changed.label.strip() or not changed.label.isprintable():
-        raise invalid("label", "must be one line of text")
+        raise invalid_field("label", "must be one line of text")
     try:
         parse_target(changed.base_url)
     except EgressRefused as error:
-        raise invalid("baseUrl", str(error)) from None
+        raise invalid_field("baseUrl", str(error)) from None
     if "?" in changed.base_url or "#" in changed.base_url:
-        raise invalid("baseUrl", "must have neither a query nor a fragment")
+        raise invalid_field("baseUrl", "must have neither a query nor a fragment")
     if not _KEY.fullmatch(changed.key):
-        raise invalid("apiKey", "must be printable ASCII without blanks")
+        raise invalid_field("apiKey", "must be printable ASCII without blanks")
     if changed.default_model_id is not None:
         check_model_id("defaultModelId", changed.default_model_id)
     return changed
@@ -121,7 +121,9 @@ def check_model_id(name: str, model_id: str) -> None:
     @raise ServiceError: 400 naming the field C{name}.
     """
     if not _MODEL_ID.fullmatch(model_id):
-        raise invalid(name, "must be usable as an argument: no blanks, quotes or leading dash")
+        raise invalid_field(
+            name, "must be usable as an argument: no blanks, quotes or leading dash"
+        )
 
 
 def needs_room(context_length: int | None) -> bool:

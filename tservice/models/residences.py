@@ -12,10 +12,10 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import sleep
-from tservice.core.doors.threads import IThreads
-from tservice.core.places.place import Place, PlaceId
-from tservice.core.places.places import Places
-from tservice.core.tasks import spawn
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.places.location import Location, LocationId
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.tasks import spawn_logged
 from tservice.models import homes
 from tservice.models.injection import Injection
 from tservice.sessions.interfaces import Session
@@ -35,7 +35,7 @@ class Residences:
     _log = Logger()
 
     def __init__(
-        self, data_dir: Path, threads: IThreads, places: Places, clock: IReactorTime
+        self, data_dir: Path, threads: IThreads, places: LocationRegistry, clock: IReactorTime
     ) -> None:
         self._base = data_dir / homes.FOLDER
         self._clock = clock
@@ -48,7 +48,7 @@ class Residences:
 
     def folder(self, session: Session) -> Path:
         """Return the folder of C{session}, existing or not."""
-        return self._folder(session.id, self._places.recall(session.place))
+        return self._folder(session.id, self._places.recall_location(session.place))
 
     async def put(self, session: Session, injection: Injection) -> Path:
         """Write C{injection} into the folder of C{session}.
@@ -59,7 +59,9 @@ class Residences:
         folder = self._folder(session.id, place)
         self._known[session.id] = session
         work = partial(homes.put, folder, injection, session.working_dir)
-        await self._threads.run(partial(place.act, work), at=str(folder), owner=session.owner)
+        await self._threads.run(
+            partial(place.run_file_work, work), at=str(folder), owner=session.owner
+        )
         return folder
 
     def remove(self, session_id: str) -> None:
@@ -67,7 +69,7 @@ class Residences:
         if session_id not in self._known:
             return
         work = self._remove(self._known.pop(session_id))
-        task = spawn(work, self._log, f"removing the model folder of {session_id}")
+        task = spawn_logged(work, self._log, f"removing the model folder of {session_id}")
         self._removing.add(task)
         task.addCallback(lambda _: self._removing.discard(task))
 
@@ -91,7 +93,7 @@ class Residences:
     async def _remove(self, session: Session) -> None:
         place = await self._place(session.place)
         folder = self._folder(session.id, place)
-        work = partial(place.act, partial(homes.remove, folder))
+        work = partial(place.run_file_work, partial(homes.remove, folder))
         for pause in PAUSES:
             with suppress(OSError):
                 await self._threads.run(work, at=str(folder), owner=session.owner)
@@ -113,10 +115,10 @@ class Residences:
             self._pauses.discard(pause)
         return True
 
-    async def _place(self, known: PlaceId) -> Place:
-        await self._places.ask(known)
-        return self._places.recall(known)
+    async def _place(self, known: LocationId) -> Location:
+        await self._places.refresh_location(known)
+        return self._places.recall_location(known)
 
-    def _folder(self, session_id: str, place: Place) -> Path:
-        base = place.home / homes.GUEST_FOLDER if place.apart else self._base
+    def _folder(self, session_id: str, place: Location) -> Path:
+        base = place.home / homes.GUEST_FOLDER if place.is_isolated else self._base
         return base / session_id

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, SecretStr, StringConstraints
 
-from tservice.core.errors import ErrorCode, invalid
+from tservice.core.errors import ErrorCode, invalid_field
+from tservice.core.event_payloads import EmptyPayload
 from tservice.core.net.egress import URL_LIMIT
-from tservice.core.payloads import Nothing
 from tservice.core.scopes import Scope
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation
@@ -141,7 +141,7 @@ class ModelRoutes:
                 path="/api/model-endpoints/{id}",
                 handler=self.remove,
                 summary="Forget a model endpoint and its key",
-                answer=Nothing,
+                answer=EmptyPayload,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
             self._write(
@@ -207,7 +207,7 @@ class ModelRoutes:
     async def remove(self, call: Call) -> object:
         """Remove an endpoint."""
         await self._models.remove(call.id, call.again)
-        return Nothing()
+        return EmptyPayload()
 
     async def discover(self, call: Call) -> object:
         """Fetch the models of an endpoint."""
@@ -220,7 +220,7 @@ class ModelRoutes:
             return await self._models.clear(call.id, call.identity, call.again)
         for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):
             if value is None:
-                raise invalid(name, "is required unless clear is given")
+                raise invalid_field(name, "is required unless clear is given")
         return await self._models.use(
             call.id,
             call.identity,

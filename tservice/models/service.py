@@ -11,10 +11,16 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import CustomModelStyle, ICliRegistry, Launch
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    invalid_field,
+    operation_failed,
+    state_conflict,
+)
+from tservice.core.event_payloads import AffectedSession, ModelSwapPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.core.payloads import SessionNamed, SwapTold
 from tservice.models.book import EndpointBook
 from tservice.models.discovery import Discovery
 from tservice.models.homes import wrapped
@@ -149,7 +155,7 @@ class ModelService:
             again()
             users = self._users_of(endpoint_id)
             if users:
-                raise conflict(f"{len(users)} live sessions use this endpoint")
+                raise state_conflict(f"{len(users)} live sessions use this endpoint")
 
         await self._book.remove(endpoint_id, check)
 
@@ -180,7 +186,9 @@ class ModelService:
         endpoint = self._book.get(wish.endpoint_id)
         check_model_id("modelId", wish.model_id)
         if self._style(mode) is CustomModelStyle.NONE:
-            raise invalid("customModel", f"{mode} does not support models of custom endpoints")
+            raise invalid_field(
+                "customModel", f"{mode} does not support models of custom endpoints"
+            )
         context = endpoint.context_of(wish.model_id)
         if context is not None and needs_room(context) and not wish.confirmed_context:
             raise ModelQuestion(
@@ -233,7 +241,7 @@ class ModelService:
             self.require_enabled()
             endpoint = self._book.get(custom.endpoint_id)
         except ServiceError as error:
-            raise failed(f"customModel: {error.message}") from error
+            raise operation_failed(f"customModel: {error.message}") from error
         target = InjectionTarget(
             endpoint=endpoint,
             model_id=custom.model_id,
@@ -243,7 +251,7 @@ class ModelService:
         )
         made = injection(self._style(session.mode), target)
         if made is None:
-            raise failed(f"customModel: {session.mode} does not support custom models")
+            raise operation_failed(f"customModel: {session.mode} does not support custom models")
         folder = await self._residences.put(session, made)
         return evolve(
             plan,
@@ -257,7 +265,9 @@ class ModelService:
         for session in self._users_of(endpoint.id, model_id):
             by_owner.setdefault(session.owner, []).append(session)
         for owner, sessions in by_owner.items():
-            told = SwapTold(endpoint_id=endpoint.id, model_id=model_id, sessions=_named(sessions))
+            told = ModelSwapPayload(
+                endpoint_id=endpoint.id, model_id=model_id, sessions=_named(sessions)
+            )
             event = Event(name=EventName.MODEL_SWAPPED_OUT, payload=told, owner=owner)
             self._hub.publish(event)
 
@@ -273,7 +283,7 @@ class ModelService:
         affected = [
             each
             for each in self._users_of(endpoint.id, loaded)
-            if each.id != besides and caller.may_reach(each.owner, each.id)
+            if each.id != besides and caller.can_access(each.owner, each.id)
         ]
         raise ModelQuestion(
             SwapQuestion(currently_loaded_model=loaded, affected_sessions=_named(affected))
@@ -306,9 +316,11 @@ class ModelService:
     def _changeable(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
         if session.location is not Location.LOCAL:
-            raise invalid("customModel", "is available only for sessions on this machine")
+            raise invalid_field("customModel", "is available only for sessions on this machine")
         if session.detached:
-            raise conflict("the session is detached from its process; start the session first")
+            raise state_conflict(
+                "the session is detached from its process; start the session first"
+            )
         if session.pid is not None and session.status is Status.BUSY:
             raise ServiceError(ErrorCode.SESSION_BUSY, "the session is in the middle of a turn")
         return session
@@ -335,5 +347,5 @@ class ModelService:
             self._residences.remove(event.session_id)
 
 
-def _named(sessions: Iterable[Session]) -> list[SessionNamed]:
-    return [SessionNamed(id=each.id, name=each.name) for each in sessions]
+def _named(sessions: Iterable[Session]) -> list[AffectedSession]:
+    return [AffectedSession(id=each.id, name=each.name) for each in sessions]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.core.payload import Payload, absent
-from tservice.core.payloads import EndpointsTold
+from tservice.core.event_payloads import ModelEndpointsPayload
+from tservice.core.payload import Payload, omit_if_none
 from tservice.models.model import AuthStyle, Endpoint, Model
 from tservice.models.shapes import Running
 from tservice.sessions.interfaces import ContextQuestion, CustomModel, SwapQuestion
@@ -15,7 +15,7 @@ class EndpointModelAnswer(Payload):
     """A model that an endpoint offers; its context in tokens, where the endpoint tells."""
 
     id: str
-    context_length: int | None = absent()
+    context_length: int | None = omit_if_none()
 
 
 class EndpointAnswer(Payload):
@@ -28,10 +28,10 @@ class EndpointAnswer(Payload):
     auth_style: AuthStyle
     models: list[EndpointModelAnswer]
     last_discovered_at: int | None
-    default_model_id: str | None = absent()
+    default_model_id: str | None = omit_if_none()
 
 
-class EndpointsAnswer(EndpointsTold):
+class EndpointsAnswer(ModelEndpointsPayload):
     """Every endpoint."""
 
     endpoints: list[EndpointAnswer]
@@ -56,7 +56,7 @@ class ChosenModel(Payload):
 
     endpoint_id: str
     model_id: str
-    label: str | None = absent()
+    label: str | None = omit_if_none()
 
 
 class ChangedModel(Payload):

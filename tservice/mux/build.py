@@ -11,7 +11,7 @@ from pathlib import Path
 from twisted.internet.defer import Deferred
 
 from tservice.core.errors import StartError
-from tservice.core.places.place import PlaceKind
+from tservice.core.places.location import LocationKind
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import Measure
@@ -24,7 +24,7 @@ from tservice.mux.tmux.sockets import SocketFolder
 
 
 def build_mux(
-    ground: Ground, setups: Mapping[PlaceKind, Setups] | None = None
+    ground: Ground, setups: Mapping[LocationKind, Setups] | None = None
 ) -> Feature[IMultiplexer]:
     """Return the feature that runs each session's pane on its own tmux server.
 
@@ -52,7 +52,7 @@ def build_mux(
     )
 
 
-def _near_setups(ground: Ground, tmux: str) -> dict[PlaceKind, Setups]:
+def _near_setups(ground: Ground, tmux: str) -> dict[LocationKind, Setups]:
     """Return the setups for the places on this machine."""
     runtime = ground.environ.get("XDG_RUNTIME_DIR")
     own = TmuxSetup(
@@ -61,6 +61,6 @@ def _near_setups(ground: Ground, tmux: str) -> dict[PlaceKind, Setups]:
         python=sys.executable,
         program=built_keeper(sys.executable),
     )
-    found: dict[PlaceKind, Setups] = {PlaceKind.LOCAL: OwnSetups(own)}
+    found: dict[LocationKind, Setups] = {LocationKind.LOCAL: OwnSetups(own)}
     others = ground.os_users.setups(tmux)
-    return found if others is None else {**found, PlaceKind.OS_USER: others}
+    return found if others is None else {**found, LocationKind.OS_USER: others}

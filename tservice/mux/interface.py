@@ -9,7 +9,7 @@ from enum import Enum
 from attrs import field, frozen
 from zope.interface import Attribute, Interface
 
-from tservice.core.places.place import Place
+from tservice.core.places.location import Location
 from tservice.mux.family import Leftover
 from tservice.mux.outputlog import OutputLog
 
@@ -114,7 +114,7 @@ class PaneSpec:
     cols: int = 120
     rows: int = 40
     history_limit: int = 100_000
-    place: Place
+    place: Location
     preface: bytes = field(default=b"", repr=False)
     colours: Colours = DARK
 
@@ -344,7 +344,7 @@ class IMultiplexer(Interface):
         @raise MuxError: it could not be started, or a server of that session still runs.
         """
 
-    async def adopt(session_id: str, place: Place) -> IPane | None:
+    async def adopt(session_id: str, place: Location) -> IPane | None:
         """Adopt a pane that is already running; return C{None} if no server answers.
 
         @param place: the place in which it was started.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tservice.core.listeners import Listeners
+from tservice.core.listeners import ListenerList
 from tservice.mux.interface import IPaneListener, PaneExit
 
 
@@ -16,7 +16,7 @@ class PaneListeners:
     """
 
     def __init__(self) -> None:
-        self._listeners = Listeners[IPaneListener]("a pane")
+        self._listeners = ListenerList[IPaneListener]("a pane")
         self._over = False
 
     def add(self, listener: IPaneListener) -> Callable[[], None]:
@@ -31,18 +31,18 @@ class PaneListeners:
         """Notify the listeners that the process has ended."""
         if not self._over:
             self._over = True
-            self._listeners.tell(lambda listener: listener.pane_exited(ending))
+            self._listeners.notify_all(lambda listener: listener.pane_exited(ending))
 
     def lost(self) -> None:
         """Notify the listeners that the server is gone."""
         if not self._over:
             self._over = True
-            self._listeners.tell(lambda listener: listener.pane_lost())
+            self._listeners.notify_all(lambda listener: listener.pane_lost())
 
     def resized(self, cols: int, rows: int) -> None:
         """Notify the listeners that a size was applied."""
-        self._listeners.tell(lambda listener: listener.pane_resized(cols, rows))
+        self._listeners.notify_all(lambda listener: listener.pane_resized(cols, rows))
 
     def titled(self, title: str) -> None:
         """Notify the listeners that the program set its title."""
-        self._listeners.tell(lambda listener: listener.pane_titled(title))
+        self._listeners.notify_all(lambda listener: listener.pane_titled(title))

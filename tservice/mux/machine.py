@@ -16,9 +16,9 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.places.place import Place
-from tservice.core.process.tied import tied_by
-from tservice.core.users.osuser import process_owner
+from tservice.core.places.location import Location
+from tservice.core.process.parent_death import parent_death_prefix
+from tservice.core.users.os_users import process_owner
 from tservice.mux.family import Family, LocalFamily
 from tservice.mux.interface import Liveness
 from tservice.mux.transport import Child, HeldProcess, Reachability, Transport
@@ -42,7 +42,7 @@ class LocalTransport:
 
     def argv(self, *arguments: str) -> list[str]:
         """Return the command that runs C{tmux arguments}."""
-        return [*tied_by(self.setpriv), self.tmux, *arguments]
+        return [*parent_death_prefix(self.setpriv), self.tmux, *arguments]
 
     def child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
@@ -74,11 +74,11 @@ class OsUserTransport:
     """
 
     tmux: str
-    place: Place
+    place: Location
 
     def argv(self, *arguments: str) -> list[str]:
         """Return the command that runs C{tmux arguments} as the user."""
-        return self.place.command([self.tmux, *arguments])
+        return self.place.build_command([self.tmux, *arguments])
 
     def child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
@@ -94,7 +94,7 @@ class OsUserTransport:
     async def reach(self, socket_path: Path) -> Reachability:
         # Connect as the user: a link in the socket's place must not lead to other users' sockets.
         try:
-            return self.place.act(lambda: reach_socket(socket_path))
+            return self.place.run_file_work(lambda: reach_socket(socket_path))
         except OSError:
             return Reachability.UNKNOWN
 
@@ -109,7 +109,9 @@ class OsUserTransport:
         return None
 
     async def hold_server(self, socket_path: Path) -> HeldProcess | None:
-        return await hold_listener(self, lambda: self.place.act(lambda: listener_of(socket_path)))
+        return await hold_listener(
+            self, lambda: self.place.run_file_work(lambda: listener_of(socket_path))
+        )
 
 
 def reach_socket(socket_path: Path, ask: Callable[[Path], object] | None = None) -> Reachability:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from tservice.core.listeners import Listeners
-from tservice.core.process.memory import give_back
+from tservice.core.listeners import ListenerList
+from tservice.core.process.memory import release_free_memory
 
 SEGMENT = 64 * 1024
 
@@ -34,7 +34,7 @@ class OutputLog:
         self._capacity = max(capacity, SEGMENT)
         self._segments: deque[bytearray] = deque()
         self._base = 0
-        self._listeners = Listeners[Callable[[], None]]("the output")
+        self._listeners = ListenerList[Callable[[], None]]("the output")
         self._last: tuple[int, int, bytes] | None = None
         self._finished = False
 
@@ -99,7 +99,7 @@ class OutputLog:
         self.start = self._base = self.end
         self._segments.clear()
         self._last = None
-        give_back()
+        release_free_memory()
 
     def _store(self, data: bytes) -> None:
         view = memoryview(data)
@@ -126,4 +126,4 @@ class OutputLog:
         return b"".join(parts)
 
     def _tell(self) -> None:
-        self._listeners.tell(lambda listener: listener())
+        self._listeners.notify_all(lambda listener: listener())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 from tservice.core.errors import ServiceError
-from tservice.core.net.outbound import Outbound
+from tservice.core.net.outbound import OutboundClient
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import number
@@ -28,7 +28,7 @@ def build_webhooks(
 
     @param host_name: host name in messages if the settings have no C{displayName}; by default the
         machine's name.
-    @param post: sends requests; a guarded L{Outbound} by default.
+    @param post: sends requests; a guarded L{OutboundClient} by default.
     """
     host = host_name or socket.gethostname()
 
@@ -43,7 +43,7 @@ def build_webhooks(
         hub=ground.hub,
         file=ConfigFile(ground.config.data_dir),
         outbox=Outbox(ground.database),
-        sender=Sender(ground.reactor, post or Outbound(ground.reactor)),
+        sender=Sender(ground.reactor, post or OutboundClient(ground.reactor)),
         words=MessageNames(
             host=lambda: ground.settings.get().display_name or host, session_name=session_name
         ),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import attrs
 
-from tservice.core.disk import trouble
-from tservice.core.errors import conflict, failed
+from tservice.core.disk_errors import find_disk_problem
+from tservice.core.errors import operation_failed, state_conflict
 from tservice.core.files import (
     FileError,
     UnparsableFile,
@@ -60,7 +60,7 @@ class ConfigFile:
             self.read()
             write_private(self._path, json.dumps(attrs.asdict(webhook), indent=2) + "\n")
         except FileError as error:
-            raise conflict(f"{error}; mend the file first") from error
+            raise state_conflict(f"{error}; mend the file first") from error
         except OSError as error:
-            why = trouble(error) or error.strerror
-            raise failed(f"{FILE_NAME} could not be written: {why}") from error
+            why = find_disk_problem(error) or error.strerror
+            raise operation_failed(f"{FILE_NAME} could not be written: {why}") from error

@@ -9,7 +9,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 from tservice.notify.model import Webhook
 from tservice.notify.outbox import Outbox, OutboxRow
 from tservice.notify.sender import IN_FLIGHT, Sender
@@ -82,7 +82,7 @@ class WebhookDelivery:
     def _begin(self, row: OutboxRow) -> None:
         done: Deferred[None] = Deferred(lambda _: task.cancel())
         self._running[row.id] = done
-        task = spawn(self._deliver(row), self._log, "delivering to the webhook")
+        task = spawn_logged(self._deliver(row), self._log, "delivering to the webhook")
 
         def over(settled: bool | None) -> None:
             del self._running[row.id]

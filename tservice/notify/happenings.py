@@ -8,9 +8,9 @@ from typing import Any
 
 from attrs import frozen
 
+from tservice.core.event_payloads import CronRunPayload, HookEventPayload
 from tservice.core.events import Event, EventName
-from tservice.core.payloads import HookTold, RunTold
-from tservice.core.text import cut_marked, shorten
+from tservice.core.text import cut_marked, shorten_text
 from tservice.notify.model import Urgency
 
 TITLE_LIMIT = 200
@@ -82,14 +82,14 @@ _SESSION_EVENTS: Mapping[EventName, tuple[Urgency, str, str]] = {
 
 def happening(event: Event) -> Happening | None:
     """Return the message data of C{event}; C{None} if it causes no message (protocol-webhooks)."""
-    if isinstance(event.payload, RunTold):
+    if isinstance(event.payload, CronRunPayload):
         return _failed_run(event.payload)
     known = _SESSION_EVENTS.get(event.name)
     session_id = event.session_id
     if known is None or session_id is None:
         return None
     urgency, says, body = known
-    details = event.payload.data if isinstance(event.payload, HookTold) else {}
+    details = event.payload.data if isinstance(event.payload, HookEventPayload) else {}
     return Happening(
         event=event.name.partition(":")[2],
         urgency=urgency,
@@ -105,7 +105,7 @@ def one_line(text: str, limit: int) -> str:
     """Return C{text} without line ends, control characters and lone surrogates, cut to C{limit}."""
     shown = "".join(" " if unicodedata.category(char) in ("Cc", "Cs") else char for char in text)
     folded = " ".join(shown.split())
-    return shorten(folded, limit)
+    return shorten_text(folded, limit)
 
 
 def _body(text: str) -> str:
@@ -122,7 +122,7 @@ def _details(data: Mapping[str, Any]) -> str:
     return _body(f"Tool: {tool}") if isinstance(tool, str) and tool else ""
 
 
-def _failed_run(run: RunTold) -> Happening | None:
+def _failed_run(run: CronRunPayload) -> Happening | None:
     if run.status != "failed":
         return None
     return Happening(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 import attrs
 from attrs import frozen
 
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.notify.model import Result, Urgency, WebhookMessage
 from tservice.store.database import Database
 
@@ -48,7 +48,7 @@ class Outbox:
         row = (json.dumps(attrs.asdict(message)), due_at)
         try:
             return self._add(row)
-        except NotKept:
+        except DiskFull:
             # If too many are deferred, the new message replaces the oldest deferred one.
             self._owed = self._owed % OUTBOX_LIMIT + 1
             self._database.later(("webhook", self._owed), _ADD, row)

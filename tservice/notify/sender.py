@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred, DeferredSemaphore
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.net.outbound import OutboundError, OutboundReply, OutboundRequest
+from tservice.core.net.outbound import OutboundError, OutboundRequest, OutboundResponse
 from tservice.notify.model import Result, Webhook, WebhookMessage
 from tservice.notify.requests import request_for
 
@@ -18,9 +18,9 @@ REDIRECTS = "The URL redirects"
 
 
 class Post(Protocol):
-    """Sender of HTTP requests, such as L{tservice.core.net.outbound.Outbound}."""
+    """Sender of HTTP requests, such as L{tservice.core.net.outbound.OutboundClient}."""
 
-    async def send(self, request: OutboundRequest) -> OutboundReply:
+    async def send(self, request: OutboundRequest) -> OutboundResponse:
         """Send a request.
 
         @raise OutboundError: there was no answer.
@@ -48,9 +48,9 @@ class Sender:
         return result_of(reply, now_ms(self._clock))
 
 
-def result_of(reply: OutboundReply, at: int) -> Result:
+def result_of(reply: OutboundResponse, at: int) -> Result:
     """Return the result of an answer: 2xx is success; the texts are those of protocol-webhooks."""
     if 200 <= reply.status < 300:
         return Result(ok=True, status=reply.status, at=at)
-    error = REDIRECTS if reply.redirects else f"HTTP {reply.status}"
+    error = REDIRECTS if reply.is_redirect else f"HTTP {reply.status}"
     return Result(ok=False, status=reply.status, error=error, at=at)

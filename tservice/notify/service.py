@@ -12,10 +12,10 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
-from tservice.core.logs.redact import Redactor
+from tservice.core.logs.redact import SecretRedactor
 from tservice.core.net.egress import EgressRefused, parse_target
 from tservice.notify.configfile import ConfigFile
 from tservice.notify.delivery import WebhookDelivery
@@ -56,7 +56,7 @@ class WebhookService:
         outbox: Outbox,
         sender: Sender,
         words: MessageNames,
-        redactor: Redactor,
+        redactor: SecretRedactor,
     ) -> None:
         self._clock = clock
         self._hub = hub
@@ -121,7 +121,7 @@ class WebhookService:
         webhook = attrs.evolve(self._webhook, **patch)
         if webhook.enabled and not webhook.url:
             if patch.get("enabled"):
-                raise invalid("enabled", "needs a url")
+                raise invalid_field("enabled", "needs a url")
             webhook = attrs.evolve(webhook, enabled=False)
         self._file.write(webhook)
         self._use(webhook)
@@ -137,7 +137,7 @@ class WebhookService:
         @raise ServiceError: 400: there is no URL; 429: too many tests in progress.
         """
         if not self._webhook.url:
-            raise invalid("url", "save a url first")
+            raise invalid_field("url", "save a url first")
         if self._tests >= TESTS_LIMIT:
             raise ServiceError(ErrorCode.RATE_LIMITED, "too many test messages in progress")
         message = WebhookMessage(
@@ -161,7 +161,7 @@ class WebhookService:
         self._hub.publish(Event(name=EventName.WEBHOOK_CHANGED, payload=self.shown()))
 
     def _use(self, webhook: Webhook) -> None:
-        forget = self._redactor.register(webhook.url)
+        forget = self._redactor.register_secret(webhook.url)
         if webhook.url != self._webhook.url:
             self._forget_url()
         self._forget_url = forget
@@ -200,7 +200,7 @@ def _check(url: str) -> None:
     try:
         parse_target(url)
     except EgressRefused as error:
-        raise invalid("url", str(error)) from None
+        raise invalid_field("url", str(error)) from None
 
 
 def _nothing() -> None:

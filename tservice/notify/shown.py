@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tservice.core.event_payloads import WebhookPayload
 from tservice.core.net.egress import EgressRefused, parse_target
-from tservice.core.payload import Payload, absent
-from tservice.core.payloads import WebhookTold
+from tservice.core.payload import Payload, omit_if_none
 from tservice.notify.model import MessageScope, ReceiverKind, Result, Webhook
 
 
@@ -12,12 +12,12 @@ class ResultAnswer(Payload):
     """What became of an attempt; absent fields have no value."""
 
     ok: bool
-    status: int | None = absent()
-    error: str | None = absent()
+    status: int | None = omit_if_none()
+    error: str | None = omit_if_none()
     at: int
 
 
-class WebhookAnswer(WebhookTold):
+class WebhookAnswer(WebhookPayload):
     """The configuration; C{urlMasked} is scheme, host and port only."""
 
     enabled: bool

@@ -6,7 +6,7 @@ from tservice.access.failures import Failures, Lockout
 from tservice.access.interfaces import IAccounts
 from tservice.core.errors import ServiceError
 from tservice.core.net.egress import PUBLIC_ONLY
-from tservice.core.net.outbound import Outbound
+from tservice.core.net.outbound import OutboundClient
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.push.keys import push_key
@@ -43,7 +43,7 @@ def build_push(
         settings=ground.settings,
         store=PushStore(ground.database),
         threads=ground.doors.hashing,
-        send=Outbound(ground.reactor, PUBLIC_ONLY).send,
+        send=OutboundClient(ground.reactor, PUBLIC_ONLY).send,
         key=push_key(ground.config.data_dir, ground.random),
         name_of=name_of,
         active=active if ground.config.multiuser else None,

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from py_vapid import Vapid02
 
 from tservice.core.errors import StartError
-from tservice.core.keyfile import kept_text
+from tservice.core.secret_file import load_or_create
 from tservice.push.model import LIFETIME_SECONDS, Note, Subscription, target_of, unpadded
 
 FILE_NAME = "push-key"
@@ -81,7 +81,7 @@ def push_key(data_dir: Path, random: Random) -> PushKey:
 
     @raise StartError: the file is not valid, open to others, or cannot be written.
     """
-    text = kept_text(data_dir / FILE_NAME, lambda: _text(_scalar(random)))
+    text = load_or_create(data_dir / FILE_NAME, lambda: _text(_scalar(random)))
     try:
         scalar = unpadded(text)
         if len(scalar) != SCALAR_BYTES:

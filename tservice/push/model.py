@@ -11,10 +11,10 @@ import re
 from attrs import field, frozen
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
+from tservice.core.event_payloads import ApprovalPayload
 from tservice.core.events import Event, EventName
 from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, EgressTarget, parse_target
-from tservice.core.payloads import ApprovalTold
 
 MAX_PER_OWNER = 20
 """Maximum subscriptions of one user; a new one replaces the oldest."""
@@ -92,7 +92,7 @@ def kind_of(event: Event) -> str | None:
     """Return the name of C{event} in C{notificationPreferences}; C{None} if it causes no
     message.
     """
-    if event.name is EventName.APPROVAL_PENDING and isinstance(event.payload, ApprovalTold):
+    if event.name is EventName.APPROVAL_PENDING and isinstance(event.payload, ApprovalPayload):
         return _KIND_OF_ITEM.get(event.payload.kind)
     return _KIND_OF_EVENT.get(event.name)
 
@@ -121,9 +121,9 @@ def subscription(
     try:
         target_of(endpoint)
     except EgressRefused as error:
-        raise invalid("endpoint", str(error)) from None
+        raise invalid_field("endpoint", str(error)) from None
     if not _is_point(_bytes("keys.p256dh", p256dh, POINT_BYTES)):
-        raise invalid("keys.p256dh", "must be an uncompressed point of P-256")
+        raise invalid_field("keys.p256dh", "must be an uncompressed point of P-256")
     _bytes("keys.auth", auth, AUTH_BYTES)
     return Subscription(
         endpoint=endpoint,
@@ -170,11 +170,11 @@ def _bytes(name: str, text: str, size: int) -> bytes:
     except ValueError:
         found = b""
     if len(found) != size:
-        raise invalid(name, f"must be {size} bytes in base64url")
+        raise invalid_field(name, f"must be {size} bytes in base64url")
     return found
 
 
 def session_name(event: Event, known: str | None) -> str:
     """Return the session's current name, else the name in the event."""
     told = event.payload
-    return known or (told.session_name if isinstance(told, ApprovalTold) else "")
+    return known or (told.session_name if isinstance(told, ApprovalPayload) else "")

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
+from tservice.core.event_payloads import EmptyPayload
 from tservice.core.net.egress import URL_LIMIT
-from tservice.core.payloads import Nothing
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation
 from tservice.push.service import PushService
@@ -76,7 +76,7 @@ class PushRoutes:
                 summary="Send word of the caller's sessions to this browser",
                 tag="Push",
                 body=SubscriptionBody,
-                answer=Nothing,
+                answer=EmptyPayload,
                 errors=(ErrorCode.INVALID_INPUT,),
             ),
             Operation(
@@ -95,7 +95,7 @@ class PushRoutes:
         """Return the public key."""
         return PushKeyAnswer(public_key=self._push.public_key)
 
-    async def subscribe(self, call: Call) -> Nothing:
+    async def subscribe(self, call: Call) -> EmptyPayload:
         """Save a subscription."""
         body: SubscriptionBody = call.body
         self._push.subscribe(
@@ -105,7 +105,7 @@ class PushRoutes:
             owner=call.identity.username,
             origin=call.header("origin"),
         )
-        return Nothing()
+        return EmptyPayload()
 
     async def forget(self, call: Call) -> RemovedAnswer:
         """Delete a subscription. An unknown one is no error, because the result is the requested

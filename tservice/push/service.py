@@ -14,10 +14,15 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms, unix_seconds
-from tservice.core.doors.threads import IThreads
+from tservice.core.doors.worker_pool import IThreads
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundReply, OutboundRequest
-from tservice.core.tasks import spawn
+from tservice.core.net.outbound import (
+    OutboundError,
+    OutboundFault,
+    OutboundRequest,
+    OutboundResponse,
+)
+from tservice.core.tasks import spawn_logged
 from tservice.push.keys import PushKey
 from tservice.push.model import (
     Note,
@@ -43,7 +48,7 @@ TELL_SECONDS = 60.0
 _GONE = (404, 410)
 """Statuses of a subscription that has expired (RFC 8030, 7.3)."""
 
-Send = Callable[[OutboundRequest], Awaitable[OutboundReply]]
+Send = Callable[[OutboundRequest], Awaitable[OutboundResponse]]
 NameOf = Callable[[str], str | None]
 
 
@@ -212,7 +217,7 @@ class PushService(Service):
         return job
 
     def _begin(self, job: _Job) -> None:
-        task = spawn(self._deliver(job), self._log, "a push message")
+        task = spawn_logged(self._deliver(job), self._log, "a push message")
         self._running[task] = job.subscription.owner
 
         def ended(result: None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import asdict
 
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.push.model import MAX_PER_OWNER, Subscription
 from tservice.store.database import Database
 
@@ -60,7 +60,7 @@ class PushStore:
         """Delete every browser of one user; on a full disk the change is deferred."""
         try:
             self._database.execute(_DELETE_ALL, (owner,))
-        except NotKept:
+        except DiskFull:
             self._database.later(("push subscriptions of", owner), _DELETE_ALL, (owner,))
 
     def every(self, owner: str | None = None) -> list[Subscription]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from attrs import frozen
 
-from tservice.core.payloads import ExitTold
+from tservice.core.event_payloads import SessionExited
 
 OFFERED_MS = 24 * 60 * 60 * 1000
 """Lifetime of an offer in milliseconds."""
@@ -59,6 +59,6 @@ def rebooted(before: LastHost | None, boot_id: str | None) -> bool:
     return before is not None and (boot_id is None or before.boot_id != boot_id)
 
 
-def is_lost(ending: ExitTold) -> bool:
+def is_lost(ending: SessionExited) -> bool:
     """Return whether C{ending} reports a process that failed or was killed."""
     return ending.status != 0

@@ -79,7 +79,7 @@ def belongs_to(record: Session, caller: Identity) -> bool:
     """Return whether C{record} is offered to C{caller}: only to its owner, even if the caller is
     an admin.
     """
-    return caller.may_reach(record.owner, record.id) and record.owner in (None, caller.username)
+    return caller.can_access(record.owner, record.id) and record.owner in (None, caller.username)
 
 
 def open_elsewhere(record: Session, others: Iterable[Session]) -> bool:

@@ -10,11 +10,11 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.doors.reach import Reach
+from tservice.core.doors.reachability import ReachabilityCheck
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 from tservice.mux.interface import MuxError
 from tservice.restore.model import RestoreOutcome
 from tservice.restore.offer import has_room, open_elsewhere
@@ -49,7 +49,7 @@ class Rebuilder:
         sessions: ISessions,
         clis: ICliRegistry,
         hub: EventHub,
-        reach: Reach,
+        reach: ReachabilityCheck,
         folder: Callable[[str, Identity], Awaitable[object]],
         caps: ProcessCaps,
     ) -> None:
@@ -79,7 +79,7 @@ class Rebuilder:
 
     async def _workspace(self, session: Session, owner: Identity) -> RestoreOutcome | None:
         try:
-            await self._reach.paths(owner.place, [session.working_dir], owner.username)
+            await self._reach.check_paths(owner.location_id, [session.working_dir], owner.username)
             await self._folder(session.working_dir, owner)
         except ServiceError as error:
             self._log.info("{id} was not restored: {error}", id=session.id, error=error)
@@ -134,7 +134,7 @@ class Rebuilder:
                 await done
         finally:
             end()
-            cancel(timer)
+            cancel_call(timer)
 
     async def _clean_up(self, session_id: str) -> None:
         """Remove the dead pane of a failed start; the session can be offered again."""

@@ -13,8 +13,8 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.clock import now_ms
-from tservice.core.disk import NotKept
-from tservice.core.doors.threads import IThreads
+from tservice.core.disk_errors import DiskFull
+from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ServiceError
 from tservice.core.files import FileError
 from tservice.restore.boot import read_boot_id
@@ -66,7 +66,7 @@ class Recollection:
         self._entries = {**self._store.offers(), **found}
         try:
             self._store.seen(boot_id, found, now)
-        except NotKept as error:
+        except DiskFull as error:
             # The boot stays unrecorded, so the next start handles it again.
             self._log.error("could not save the restore offer: {error}", error=error)
 
@@ -124,7 +124,7 @@ class Recollection:
     def dismiss(self, session_ids: Sequence[str]) -> None:
         """Remove offers that a caller dismissed.
 
-        @raise NotKept: the disk refuses the write; they are still offered.
+        @raise DiskFull: the disk refuses the write; they are still offered.
         """
         self._store.dismiss(session_ids)
         for session_id in session_ids:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
-from tservice.core.failfast import AT_FIRST
+from tservice.core.failfast import FAIL_FAST
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Scope, Style
 from tservice.restore.service import RestoreService
@@ -24,7 +24,7 @@ SessionId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 class RestoreBody(Body):
     """Which of the sessions that are offered; all when absent."""
 
-    session_ids: Annotated[list[SessionId], Field(max_length=MOST), AT_FIRST] | None = None
+    session_ids: Annotated[list[SessionId], Field(max_length=MOST), FAIL_FAST] | None = None
 
 
 class RestoreRoutes:

@@ -11,12 +11,12 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from tservice.core.doors.threads import IThreads
+from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
-from tservice.core.places.place import PlaceId
-from tservice.core.tasks import spawn
+from tservice.core.places.location import LocationId
+from tservice.core.tasks import spawn_logged
 from tservice.mux.interface import IPane, MuxError
 from tservice.restore.scrollback import LINES, ScrollbackFolder, rows_of
 from tservice.sessions.interfaces import ISessions, Session
@@ -74,7 +74,7 @@ class ScrollbackSaver:
             self._loop.stop()
             await self._ended
         saves = (self.save(each.id) for each in self._due())
-        await gatherResults([spawn(each, self._log, "saving") for each in saves])
+        await gatherResults([spawn_logged(each, self._log, "saving") for each in saves])
 
     async def save(self, session_id: str) -> None:
         """Save a session's scrollback. A failure is logged, and the next round retries."""
@@ -94,16 +94,16 @@ class ScrollbackSaver:
 
     async def _tick(self) -> None:
         # A location that does not answer delays only its own sessions.
-        places: defaultdict[PlaceId, list[str]] = defaultdict(list)
+        places: defaultdict[LocationId, list[str]] = defaultdict(list)
         for session in self._due():
             places[session.place].append(session.id)
         rounds = (self._save_each(ids) for ids in places.values())
-        await gatherResults([spawn(each, self._log, "a round of saving") for each in rounds])
+        await gatherResults([spawn_logged(each, self._log, "a round of saving") for each in rounds])
 
     async def _save_each(self, ids: Sequence[str]) -> None:
         # An error raised here would end the LoopingCall permanently.
         for session_id in ids:
-            await spawn(self.save(session_id), self._log, "saving a scrollback")
+            await spawn_logged(self.save(session_id), self._log, "saving a scrollback")
 
     def _due(self) -> list[Session]:
         if not self._settings.get().keep_scrollback_enabled:
@@ -140,7 +140,7 @@ class ScrollbackSaver:
             except OSError as error:
                 self._log.warn("could not delete scrollbacks: {why}", why=str(error))
 
-        return spawn(run(), self._log, "deleting scrollbacks")
+        return spawn_logged(run(), self._log, "deleting scrollbacks")
 
 
 def _position(pane: IPane) -> _Position:

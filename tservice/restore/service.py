@@ -11,13 +11,13 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.errors import ServiceError, conflict
+from tservice.core.errors import ServiceError, state_conflict
+from tservice.core.event_payloads import RestoreOfferPayload, RestoreProgressPayload, SessionExited
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.flight import Flight
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.payloads import ExitTold, OfferTold, ProgressTold
-from tservice.core.timers import cancel
+from tservice.core.shared_work import SharedWork
+from tservice.core.timers import cancel_call
 from tservice.restore.model import Rebuilt, RestoreOutcome, is_lost
 from tservice.restore.offer import Offer, Offered, belongs_to
 from tservice.restore.rebuild import Rebuilder
@@ -48,7 +48,7 @@ class _Run:
     ids: list[str]
     current: str | None = None
     stopped: bool = False
-    flight: Flight[ReportAnswer] | None = None
+    flight: SharedWork[ReportAnswer] | None = None
 
 
 class RestoreService:
@@ -100,11 +100,11 @@ class RestoreService:
 
     async def stop(self) -> None:
         """Start no more sessions; call it while the panes are still held."""
-        cancel(self._timer)
+        cancel_call(self._timer)
         runs = [*self._runs.values()]
         for run in runs:
             run.stopped = True
-        await gatherResults([run.flight.over for run in runs if run.flight is not None])
+        await gatherResults([run.flight.finished for run in runs if run.flight is not None])
         await self._saver.stop()
         self._unsubscribe()
         self._recollection.stopped()
@@ -134,7 +134,7 @@ class RestoreService:
         @raise ServiceError: 409 while the same owner restores.
         """
         if self._key(caller) in self._runs:
-            raise conflict("a restore is running already")
+            raise state_conflict("a restore is running already")
         return await self._begin(caller, session_ids, again)
 
     def dismiss(self, caller: Identity) -> int:
@@ -160,8 +160,8 @@ class RestoreService:
         mine = [each.id for each in self._of(caller) if self._recollection.is_offered(each.id)]
         run = _Run([each for each in mine if session_ids is None or each in session_ids])
         self._runs[key] = run
-        run.flight = Flight(self._restore(run, caller, again))
-        return run.flight.join()
+        run.flight = SharedWork(self._restore(run, caller, again))
+        return run.flight.wait_for_result()
 
     async def _restore(self, run: _Run, caller: Identity, again: Again) -> ReportAnswer:
         key, done = self._key(caller), list[Rebuilt]()
@@ -175,7 +175,7 @@ class RestoreService:
                     self._publish(
                         EventName.RESTORE_PROGRESS,
                         key,
-                        ProgressTold(session_id=session_id, done=len(done), total=wanted),
+                        RestoreProgressPayload(session_id=session_id, done=len(done), total=wanted),
                     )
                     done.append(await self._rebuild(session_id, caller, again))
                     run.current = None
@@ -206,8 +206,10 @@ class RestoreService:
 
     def _may_still(self, owner: Owner, who: Identity) -> None:
         now = self._identity(owner)
-        if now is None or not now.covers(who):
-            raise conflict("the account was deleted or disabled, or its permissions were reduced")
+        if now is None or not now.keeps_rights_of(who):
+            raise state_conflict(
+                "the account was deleted or disabled, or its permissions were reduced"
+            )
 
     def _refused(self, why: Failure, owner: Owner) -> None:
         if why.check(ServiceError) is None:
@@ -235,7 +237,7 @@ class RestoreService:
         match event.name, event.payload:
             case EventName.SESSION_INTERACTIVE, _:
                 self._started(session_id)
-            case EventName.SESSION_EXIT, ExitTold() as ending if is_lost(ending):
+            case EventName.SESSION_EXIT, SessionExited() as ending if is_lost(ending):
                 self._recollection.lost(session_id)
             case EventName.SESSION_DELETED, _:
                 self._recollection.forget(session_id)
@@ -252,7 +254,7 @@ class RestoreService:
 
     def _tell_offer(self, owner: Owner) -> None:
         offered = self._open(it for it in self._sessions.list() if it.owner == owner)
-        self._publish(EventName.RESTORE_OFFERED, owner, OfferTold(sessions=len(offered)))
+        self._publish(EventName.RESTORE_OFFERED, owner, RestoreOfferPayload(sessions=len(offered)))
 
     def _publish(self, name: EventName, owner: Owner, payload: Payload) -> None:
         self._hub.publish(Event(name=name, payload=payload, owner=owner))

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from tservice.core.payload import Payload, absent, absent_if_false
-from tservice.core.payloads import ReportTold
+from tservice.core.event_payloads import RestoreReportPayload
+from tservice.core.payload import Payload, omit_if_false, omit_if_none
 from tservice.restore.model import Rebuilt, RestoreOutcome
 from tservice.restore.offer import Offer, Offered
 
@@ -19,7 +19,7 @@ class OfferedAnswer(Payload):
     name: str
     working_dir: str
     mode: str
-    owner: str | None = absent()
+    owner: str | None = omit_if_none()
     last_activity_at: int
     resumes: bool = Field(description="Its agent goes on with its last conversation")
     scrollback: bool = Field(description="What it showed was kept")
@@ -39,10 +39,10 @@ class RebuiltAnswer(Payload):
 
     session_id: str
     outcome: RestoreOutcome
-    scrollback_restored: bool = absent_if_false()
+    scrollback_restored: bool = omit_if_false()
 
 
-class ReportAnswer(ReportTold):
+class ReportAnswer(RestoreReportPayload):
     """What became of each."""
 
     entries: list[RebuiltAnswer]

@@ -51,7 +51,7 @@ class RestoreStore:
     def seen(self, boot_id: str | None, offers: Mapping[str, int], now: int) -> None:
         """Record this boot and the offers for the sessions that it ended, both or neither.
 
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         with self._database.transaction():
             self._database.execute("DELETE FROM restore_offers WHERE expires_at <= ?", (now,))
@@ -81,7 +81,7 @@ class RestoreStore:
     def dismiss(self, session_ids: Iterable[str]) -> None:
         """Remove the offers that a caller dismissed.
 
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         with self._database.transaction():
             self._database.execute_many(_SPEND, [(each,) for each in session_ids])

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 from attrs import frozen
 from twisted.logger import Logger
 
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
 from tservice.core.events import Event, EventName
-from tservice.core.places.place import Outage
-from tservice.core.places.places import Places
-from tservice.core.tasks import spawn
+from tservice.core.places.location import LocationOutage
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.tasks import spawn_logged
 from tservice.sessions.interfaces import Delivery
 from tservice.sessions.live import Live
 from tservice.sessions.record.model import Location
@@ -26,22 +26,22 @@ class Away:
         this service.
     """
 
-    places: Places
+    places: LocationRegistry
     take_up: Callable[[Live], Awaitable[bool]]
 
     _log = Logger()
 
-    def outage(self, live: Live) -> Outage | None:
+    def outage(self, live: Live) -> LocationOutage | None:
         """Return the outage that blocks input to a session with a process; C{None} without an
         outage.
         """
         record = live.record
         if record.pid is None:
             return None
-        found = self.places.outage(record.place)
+        found = self.places.find_outage(record.place)
         if found is None and record.location is Location.REMOTE and live.pane is None:
             # The host is reachable again, but its tmux was not queried yet.
-            return Outage(title=record.name)
+            return LocationOutage(title=record.name)
         return found
 
     async def input(self, live: Live, request: InputRequest) -> Delivery:
@@ -55,12 +55,12 @@ class Away:
             return await live.inputs.deliver(request)
         if request.submitting is not None:
             check_input(request)
-            await self.places.ready(live.record.place)
+            await self.places.prepare_location(live.record.place)
             await self.take_up(live)
             return await live.inputs.deliver(request)
-        self.places.wanted(live.record.place)
+        self.places.request_connection(live.record.place)
         if not request.may_wait:
-            raise failed(f"{outage.title} is out of reach; nothing was typed")
+            raise operation_failed(f"{outage.title} is out of reach; nothing was typed")
         return live.inputs.keep(request)
 
     def refuse_key(self, live: Live) -> None:
@@ -72,8 +72,8 @@ class Away:
         """
         outage = self.outage(live)
         if outage is not None:
-            self.places.wanted(live.record.place)
-            raise failed(f"{outage.title} is out of reach; nothing was pressed")
+            self.places.request_connection(live.record.place)
+            raise operation_failed(f"{outage.title} is out of reach; nothing was pressed")
 
     def heard(self, find: Callable[[str], Live | None]) -> Callable[[Event], None]:
         """Return an event listener that resumes sessions whose host reconnected."""
@@ -93,7 +93,7 @@ class Away:
             live.inputs.catch_up()
         else:
             # The session types the buffered input first.
-            spawn(self._take_up(live), self._log, "adopting a session on a reconnected host")
+            spawn_logged(self._take_up(live), self._log, "adopting a session on a reconnected host")
 
     async def _take_up(self, live: Live) -> None:
         await self.take_up(live)

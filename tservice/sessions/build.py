@@ -54,7 +54,7 @@ def build_sessions(
     """
     given = support or Support()
     roster = Roster(ground.reactor, SessionRepository(ground.database), ground.hub)
-    ground.places.inhabit(roster.tenant)
+    ground.places.register_usage_check(roster.tenant)
     launching = _launching(ground, api_url)
     launcher = Launcher(mux, clis, launching, given.preparation, given.recollection, models)
     activity = given.activity or PlainSources(ground.reactor, clis)

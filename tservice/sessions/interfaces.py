@@ -11,7 +11,7 @@ from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.clis.interfaces import Launch
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.identity import Identity
 from tservice.mux.interface import Capture, Colours, IPane, Leftover
 from tservice.sessions.record.model import (
@@ -402,7 +402,7 @@ def check_started(session: Session) -> None:
     @raise ServiceError: 422.
     """
     if session.pid is None:
-        raise failed(session.status_reason or "the session has not started")
+        raise operation_failed(session.status_reason or "the session has not started")
 
 
 class IActivitySources(Interface):

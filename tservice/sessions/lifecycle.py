@@ -11,7 +11,7 @@ from typing import Protocol
 
 from automat import TypeMachineBuilder
 
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
 from tservice.sessions.record.model import Phase
 
 
@@ -77,11 +77,11 @@ def _busy() -> ServiceError:
 
 
 def _blocked() -> ServiceError:
-    return conflict("the session failed too often; start it with clearBreaker: true")
+    return state_conflict("the session failed too often; start it with clearBreaker: true")
 
 
 def _unknown() -> ServiceError:
-    return failed("the session's terminal does not answer; whether it runs is not known")
+    return operation_failed("the session's terminal does not answer; whether it runs is not known")
 
 
 _AT_REST = (Phase.CREATED, Phase.EXITED, Phase.DETACHED, Phase.STOPPED)

@@ -10,13 +10,13 @@ from attrs import evolve
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import not_found
+from tservice.core.event_payloads import InputLostPayload, OccurrencePayload, SessionOrderPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.payloads import Happened, InputLostTold, OrderTold
-from tservice.core.places.place import PlaceId
+from tservice.core.places.location import LocationId
 from tservice.sessions.live import Live
 from tservice.sessions.record.model import Session, Status
 from tservice.sessions.record.repository import SessionRepository
@@ -61,7 +61,7 @@ class Roster:
         """Return the sessions that C{caller} may see, in the order of the list."""
         return [live for live in self if may_see(live.record, caller)]
 
-    def tenant(self, place: PlaceId) -> str | None:
+    def tenant(self, place: LocationId) -> str | None:
         """Return the description of a session that uses a location; C{None} without one."""
         for record in self.records():
             if (record.place.kind, record.place.name) == (place.kind, place.name):
@@ -95,7 +95,7 @@ class Roster:
         """Insert and save a new session.
 
         @param durable: as for L{SessionRepository.save}.
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         self._repository.save(live.record, durable=durable)
         self.recall(live)
@@ -104,7 +104,7 @@ class Roster:
     def remove(self, live: Live, *, asked: bool = True) -> None:
         """Remove a session permanently.
 
-        @raise NotKept: a caller asked for it, and the disk refuses the write. The session is
+        @raise DiskFull: a caller asked for it, and the disk refuses the write. The session is
             removed, but a restart brings it back until the disk takes the change.
         """
         try:
@@ -123,7 +123,7 @@ class Roster:
         A session that was removed in the meantime stays removed.
 
         @param durable: false for values that may be lost in a power loss, such as a status.
-        @raise NotKept: the disk refuses the write and the change must be durable.
+        @raise DiskFull: the disk refuses the write and the change must be durable.
         """
         record = evolve(live.session, **fields)
         if record != live.record and self._sessions.get(record.id) is live:
@@ -141,7 +141,7 @@ class Roster:
         """
         try:
             return self.change(live, **fields)
-        except NotKept:
+        except DiskFull:
             return self.change(live, durable=False, **fields)
 
     def place(self, positions: Mapping[str, int]) -> None:
@@ -160,17 +160,17 @@ class Roster:
 
     def tell(self, live: Live, name: EventName) -> None:
         """Publish an event of a session with the current time."""
-        self.publish(live, name, Happened(id=live.record.id, at=now_ms(self._clock)))
+        self.publish(live, name, OccurrencePayload(id=live.record.id, at=now_ms(self._clock)))
 
     def tell_lost(self, live: Live, chunks: int, reason: str) -> None:
         """Publish that buffered input was not typed."""
         at = now_ms(self._clock)
-        told = InputLostTold(id=live.record.id, at=at, chunks=chunks, reason=reason)
+        told = InputLostPayload(id=live.record.id, at=at, chunks=chunks, reason=reason)
         self.publish(live, EventName.SESSION_INPUT_LOST, told)
 
     def publish_order(self, owner: str | None, order: list[str]) -> None:
         """Publish the order of all sessions of an owner. The event belongs to no single session."""
-        told = OrderTold(order=order)
+        told = SessionOrderPayload(order=order)
         self._hub.publish(Event(name=EventName.SESSION_ORDER_CHANGED, payload=told, owner=owner))
 
     def publish(self, live: Live, name: EventName, payload: Payload) -> None:
@@ -187,7 +187,7 @@ class Roster:
 
 def may_see(record: Session, caller: Identity | None) -> bool:
     """Return whether the session exists for C{caller}; C{None} is the service itself."""
-    return caller is None or caller.may_reach(record.owner, record.id)
+    return caller is None or caller.can_access(record.owner, record.id)
 
 
 def is_own(record: Session, caller: Identity) -> bool:

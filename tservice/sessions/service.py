@@ -12,10 +12,10 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
-from tservice.core.disk import NotKept, holding
-from tservice.core.errors import ServiceError, failed
+from tservice.core.disk_errors import DiskFull, report_unsaved_change
+from tservice.core.errors import ServiceError, operation_failed
 from tservice.core.identity import Identity
-from tservice.core.places.place import Outage
+from tservice.core.places.location import LocationOutage
 from tservice.mux.interface import Capture, Colours, IPane, Leftover
 from tservice.sessions.away import Away
 from tservice.sessions.input.buffer import InputBuffer
@@ -227,7 +227,7 @@ class SessionService:
     def owner_of(self, session_id: str) -> str | None:
         return self._roster.get(session_id).record.owner
 
-    def outage(self, session_id: str) -> Outage | None:
+    def outage(self, session_id: str) -> LocationOutage | None:
         """Return the outage that blocks input to the session now; C{None} without an outage."""
         return self._deps.away.outage(self._roster.get(session_id))
 
@@ -335,7 +335,7 @@ class SessionService:
 
     async def delete(self, session_id: str, *, kill: bool = True) -> tuple[Leftover, ...]:
         live = self._roster.get(session_id)
-        with holding("ended", "list it again"):
+        with report_unsaved_change("ended", "list it again"):
             return await (self._processes.kill(live) if kill else self._processes.let_go(live))
 
     async def delete_own(self, caller: Identity) -> tuple[int, tuple[Leftover, ...]]:
@@ -351,14 +351,16 @@ class SessionService:
         for live in own:
             try:
                 left += await self._processes.kill(live)
-            except NotKept as error:
+            except DiskFull as error:
                 owed = error
             except ServiceError as error:
                 refused.append(error.message)
         if refused:
-            raise failed(f"{len(refused)} of {len(own)} sessions could not be ended: {refused[0]}")
+            raise operation_failed(
+                f"{len(refused)} of {len(own)} sessions could not be ended: {refused[0]}"
+            )
         if owed is not None:
-            raise owed.though("ended", "list them again") from owed
+            raise owed.describe_unsaved_change("ended", "list them again") from owed
         return len(own), tuple(left)
 
     # -- input

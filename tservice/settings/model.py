@@ -20,9 +20,9 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from tservice.core.failfast import AT_FIRST
+from tservice.core.event_payloads import SettingsPayload
+from tservice.core.failfast import FAIL_FAST
 from tservice.core.payload import Payload
-from tservice.core.payloads import SettingsTold
 from tservice.core.text import CASE_NAME, LINE
 
 _TEXT = f"^{LINE}$"
@@ -39,13 +39,13 @@ SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 CaseOrder = Annotated[
     tuple[CaseName, ...],
     Field(max_length=1000, strict=False),
-    AT_FIRST,
+    FAIL_FAST,
     AfterValidator(_distinct),
 ]
 SessionOrder = Annotated[
     tuple[SessionId, ...],
     Field(max_length=1000, strict=False),
-    AT_FIRST,
+    FAIL_FAST,
     AfterValidator(_distinct),
 ]
 Mode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
@@ -57,7 +57,7 @@ Language = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$", max_length=35)
 ]
 MindModes = Annotated[
-    tuple[Mode, ...], Field(max_length=24, strict=False), AT_FIRST, AfterValidator(_distinct)
+    tuple[Mode, ...], Field(max_length=24, strict=False), FAIL_FAST, AfterValidator(_distinct)
 ]
 Dollars = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 Term = Annotated[str, StringConstraints(pattern=_TEXT, min_length=1, max_length=64)]
@@ -90,7 +90,7 @@ class VoiceSettings(Record):
         str, StringConstraints(pattern=r"^[\x21-\x7e]*$", max_length=500), Field(repr=False)
     ] = ""
     language: Language = "en"
-    keyterms: Annotated[tuple[Term, ...], Field(max_length=100, strict=False), AT_FIRST] = ()
+    keyterms: Annotated[tuple[Term, ...], Field(max_length=100, strict=False), FAIL_FAST] = ()
 
     @property
     def api_key_set(self) -> bool:
@@ -115,7 +115,7 @@ class NotificationPreferences(Record):
     events: Annotated[
         tuple[NotifiedEvent, ...],
         Field(max_length=16, strict=False),
-        AT_FIRST,
+        FAIL_FAST,
         AfterValidator(_distinct),
     ] = (
         "permission_prompt",
@@ -185,7 +185,7 @@ class Settings(Record):
     read_my_mind_model: ModelName = ""
     read_my_mind_modes: MindModes = ("primary",)
     model_prices: Annotated[
-        tuple[ModelPrice, ...], Field(strict=False, max_length=200), AT_FIRST
+        tuple[ModelPrice, ...], Field(strict=False, max_length=200), FAIL_FAST
     ] = ()
 
 
@@ -202,13 +202,15 @@ def _patch_of(model: type[BaseModel]) -> type[Record]:
     return create_model(f"{model.__name__}Patch", __base__=Record, **fields)
 
 
-def _public() -> type[SettingsTold]:
+def _public() -> type[SettingsPayload]:
     """Every setting, C{apiKeySet} in place of the key."""
     kinds: dict[str, Any] = {
         name: field.annotation for name, field in Settings.model_fields.items()
     } | {"voice_settings": PublicVoice}
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in kinds.items()}
-    return create_model("SettingsAnswer", __base__=SettingsTold, __doc__=_public.__doc__, **fields)
+    return create_model(
+        "SettingsAnswer", __base__=SettingsPayload, __doc__=_public.__doc__, **fields
+    )
 
 
 SettingsAnswer = _public()
@@ -261,6 +263,6 @@ def fault_of(name: str, value: object) -> str | None:
     return None
 
 
-def public(settings: Settings) -> SettingsTold:
+def public(settings: Settings) -> SettingsPayload:
     """Return the settings as clients see them."""
     return SettingsAnswer.model_validate(settings, from_attributes=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.payloads import SettingsTold
+from tservice.core.event_payloads import SettingsPayload
 from tservice.http.operations import Access, Call, Operation, Scope
 from tservice.http.reach import SETTINGS
 from tservice.settings.model import SettingsAnswer, SettingsPatch, changes, public
@@ -47,11 +47,11 @@ class SettingsRoutes:
             ),
         ]
 
-    async def read(self, call: Call) -> SettingsTold:
+    async def read(self, call: Call) -> SettingsPayload:
         """Return all settings."""
         return public(self._settings.get())
 
-    async def change(self, call: Call) -> SettingsTold:
+    async def change(self, call: Call) -> SettingsPayload:
         """Merge the body into the settings.
 
         @raise ServiceError: 403: a field needs a further scope of a token.

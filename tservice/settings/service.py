@@ -12,18 +12,18 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.config.model import Config
-from tservice.core.disk import trouble
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
+from tservice.core.disk_errors import find_disk_problem
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import (
     FileError,
     UnparsableFile,
-    close_to_others,
     read_json,
     remove_leftovers,
+    restrict_to_owner,
     write_private,
 )
-from tservice.core.listeners import Listeners
+from tservice.core.listeners import ListenerList
 from tservice.settings.interfaces import IChangingSettings, ISettings, SettingsObserver
 from tservice.settings.model import Settings, merge, public, read_settings
 
@@ -46,14 +46,14 @@ class SettingsService:
         self._hub = hub
         self._tunnel_allowed = config.has_login or config.allow_unauthenticated_network
         self._settings = Settings()
-        self._observers = Listeners[SettingsObserver]("the settings")
+        self._observers = ListenerList[SettingsObserver]("the settings")
 
     def load(self) -> None:
         """Read the file; invalid content never raises."""
         remove_leftovers(self._path)
         # The file may contain the API key of a third party.
         with suppress(OSError):
-            if close_to_others(self._path):
+            if restrict_to_owner(self._path):
                 self._log.warn("{name} was open to other users", name=self._path.name)
         try:
             self._settings = self._read_settings(self._read())
@@ -84,7 +84,7 @@ class SettingsService:
         try:
             merged = merge(self._read(), patch)
         except (FileError, OSError) as error:
-            raise conflict(f"{error}; mend the file first") from error
+            raise state_conflict(f"{error}; mend the file first") from error
         settings = self._read_settings(merged)
         self._write(merged)
         before, self._settings = self._settings, settings
@@ -105,10 +105,10 @@ class SettingsService:
         try:
             write_private(self._path, json.dumps(data, indent=2) + "\n")
         except FileError as error:
-            raise conflict(f"{error}; mend the file first") from error
+            raise state_conflict(f"{error}; mend the file first") from error
         except OSError as error:
-            why = trouble(error) or error.strerror
-            raise failed(f"{self._path.name} could not be written: {why}") from error
+            why = find_disk_problem(error) or error.strerror
+            raise operation_failed(f"{self._path.name} could not be written: {why}") from error
 
     def _read_settings(self, stored: Mapping[str, Any]) -> Settings:
         settings, faults = read_settings(stored)
@@ -121,5 +121,5 @@ class SettingsService:
         return settings
 
     def _tell(self, before: Settings, after: Settings) -> None:
-        self._observers.tell(lambda observer: observer(before, after))
+        self._observers.notify_all(lambda observer: observer(before, after))
         self._hub.publish(Event(name=EventName.SETTINGS_CHANGED, payload=public(after)))

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
+from tservice.core.event_payloads import InitialStatePayload, PlanUsagePayload
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.payloads import PlanUsageTold, StateTold
 from tservice.core.zone import zone_name
 from tservice.sessions.interfaces import ISessions, SessionAnswer
 
@@ -34,7 +34,7 @@ class TunnelStatus(Payload):
     url: str | None = None
 
 
-class StatusAnswer(StateTold):
+class StatusAnswer(InitialStatePayload):
     """The state that a client begins with: also the C{init} event of the stream.
 
     Every field is there from the first release, empty where its feature is off.
@@ -50,7 +50,7 @@ class StatusAnswer(StateTold):
     sessions: list[SessionAnswer]
     cron_jobs: int = 0
     approvals: list[Any] = []
-    plan_usage: PlanUsageTold | None = None
+    plan_usage: PlanUsagePayload | None = None
     tunnel: TunnelStatus = TunnelStatus()
     user: UserStatus
     server_time: int

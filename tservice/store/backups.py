@@ -6,7 +6,7 @@ import re
 import sqlite3
 from pathlib import Path
 
-from tservice.core.files import replacement
+from tservice.core.files import replace_atomically
 
 KEPT = 3
 """Copies kept of one database: those of the highest versions."""
@@ -17,7 +17,7 @@ def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
     copies.
     """
     target = path.with_name(f"{path.name}.{version}.bak")
-    with replacement(target) as temporary:
+    with replace_atomically(target) as temporary:
         copy = sqlite3.connect(temporary, isolation_level=None)
         try:
             connection.backup(copy)

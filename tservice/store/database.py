@@ -21,8 +21,8 @@ from twisted.internet.task import Clock
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.disk import NotKept, trouble
-from tservice.core.files import remove_leftovers, replacement
+from tservice.core.disk_errors import DiskFull, find_disk_problem
+from tservice.core.files import remove_leftovers, replace_atomically
 from tservice.store.backups import back_up
 from tservice.store.debts import Debts, Key, Params
 from tservice.store.errors import NestedTransaction, StoreError
@@ -48,7 +48,7 @@ class Database:
 
     Outside of L{transaction} every statement is a separate transaction.  Rows are L{sqlite3.Row}:
     C{row["name"]}.  SQL errors are L{sqlite3.Error}s, except that a disk that refuses writes raises
-    L{NotKept}, a refusal that a caller may see.
+    L{DiskFull}, a refusal that a caller may see.
 
     @ivar debts: changes that L{later} could not write yet.  Every other write executes them first,
         so the disk always has the changes in their order.
@@ -132,7 +132,7 @@ class Database:
 
         @param durable: as for L{transaction}; inside one, the transaction's choice applies.
         @return: the number of rows changed.
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         with self._telling():
             if not self._connection.in_transaction:
@@ -149,14 +149,14 @@ class Database:
         @param key: names the change. A later statement with the same key replaces a deferred one,
             and so must include everything that the earlier one wrote.
         @return: whether it is written.
-        @raise NotKept: too many statements are deferred already.
+        @raise DiskFull: too many statements are deferred already.
         """
         if not self.debts.worth_a_try:
             self.debts.owe(key, sql, params)
             return False
         try:
             self.execute(sql, params, durable=False)
-        except NotKept:
+        except DiskFull:
             self.debts.owe(key, sql, params)
             return False
         return True
@@ -185,7 +185,7 @@ class Database:
             next durable commit (or a checkpoint), in order.  A power loss before that undoes the
             latest such commits, never an earlier part of them.
         @raise NestedTransaction: one is open already.
-        @raise NotKept: the disk refuses the write; the whole block is rolled back.
+        @raise DiskFull: the disk refuses the write; the whole block is rolled back.
         """
         if self._connection.in_transaction:
             raise NestedTransaction("a transaction is open already")
@@ -211,11 +211,11 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            reason = trouble(error)
+            reason = find_disk_problem(error)
             if reason is None:
                 raise
             self.debts.refused(reason, error)
-            raise NotKept(reason) from error
+            raise DiskFull(reason) from error
         if not self._connection.in_transaction:
             self.debts.accepted()
 
@@ -234,7 +234,7 @@ class Database:
         try:
             self._connection.execute(sql, params)
         except sqlite3.Error as error:
-            if trouble(error) is not None or not self._connection.in_transaction:
+            if find_disk_problem(error) is not None or not self._connection.in_transaction:
                 raise
             # Its subject may be deleted by now. It must not block the other changes.
             self._log.failure("a deferred change could not be written")
@@ -285,7 +285,7 @@ def _create(path: Path, steps: Sequence[str], clock: IReactorTime) -> None:
                 f"the file is missing, but its log {path.name}{suffix} exists; restore the file"
             )
     remove_leftovers(path)
-    with replacement(path) as temporary:
+    with replace_atomically(path) as temporary:
         connection = sqlite3.connect(temporary, isolation_level=None)
         try:
             _fill(connection, steps, clock)

@@ -9,7 +9,7 @@ from attrs import frozen
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 
 Key = tuple[Hashable, ...]
 Params = Sequence[Any] | Mapping[str, Any]
@@ -86,7 +86,7 @@ class Debts:
         self._clock = None
         try:
             self.pay()
-        except NotKept:
+        except DiskFull:
             self._log.error("{count} changes were never written", count=len(self._owed))
             self._owed.clear()
 
@@ -107,25 +107,25 @@ class Debts:
     def owe(self, key: Key, sql: str, params: Params) -> None:
         """Defer a statement until the disk takes it.
 
-        @raise NotKept: L{MOST} are deferred.
+        @raise DiskFull: L{MOST} are deferred.
         """
         if key not in self._owed and len(self._owed) >= MOST:
-            raise NotKept(self.reason)
+            raise DiskFull(self.reason)
         self._owed.pop(key, None)
         self._owed[key] = (sql, params)
 
     def check(self, key: Key) -> None:
         """Check that no statement with C{key} is deferred.
 
-        @raise NotKept: one is.
+        @raise DiskFull: one is.
         """
         if key in self._owed:
-            raise NotKept(self.reason)
+            raise DiskFull(self.reason)
 
     def pay(self) -> None:
         """Write the deferred statements, all or none.
 
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         if not self._owed or self._paying:
             return
@@ -186,14 +186,14 @@ class Debts:
         self._timer = None
         try:
             self.probe()
-        except NotKept:
+        except DiskFull:
             # Logged already; C{refused} has set the timer.
             self._set_timer()
 
     def probe(self) -> None:
         """Check whether the disk takes writes.
 
-        @raise NotKept: it refuses them.
+        @raise DiskFull: it refuses them.
         """
         self.pay()
         self._pay([(PROBE, ())])

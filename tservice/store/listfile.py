@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from attrs import frozen
 
-from tservice.core.disk import trouble
-from tservice.core.errors import ServiceError, conflict, failed
+from tservice.core.disk_errors import find_disk_problem
+from tservice.core.errors import ServiceError, operation_failed, state_conflict
 from tservice.core.files import (
     FileError,
     UnparsableFile,
@@ -72,7 +72,7 @@ class ListFile(Generic[T]):
             self.read()
             write_private(self.path, text + "\n")
         except FileError as error:
-            raise conflict(f"{error}; mend the file first") from error
+            raise state_conflict(f"{error}; mend the file first") from error
         except OSError as error:
-            why = trouble(error) or error.strerror
-            raise failed(f"{self.path.name} could not be written: {why}") from error
+            why = find_disk_problem(error) or error.strerror
+            raise operation_failed(f"{self.path.name} could not be written: {why}") from error

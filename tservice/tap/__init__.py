@@ -11,13 +11,13 @@ from typing import Any
 
 from twisted.application.service import IService
 
-from tservice.core.clock import steady
-from tservice.core.doors.programs import silent_folders
-from tservice.core.logs.redact import Redactor
-from tservice.core.logs.twistd import LogService, target_of
+from tservice.core.clock import use_monotonic_time
+from tservice.core.doors.program_lookup import find_unresponsive_folders
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.logs.twistd_logging import LogService, parse_log_options
 from tservice.core.net.endpoints import parse_listen
 from tservice.core.process.earlystop import EarlyStop
-from tservice.core.process.memory import uncollected
+from tservice.core.process.memory import pause_garbage_collection
 from tservice.ground.program import Program
 from tservice.tap.options import Options
 from tservice.tap.root import Root
@@ -32,14 +32,14 @@ def makeService(options: Options) -> IService:
     """
     from twisted.internet import reactor
 
-    steady(reactor)
+    use_monotonic_time(reactor)
     silent = _leave_out_silent_folders()
     # Half a second of imports, which would delay --help and errors in options.
-    with uncollected():
+    with pause_garbage_collection():
         from tservice.tap.assembly import assemble
 
     loaded = options.loaded
-    redactor = Redactor()
+    redactor = SecretRedactor()
     if loaded.config.password is not None:
         redactor.register_login(loaded.config.username, loaded.config.password)
     # Children that are started without an explicit environment must not inherit the password.
@@ -54,7 +54,7 @@ def makeService(options: Options) -> IService:
         redactor=redactor,
     )
     threads: Any = reactor
-    target = target_of(getattr(options, "parent", None))
+    target = parse_log_options(getattr(options, "parent", None))
     root = Root(
         program, LogService(target, loaded.config, redactor, threads.callFromThread), assemble
     )
@@ -69,7 +69,7 @@ def _leave_out_silent_folders() -> list[str]:
     @return: messages for the operator.
     """
     path = os.environ.get("PATH", "")
-    silent = silent_folders(path)
+    silent = find_unresponsive_folders(path)
     if silent:
         rest = [folder for folder in path.split(":") if folder not in silent]
         os.environ["PATH"] = ":".join(rest)

@@ -22,9 +22,9 @@ from tservice.agents.relocation import relocate
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.cases.folders import is_scaffolded
 from tservice.core.errors import StartError
-from tservice.core.files import read_small, rewrite_text, sync
-from tservice.core.places.bounds import ACCOUNTS, account_folder
+from tservice.core.files import read_small, rewrite_text, sync_path
 from tservice.core.places.move import FolderMove
+from tservice.core.places.workspace_bounds import ACCOUNTS, account_folder
 from tservice.ground.program import Program
 from tservice.mind.model import key_of
 from tservice.store.database import Database
@@ -135,10 +135,10 @@ class _Move:
                 old.unlink()
             else:
                 os.rename(old, new)
-            sync(new.parent)
+            sync_path(new.parent)
         if os.path.lexists(new) and not os.path.lexists(old):
             os.symlink(Path(ACCOUNTS) / self._id, old)
-            sync(old.parent)
+            sync_path(old.parent)
 
     def _spellings(self) -> Iterator[FolderMove]:
         """With the links on the way, as the service names it, and without, as others do."""

@@ -22,9 +22,9 @@ from tservice.audit.build import build_audit
 from tservice.cases.build import build_cases
 from tservice.clis.build import build_clis
 from tservice.containers.build import build_bridge, build_containers
-from tservice.core.late import Late
-from tservice.core.net.listening import Listener
-from tservice.core.stack import Closing, ServiceStack
+from tservice.core.late_binding import LateBinding
+from tservice.core.net.listening import PortListener
+from tservice.core.service_stack import ClosingService, ServiceStack
 from tservice.cron.build import build_cron, owners
 from tservice.doctor.build import build_doctor
 from tservice.files.build import build_files
@@ -76,16 +76,16 @@ class Trunk:
         ground, settings = lay_ground(program, stack)
         contents = Contents(stack)
         add = contents.add
-        listener: Late[Listener] = Late("the listener")
-        late: Late[SessionService] = Late("the sessions")
-        site: Late[Site] = Late("the server")
-        models: Late[ModelService] = Late("the custom models")
+        listener: LateBinding[PortListener] = LateBinding("the listener")
+        late: LateBinding[SessionService] = LateBinding("the sessions")
+        site: LateBinding[Site] = LateBinding("the server")
+        models: LateBinding[ModelService] = LateBinding("the custom models")
 
         add(build_faults())
         add(build_settings(settings))
         audit = add(build_audit(ground))
         # Calls that end with the last connections are recorded in the audit log.
-        Closing("connections", lambda: site().close()).setServiceParent(stack)
+        ClosingService("connections", lambda: site().close()).setServiceParent(stack)
         clis = add(build_clis(ground))
         hosts = add(build_hosts(ground, sessions=late))
         boxes = add(build_containers(ground, sessions=late))
@@ -97,11 +97,11 @@ class Trunk:
         ))  # fmt: skip
         add(build_folder_preview(inside.trust, cases))
         before = build_recollection(ground, clis=clis)
-        sessions = late.set(add(build_sessions(
+        sessions = late.bind_value(add(build_sessions(
             ground, mux=mux, clis=clis, api_url=api_url_of(ground, listener), cases=cases,
             models=models, support=evolve(inside.support, recollection=before),
         )))  # fmt: skip
-        models.set(add(build_models(ground, clis=clis, sessions=sessions)))
+        models.bind_value(add(build_models(ground, clis=clis, sessions=sessions)))
         inbox = add(build_approvals(
             ground, sessions=sessions, agents=agents, clis=clis, trust=inside.trust
         ))  # fmt: skip
@@ -111,7 +111,7 @@ class Trunk:
         add(build_waits(
             ground, sessions=sessions, clis=clis, blocked=inbox.blocked, typed=audit.typed
         ))  # fmt: skip
-        tunnel = add(build_tunnel(ground, local_url=lambda: listener().local_url("")))
+        tunnel = add(build_tunnel(ground, local_url=lambda: listener().get_local_url("")))
         sockets = add(build_sockets(ground))
         streams = add(build_streams(ground, sessions=sessions, tells=contents.tells))
         pages, parked = pages_of(ground), ParkedCalls()
@@ -150,7 +150,11 @@ class Trunk:
         add(build_doctor(ground, clis=clis, reach=self.boxes.reach))
         add(build_mcp(ground, clis=clis))
         add(build_voice(ground))
-        add(build_webviews(ground, access=self.access, own_ports=lambda: self.listener().ports()))
+        add(
+            build_webviews(
+                ground, access=self.access, own_ports=lambda: self.listener().get_port_numbers()
+            )
+        )
         add(build_timed_runs(
             ground, sessions=sessions, agents=agents, clis=clis, accounts=accounts,
             identity=identity,
@@ -166,11 +170,11 @@ class Trunk:
         ground, contents = self.ground, self.contents
         failures = self.access.failures
         contents.add(build_bridge(ground, self.boxes, contents.operations, failures))
-        site = self.site.set(build_site(
+        site = self.site.bind_value(build_site(
             ground, contents, gate=self.access.gate, pages=self.pages, sockets=self.sockets,
             parked=self.parked, heard=self.audit.heard,
         ))  # fmt: skip
-        doors = self.listener.set(Listener(ground.reactor, self.program.addresses, site))
+        doors = self.listener.bind_value(PortListener(ground.reactor, self.program.addresses, site))
         startup = Startup(self.program, contents.start, doors, lambda: give_up(ground.reactor))
         for part in (self.sockets, last_words(ground.reactor), self.streams, doors, startup):
             part.setServiceParent(self.stack)
@@ -181,15 +185,15 @@ def pages_of(ground: Ground) -> Pages:
     return Pages(Path(__file__).parents[1] / "static", gesture=ground.config.gesture)
 
 
-def last_words(clock: IReactorTime) -> Closing:
+def last_words(clock: IReactorTime) -> ClosingService:
     """Return a service whose stop waits one reactor iteration, so that written data is sent."""
-    return Closing("last words", lambda: deferLater(clock, 0))
+    return ClosingService("last words", lambda: deferLater(clock, 0))
 
 
-def api_url_of(ground: Ground, listener: Late[Listener]) -> Callable[[], str]:
+def api_url_of(ground: Ground, listener: LateBinding[PortListener]) -> Callable[[], str]:
     """Return a function that returns the service's address for panes, once it listens."""
     config = ground.config
-    return lambda: config.api_url or listener().local_url(config.base_path) or ""
+    return lambda: config.api_url or listener().get_local_url(config.base_path) or ""
 
 
 def give_up(reactor: Any) -> None:

@@ -9,15 +9,15 @@ from functools import partial
 
 from tservice.clis.loginpath import LoginPath, LoginShell
 from tservice.clis.lookup import BinaryLookup
-from tservice.core.doors.mounts import Mounts
-from tservice.core.doors.programs import silent_folders
-from tservice.core.doors.reach import PROBE_SECONDS, DoorReach
-from tservice.core.doors.resolving import DoorResolver
-from tservice.core.doors.threads import Doors
+from tservice.core.doors.mount_table import MountTable
+from tservice.core.doors.program_lookup import find_unresponsive_folders
+from tservice.core.doors.reachability import PROBE_SECONDS, ReachabilityProbe
+from tservice.core.doors.resolver import PooledResolver
+from tservice.core.doors.worker_pool import WorkerPools
 from tservice.core.errors import StartError
 from tservice.core.events import EventHub
-from tservice.core.places.places import Places
-from tservice.core.stack import Closing, ServiceStack
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.service_stack import ClosingService, ServiceStack
 from tservice.ground.ground import Ground
 from tservice.ground.osusers import OsUserWiring, wire_os_users
 from tservice.ground.places import near_places, own_place
@@ -41,7 +41,7 @@ def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsS
     config, hub = program.config, EventHub()
     database = open_database(program, stack)
     move_account_folders(program, database)
-    os_users = wire_os_users(config.data_dir, program.environ, program.redactor.register)
+    os_users = wire_os_users(config.data_dir, program.environ, program.redactor.register_secret)
     doors = open_doors(program, os_users, stack)
     programs = BinaryLookup(program.reactor, program.environ, program.home)
     login = read_login_path(program, programs, doors, stack)
@@ -79,23 +79,23 @@ def open_database(program: Program, stack: ServiceStack) -> Database:
         database = Database.open(program.config.data_dir / "tservice.db", clock=program.reactor)
     except StoreError as error:
         raise StartError(str(error)) from error
-    Closing("store", database.close).setServiceParent(stack)
+    ClosingService("store", database.close).setServiceParent(stack)
     return database
 
 
-def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) -> Doors:
+def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) -> WorkerPools:
     """Create the thread pools; from now on names of hosts and users are looked up in theirs."""
-    mounts = Mounts(str(program.config.data_dir))
-    Closing("mounts", mounts.close).setServiceParent(stack)
-    doors = Doors(program.reactor, mounts.elsewhere)
+    mounts = MountTable(str(program.config.data_dir))
+    ClosingService("mounts", mounts.close).setServiceParent(stack)
+    doors = WorkerPools(program.reactor, mounts.find_other_device)
     doors.setServiceParent(stack)
-    program.reactor.installNameResolver(DoorResolver(program.reactor, doors.names))
-    os_users.directory.use(doors.names)
+    program.reactor.installNameResolver(PooledResolver(program.reactor, doors.names))
+    os_users.directory.use_threads(doors.names)
     return doors
 
 
 def read_login_path(
-    program: Program, programs: BinaryLookup, doors: Doors, stack: ServiceStack
+    program: Program, programs: BinaryLookup, doors: WorkerPools, stack: ServiceStack
 ) -> LoginPath:
     """Start to read the login shell's C{PATH}; program lookups wait for it."""
 
@@ -104,7 +104,9 @@ def read_login_path(
         return known or await doors.names.run(_account_shell)
 
     async def answering(path: str) -> str:
-        silent = await doors.files.run(partial(silent_folders, path), "login shell", READ_SECONDS)
+        silent = await doors.files.run(
+            partial(find_unresponsive_folders, path), "login shell", READ_SECONDS
+        )
         return ":".join(folder for folder in path.split(":") if folder not in silent)
 
     login = LoginPath(
@@ -118,7 +120,7 @@ def read_login_path(
         ),
         programs.use_login_path,
     )
-    Closing("login shell", login.close).setServiceParent(stack)
+    ClosingService("login shell", login.close).setServiceParent(stack)
     return login
 
 
@@ -130,8 +132,12 @@ def _account_shell() -> str:
 
 
 def reach_of(
-    program: Program, places: Places, doors: Doors, programs: BinaryLookup, login: LoginPath
-) -> DoorReach:
+    program: Program,
+    places: LocationRegistry,
+    doors: WorkerPools,
+    programs: BinaryLookup,
+    login: LoginPath,
+) -> ReachabilityProbe:
     """Return the reachability check for user-named folders, and for those that the service searches
     for users.
     """
@@ -140,4 +146,4 @@ def reach_of(
         await login.read()
         return (*programs.touched(), str(program.config.cases_dir))
 
-    return DoorReach(places, doors.files, always)
+    return ReachabilityProbe(places, doors.files, always)

@@ -11,8 +11,8 @@ from typing import Any
 from twisted.python import usage
 
 from tservice import __version__
-from tservice.core.config.load import Loaded, load
-from tservice.core.config.model import settings
+from tservice.core.config.load import LoadedConfig, load_config
+from tservice.core.config.model import list_settings
 from tservice.core.errors import StartError
 
 
@@ -29,7 +29,7 @@ class Options(usage.Options):
     )
     optFlags = [
         [form, None, text]
-        for entry in settings()
+        for entry in list_settings()
         if entry.flag
         for form, text in ((entry.name, entry.help), (f"no-{entry.name}", f"Not {entry.name}."))
     ]
@@ -37,12 +37,12 @@ class Options(usage.Options):
         ["config", None, None, "YAML file of settings (SERVICE_CONFIG)."],
         *(
             [entry.name, None, None, entry.help]
-            for entry in settings()
+            for entry in list_settings()
             if entry.on_command_line and not entry.flag and entry.name != "listen"
         ),
     ]
 
-    loaded: Loaded
+    loaded: LoadedConfig
 
     def __init__(self, environ: Mapping[str, str] = os.environ, home: Path | None = None) -> None:
         super().__init__()
@@ -96,11 +96,11 @@ class Options(usage.Options):
 
         @raise StartError: a setting is wrong.
         """
-        self.loaded = load(self._given(), self._environ, self._home)
+        self.loaded = load_config(self._given(), self._environ, self._home)
 
     def _given(self) -> dict[str, object]:
         found: dict[str, object] = {"config": self["config"], "listen": self._listen or None}
-        for entry in settings():
+        for entry in list_settings():
             if entry.flag:
                 found[entry.name] = self._flag(entry.name)
             elif entry.name in self:

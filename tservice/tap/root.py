@@ -13,14 +13,14 @@ from twisted.logger import Logger
 from twisted.python.components import Componentized
 
 from tservice.core.config.model import Config
-from tservice.core.disk import trouble
+from tservice.core.disk_errors import find_disk_problem
 from tservice.core.errors import StartError
-from tservice.core.logs.twistd import LogService
-from tservice.core.net.listening import Listener
-from tservice.core.process.lock import FolderLock
-from tservice.core.process.memory import settle
-from tservice.core.stack import ServiceStack
-from tservice.core.tasks import spawn
+from tservice.core.logs.twistd_logging import LogService
+from tservice.core.net.listening import PortListener
+from tservice.core.process.folder_lock import FolderLock
+from tservice.core.process.memory import freeze_live_objects
+from tservice.core.service_stack import ServiceStack
+from tservice.core.tasks import spawn_logged
 from tservice.ground.program import Program
 from tservice.store.errors import StoreError
 
@@ -46,7 +46,7 @@ class Root(ServiceStack):
     def setServiceParent(self, parent: Any) -> None:
         """Set the parent, C{twistd}'s application, and install the log observer in it."""
         if isinstance(parent, Componentized):
-            self._logs.install(parent)
+            self._logs.install_observer(parent)
         super().setServiceParent(parent)
 
     def startService(self) -> None:
@@ -73,7 +73,7 @@ class Startup(Service):
         self,
         program: Program,
         take_up: Callable[[], Awaitable[None]],
-        listener: Listener,
+        listener: PortListener,
         give_up: Callable[[], None],
     ) -> None:
         """@param take_up: loads the sessions and reattaches to running panes.
@@ -97,7 +97,7 @@ class Startup(Service):
 
     def _begin(self) -> None:
         if self.running:
-            self._work = spawn(self._start(), self._log, "the start")
+            self._work = spawn_logged(self._start(), self._log, "the start")
 
     async def _start(self) -> None:
         try:
@@ -111,9 +111,9 @@ class Startup(Service):
             _told(error, self._program.config)
             self._give_up()
             return
-        settle()
+        freeze_live_objects()
         self._listener.open()
-        urls = ", ".join(self._listener.urls(self._program.config.base_path))
+        urls = ", ".join(self._listener.get_urls(self._program.config.base_path))
         self._log.info("ready at {urls}", urls=urls, event="ready")
 
 
@@ -128,7 +128,7 @@ def _told(error: Exception, config: Config) -> StartError:
 
 
 def _reason(error: Exception, config: Config) -> str:
-    if (found := trouble(error)) is not None:
+    if (found := find_disk_problem(error)) is not None:
         return f"cannot start: {found}: fix this for {config.data_dir}, then start again"
     if isinstance(error, sqlite3.Error | StoreError):
         path = config.data_dir / "tservice.db"

@@ -19,12 +19,17 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.authentication import IAuthenticator, Pass, Verdict, Visit
+from tservice.core.authentication import (
+    AuthenticationRequest,
+    CredentialsAccepted,
+    IAuthenticator,
+    Verdict,
+)
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError, write_private
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 from tservice.sessions.interfaces import IAgentTokens
 from tservice.tokens.model import digest, new_token, parse_bearer
 
@@ -111,17 +116,17 @@ class AgentTokens:
         if given is None:
             return
         del self._by_hash[given.token_hash]
-        cancel(given.end)
+        cancel_call(given.end)
         self._ended(session)
         self._unlink(self._folder / session)
 
-    async def authenticate(self, visit: Visit) -> Verdict:
+    async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         word = parse_bearer(visit.header("authorization") or "")
         given = None if word is None else self._by_hash.get(digest(word))
         identity = None if given is None else self._identity(given)
-        return None if identity is None else Pass(identity=identity)
+        return None if identity is None else CredentialsAccepted(identity=identity)
 
-    def again(self, identity: Identity) -> Identity | None:
+    def reauthorize_identity(self, identity: Identity) -> Identity | None:
         given = None if identity.parent is None else self._given.get(identity.parent)
         return None if given is None or given.session != identity.parent else self._identity(given)
 
@@ -129,7 +134,7 @@ class AgentTokens:
         """Unsubscribe from events; panes continue, and get new tokens from the next service."""
         self._unsubscribe()
         for given in self._given.values():
-            cancel(given.end)
+            cancel_call(given.end)
 
     def _identity(self, given: _Given) -> Identity | None:
         owner = self._owner(given.owner)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
 
-from tservice.core.errors import invalid
+from tservice.core.errors import invalid_field
 from tservice.core.identity import Identity
-from tservice.core.scopes import BOUND, Scope
+from tservice.core.scopes import SESSION_BOUND_SCOPES, Scope
 
 PREFIX = "tsk_"
 """Prefix of every token, by which scanners and the log's redaction recognize one."""
@@ -80,9 +80,9 @@ def check_scopes(scopes: Sequence[str], sessions: Sequence[str] | None) -> tuple
     @raise ServiceError: 400: there is none, or one that makes no sense for C{sessions}.
     """
     if not scopes:
-        raise invalid("scopes", "must have at least 1 entry")
+        raise invalid_field("scopes", "must have at least 1 entry")
     found = tuple(sorted({Scope(scope) for scope in scopes}))
-    wide = [scope for scope in found if scope not in BOUND]
+    wide = [scope for scope in found if scope not in SESSION_BOUND_SCOPES]
     if sessions is not None and wide:
-        raise invalid("scopes", f"{wide[0]} does not apply to single sessions: omit sessions")
+        raise invalid_field("scopes", f"{wide[0]} does not apply to single sessions: omit sessions")
     return found

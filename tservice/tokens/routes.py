@@ -8,8 +8,8 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ErrorCode
-from tservice.core.failfast import AT_FIRST
-from tservice.core.payloads import Nothing
+from tservice.core.event_payloads import EmptyPayload
+from tservice.core.failfast import FAIL_FAST
 from tservice.core.scopes import Scope
 from tservice.core.text import LINE
 from tservice.http.models import Answer, Body
@@ -26,7 +26,7 @@ class TokenBody(Body):
     name: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=f"^{LINE}$")]
     scopes: list[Annotated[Scope, Field(strict=False)]] = Field(min_length=1, max_length=len(Scope))
     sessions: (
-        Annotated[list[_SessionId], Field(min_length=1, max_length=MAX_SESSIONS), AT_FIRST] | None
+        Annotated[list[_SessionId], Field(min_length=1, max_length=MAX_SESSIONS), FAIL_FAST] | None
     ) = None
     expires_at: Annotated[int, Field(ge=0, le=LATEST_MS)] | None = None
 
@@ -78,7 +78,7 @@ class TokenRoutes:
     async def delete(self, call: Call) -> object:
         """End one of the caller's tokens."""
         self._tokens.delete(call.id, call.identity.username)
-        return Nothing()
+        return EmptyPayload()
 
     def operations(self) -> list[Operation]:
         """Return the routes for the table."""
@@ -111,7 +111,7 @@ class TokenRoutes:
                 handler=self.delete,
                 summary="End one of one's own tokens, and what is open in its name",
                 tag="Access",
-                answer=Nothing,
+                answer=EmptyPayload,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
         ]

@@ -9,12 +9,19 @@ from attrs import evolve
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from zope.interface import implementer
 
-from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
+from tservice.core.authentication import (
+    AuthenticationRequest,
+    CredentialsAccepted,
+    CredentialsRejected,
+    FailureBucket,
+    IAuthenticator,
+    Verdict,
+)
 from tservice.core.clock import now_ms, seconds_until
-from tservice.core.disk import NotKept, holding
-from tservice.core.errors import failed, invalid, not_found
+from tservice.core.disk_errors import DiskFull, report_unsaved_change
+from tservice.core.errors import invalid_field, not_found, operation_failed
 from tservice.core.identity import Identity
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 from tservice.tokens.model import (
     MAX_PER_OWNER,
     Token,
@@ -66,9 +73,9 @@ class TokenService:
         """
         now = now_ms(self._clock)
         if expires_at is not None and expires_at <= now:
-            raise invalid("expiresAt", "must be in the future")
+            raise invalid_field("expiresAt", "must be in the future")
         if len(self.list(owner)) >= MAX_PER_OWNER:
-            raise failed(f"there are {MAX_PER_OWNER} tokens already")
+            raise operation_failed(f"there are {MAX_PER_OWNER} tokens already")
         word = new_token(self._random)
         token = Token(
             id=self._random(8).hex(),
@@ -126,11 +133,11 @@ class TokenService:
 
     def close(self) -> None:
         """Cancel the timer."""
-        cancel(self._timer)
+        cancel_call(self._timer)
         self._timer = None
 
     def _end_on_demand(self, tokens: Iterable[Token]) -> None:
-        with holding("ended"):
+        with report_unsaved_change("ended"):
             self._end(tokens)
 
     def _end(self, tokens: Iterable[Token]) -> None:
@@ -156,7 +163,7 @@ class TokenService:
     def _look(self) -> None:
         self._timer = None
         now = now_ms(self._clock)
-        with suppress(NotKept):  # an expired token stays expired after a restart
+        with suppress(DiskFull):  # an expired token stays expired after a restart
             self._end([token for token in self._tokens.values() if token.expired(now)])
         self._watch()
 
@@ -173,17 +180,17 @@ class TokenAuthenticator:
         """
         self._tokens, self._owner = tokens, owner
 
-    async def authenticate(self, visit: Visit) -> Verdict:
+    async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         word = parse_bearer(visit.header("authorization") or "")
         if word is None:
             return None
         token = self._tokens.find(word)
         owner = None if token is None else self._owner(token.owner)
         if token is None or owner is None:
-            return Wrong(bucket=Bucket.TOKEN, challenge=False)
-        return Pass(identity=token.narrow(owner))
+            return CredentialsRejected(bucket=FailureBucket.TOKEN, challenge=False)
+        return CredentialsAccepted(identity=token.narrow(owner))
 
-    def again(self, identity: Identity) -> Identity | None:
+    def reauthorize_identity(self, identity: Identity) -> Identity | None:
         token = None if identity.token is None else self._tokens.live(identity.token)
         owner = None if token is None else self._owner(token.owner)
         return None if token is None or owner is None else token.narrow(owner)

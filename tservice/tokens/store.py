@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from sqlite3 import Row
 
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.core.scopes import Scope
 from tservice.store.database import Database
 from tservice.tokens.model import Token
@@ -43,7 +43,7 @@ class TokenStore:
     def save(self, token: Token) -> None:
         """Add a token.
 
-        @raise NotKept: the disk does not accept it.
+        @raise DiskFull: the disk does not accept it.
         """
         self._database.execute(_SAVE, self._values(token))
 
@@ -54,13 +54,13 @@ class TokenStore:
     def delete(self, ids: Sequence[str]) -> None:
         """Delete tokens.
 
-        @raise NotKept: the write is deferred; until it succeeds, a restart restores them.
+        @raise DiskFull: the write is deferred; until it succeeds, a restart restores them.
         """
         gone = [(name,) for name in ids]
         try:
             with self._database.transaction():
                 self._database.execute_many(_DELETE, gone)
-        except NotKept:
+        except DiskFull:
             for row in gone:
                 self._database.later((_TABLE, *row), _DELETE, row)
             raise

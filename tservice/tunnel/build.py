@@ -7,8 +7,8 @@ from collections.abc import Callable
 from tservice.access.cookies import CookieSessions
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import SCANNED, CookieSession, set_cookie
-from tservice.core.authentication import IFailures
-from tservice.core.doors.programs import finder
+from tservice.core.authentication import IFailureCounter
+from tservice.core.doors.program_lookup import make_program_finder
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 from tservice.ground.feature import Feature
@@ -35,7 +35,7 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
             processes=ground.reactor,
             hub=ground.hub,
             command=config.tunnel_command,
-            find=finder(ground.doors.files),
+            find=make_program_finder(ground.doors.files),
             environ=ground.environ,
             home=ground.home,
             local_url=local_url,
@@ -74,7 +74,7 @@ def build_login(
     ground: Ground,
     tunnel: Tunnel,
     cookies: CookieSessions,
-    failures: IFailures,
+    failures: IFailureCounter,
     accounts: IAccounts | None,
 ) -> QrLogin:
     """Build the sign-in by code; in multi-user mode a code belongs to the admin who

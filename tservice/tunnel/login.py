@@ -7,11 +7,11 @@ from collections.abc import Callable
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.authentication import Bucket, IFailures
+from tservice.core.authentication import FailureBucket, IFailureCounter
 from tservice.core.clock import now_ms
 from tservice.core.errors import not_found
+from tservice.core.event_payloads import LoginCodePayload, LoginCodeUsedPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.payloads import CodeTold, CodeUseTold
 from tservice.tunnel.codes import MAX_OWNERS, QrCodes
 from tservice.tunnel.guesses import Guesses
 
@@ -60,7 +60,7 @@ class LoginDependencies:
     clock: IReactorTime
     random: Callable[[int], bytes] = field(repr=False)
     hub: EventHub
-    failures: IFailures
+    failures: IFailureCounter
     sign_in: SignIn
     standing: str | None
     auth_enabled: bool
@@ -129,9 +129,11 @@ class QrLogin:
         @raise TooManyGuesses: a limit is exceeded.
         """
         failures = self._deps.failures
-        wait = failures.blocked(Bucket.QR, address, None)
+        wait = failures.get_block_seconds(FailureBucket.QR, address, None)
         if wait:
-            failures.failed(Bucket.QR, address, None)  # recorded as blocked, and not counted
+            failures.record_failure(
+                FailureBucket.QR, address, None
+            )  # recorded as blocked, and not counted
         wait = wait or self._guesses.blocked()
         if wait:
             raise TooManyGuesses(wait)
@@ -139,7 +141,7 @@ class QrLogin:
         opened = None if owner is None else self._deps.sign_in(owner, address, agent)
         if opened is None:
             self._guesses.note()
-            failures.failed(Bucket.QR, address, None)
+            failures.record_failure(FailureBucket.QR, address, None)
             return None
         self._used(address, agent)
         return opened
@@ -149,7 +151,7 @@ class QrLogin:
         self._codes.clear()
 
     def _used(self, address: str, agent: str) -> None:
-        told = CodeUseTold(ip=address, ua=agent, timestamp=now_ms(self._deps.clock))
+        told = LoginCodeUsedPayload(ip=address, ua=agent, timestamp=now_ms(self._deps.clock))
         self._deps.hub.publish(Event(name=EventName.TUNNEL_QR_AUTH_USED, payload=told))
 
     def _rotated(self, owner: str) -> None:
@@ -157,7 +159,7 @@ class QrLogin:
 
     def _tell(self, name: EventName, owner: str) -> None:
         shown = self.show(owner)
-        told = CodeTold(svg=shown.svg, url=shown.url, expires_at=shown.expires_at)
+        told = LoginCodePayload(svg=shown.svg, url=shown.url, expires_at=shown.expires_at)
         self._deps.hub.publish(Event(name=name, payload=told, owner=owner))
 
     def _draw(self, url: str) -> str:

@@ -22,7 +22,7 @@ from twisted.internet.interfaces import (
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 from tservice.tunnel import warden
 from tservice.tunnel.model import URL_SECONDS, find_url, legible
 
@@ -141,7 +141,7 @@ class TunnelProcess(ProcessProtocol):
 
     def processEnded(self, reason: Failure) -> None:
         for timer in self._timers:
-            cancel(timer)
+            cancel_call(timer)
         self._over = True
         self._fail(self._ending_of(reason))
         waiting, self._awaiting_end = self._awaiting_end, []

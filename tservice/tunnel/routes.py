@@ -7,7 +7,7 @@ from typing import cast
 
 from attrs import asdict, frozen
 
-from tservice.core.authentication import Visit
+from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode
 from tservice.http.envelope import NO_STORE, Refusal, bare
 from tservice.http.gate import too_many
@@ -72,7 +72,7 @@ class Perimeter:
 
     auth_sessions: Callable[[], Sequence[AuthSessionAnswer]]
     sse_clients: Callable[[], int]
-    set_cookie: Callable[[str, Visit], str]
+    set_cookie: Callable[[str, AuthenticationRequest], str]
 
 
 class TunnelRoutes:

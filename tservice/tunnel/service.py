@@ -14,15 +14,15 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.doors.programs import Find
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.doors.program_lookup import FindProgram
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.event_payloads import EmptyPayload, ErrorTextPayload, TunnelPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.listeners import Listeners
-from tservice.core.logs.redact import Redactor
+from tservice.core.listeners import ListenerList
+from tservice.core.logs.redact import SecretRedactor
 from tservice.core.payload import Payload
-from tservice.core.payloads import Nothing, TroubleTold, TunnelTold
-from tservice.core.tasks import spawn
-from tservice.core.timers import cancel
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import cancel_call
 from tservice.tunnel.model import STEADY_SECONDS, host_of, wait_after
 from tservice.tunnel.process import KillGroup, TunnelFailed, TunnelProcess
 
@@ -42,12 +42,12 @@ class TunnelDependencies:
     processes: IReactorProcess
     hub: EventHub
     command: str
-    find: Find
+    find: FindProgram
     environ: Mapping[str, str]
     home: Path
     local_url: Callable[[], str | None]
     allowed: bool
-    redactor: Redactor
+    redactor: SecretRedactor
     kill_group: KillGroup = field(default=os.killpg)
 
 
@@ -69,7 +69,7 @@ class Tunnel:
 
     def __init__(self, deps: TunnelDependencies) -> None:
         self._deps = deps
-        self._observers = Listeners[Changed]("the tunnel")
+        self._observers = ListenerList[Changed]("the tunnel")
         self.url: str | None = None
         self.running = False
         self._lasting = False
@@ -102,7 +102,7 @@ class Tunnel:
                 " allow an unauthenticated network",
             )
         if not await self._stop_is_over():
-            raise failed("tunnel: it was stopped")
+            raise operation_failed("tunnel: it was stopped")
         again()
         if self.url is not None:
             return self.url
@@ -132,7 +132,7 @@ class Tunnel:
     def keep(self, wanted: bool) -> None:
         """Start or stop the tunnel as the setting says."""
         self._lasting = wanted
-        spawn(self._follow(wanted), self._log, "the setting of the tunnel")
+        spawn_logged(self._follow(wanted), self._log, "the setting of the tunnel")
 
     def close(self) -> Deferred[None]:
         """Stop the tunnel regardless of the setting, as the service ends."""
@@ -157,7 +157,7 @@ class Tunnel:
 
     def _begin(self) -> None:
         self.running = True
-        self._work = spawn(self._run(), self._log, "the tunnel")
+        self._work = spawn_logged(self._run(), self._log, "the tunnel")
 
     async def _run(self) -> None:
         """Run until the tunnel is stopped, or a first start without the setting has failed."""
@@ -237,35 +237,35 @@ class Tunnel:
     def _came_up(self, url: str) -> None:
         self._log.info("the tunnel is up at {url}", url=url)
         self._change(url)
-        self._tell(EventName.TUNNEL_STARTED, TunnelTold(url=url))
+        self._tell(EventName.TUNNEL_STARTED, TunnelPayload(url=url))
         waiting, self._starts = self._starts, []
         for waiter in waiting:
             if not waiter.called:
                 waiter.callback(url)
 
     def _failed(self, why: str) -> None:
-        text = f"tunnel: {self._deps.redactor.clean(why)}"
+        text = f"tunnel: {self._deps.redactor.redact_text(why)}"
         self._log.warn("{text}", text=text)
-        self._tell(EventName.TUNNEL_ERROR, TroubleTold(error=text))
+        self._tell(EventName.TUNNEL_ERROR, ErrorTextPayload(error=text))
         self._refuse(text)
 
     def _refuse(self, text: str) -> None:
         waiting, self._starts = self._starts, []
         for waiter in waiting:
             if not waiter.called:
-                waiter.errback(failed(text))
+                waiter.errback(operation_failed(text))
 
     def _change(self, url: str | None) -> None:
         if url == self.url:
             return
         self.url = url
         # The process must be terminated even if an observer fails.
-        self._observers.tell(lambda changed: changed(url))
+        self._observers.notify_all(lambda changed: changed(url))
 
     def _over(self) -> None:
         self.running = self._stopping = False
         self._work = None
-        self._tell(EventName.TUNNEL_STOPPED, Nothing())
+        self._tell(EventName.TUNNEL_STOPPED, EmptyPayload())
         self._refuse("tunnel: it was stopped")
         waiting, self._stops = self._stops, []
         for waiter in waiting:
@@ -280,7 +280,7 @@ class Tunnel:
             await self._pause
         finally:
             self._pause = None
-            cancel(timer)
+            cancel_call(timer)
 
     def _resume(self) -> None:
         pause, self._pause = self._pause, None

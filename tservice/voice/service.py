@@ -13,8 +13,8 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.threads import IThreads
-from tservice.core.logs.redact import Redactor
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.logs.redact import SecretRedactor
 from tservice.settings.interfaces import ISettings, Settings
 from tservice.voice.dialects import DIALECTS
 from tservice.voice.model import (
@@ -50,7 +50,7 @@ class VoiceDependencies:
     clock: IReactorTime
     settings: ISettings
     threads: IThreads
-    redactor: Redactor
+    redactor: SecretRedactor
     credentials: Path
     bases: Mapping[Provider, str]
     shared: bool = False
@@ -146,7 +146,7 @@ class Voice:
             query=dialect.query(language or chosen.language, terms),
             headers=dialect.headers(source.secret),
         )
-        return asked, self._deps.redactor.register(source.secret)
+        return asked, self._deps.redactor.register_secret(source.secret)
 
     # -- inside
 

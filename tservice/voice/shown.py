@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tservice.core.payload import Payload, absent
+from tservice.core.payload import Payload, omit_if_none
 
 
 class VoiceStatus(Payload):
     """Whether the service can make text of speech; the account's secret is never told."""
 
     available: bool
-    reason: str | None = absent()
-    subscription_type: str | None = absent()
-    expires_at: int | None = absent()
+    reason: str | None = omit_if_none()
+    subscription_type: str | None = omit_if_none()
+    expires_at: int | None = omit_if_none()

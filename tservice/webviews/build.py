@@ -10,11 +10,11 @@ from attrs import evolve, frozen
 from tservice.access.build import AccessControl
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import COOKIE
-from tservice.core.authentication import Visit
+from tservice.core.authentication import AuthenticationRequest
 from tservice.core.net.egress import EgressPolicy
 from tservice.core.net.endpoints import parse_listen
-from tservice.core.net.listening import Listener
-from tservice.core.net.outbound import Outbound
+from tservice.core.net.listening import PortListener
+from tservice.core.net.outbound import OutboundClient
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.connections.room import TABS_CONNECTIONS
@@ -54,10 +54,10 @@ def build_webviews(
     @param own_ports: returns the ports that the service listens on.
     @raise StartError: an endpoint of C{webview-listen} is invalid.
     """
-    second: list[Listener] = []
+    second: list[PortListener] = []
 
     def ports() -> list[int]:
-        return [*own_ports(), *(port for each in second for port in each.ports())]
+        return [*own_ports(), *(port for each in second for port in each.get_port_numbers())]
 
     guard = Guard(own_ports=ports, trusts=partial(_runs_commands, access.accounts))
     store = WebViewStore(ground.database)
@@ -113,12 +113,12 @@ def _runs_commands(accounts: IAccounts | None, username: str) -> bool:
     return identity is not None and identity.can_bypass_permissions
 
 
-async def _nobody(visit: Visit) -> None:
+async def _nobody(visit: AuthenticationRequest) -> None:
     """Return no identity, where there is no sign-in: credentials are meant for the target."""
 
 
-def _outbound(ground: Ground, policy: EgressPolicy) -> Outbound:
-    return Outbound(ground.reactor, policy)
+def _outbound(ground: Ground, policy: EgressPolicy) -> OutboundClient:
+    return OutboundClient(ground.reactor, policy)
 
 
 def _relay(ground: Ground, guard: Guard) -> Relay:
@@ -131,7 +131,7 @@ def _relay(ground: Ground, guard: Guard) -> Relay:
     )
 
 
-def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Relay) -> Listener:
+def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Relay) -> PortListener:
     """Return the listener that serves web tabs only."""
     addresses = parse_listen(evolve(ground.config, listen=ground.config.webview_listen))
     entrance = Entrance(evolve(doorway, ancestors=_pages_of, apart=True), relay)
@@ -145,7 +145,7 @@ def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Rela
         max_connections=TABS_CONNECTIONS,
         shared=ground.config.multiuser,
     )
-    return Listener(ground.reactor, addresses, site)
+    return PortListener(ground.reactor, addresses, site)
 
 
 def _pages_of(host: str) -> list[str]:
@@ -157,13 +157,13 @@ def _pages_of(host: str) -> list[str]:
     return [f"http://{name}:*", f"https://{name}:*"]
 
 
-def _isolated(second: Sequence[Listener], host: str) -> str | None:
+def _isolated(second: Sequence[PortListener], host: str) -> str | None:
     """Return the origin of the web tab listener, with the host name that the caller used."""
     found = parse_host(host)
     if not second or found is None:
         return None
     name = f"[{found.name}]" if ":" in found.name else found.name
-    ports = [(address, port) for each in second for address, port in each.bound()]
+    ports = [(address, port) for each in second for address, port in each.get_bound_ports()]
     for address, port in ports:
         scheme = "https" if address.kind == "ssl" else "http"
         return f"{scheme}://{name}:{port}"

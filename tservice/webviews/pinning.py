@@ -10,9 +10,9 @@ from collections import OrderedDict
 
 from attrs import define
 
-from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy, read_address
+from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy, parse_address
 
-NOT_HERE = GUARDED.stricter("127.0.0.0/8", "::1/128", rule="must not be this machine")
+NOT_HERE = GUARDED.refuse_more_networks("127.0.0.0/8", "::1/128", rule="must not be this machine")
 
 MOST = 256
 """Limit of tokens with pins, above that of tokens; the least recently used is dropped."""
@@ -30,8 +30,8 @@ class Pin:
     def reached(self, address: str) -> None:
         """Record a connection; the first one determines the rules."""
         if self.narrowed is None:
-            found = read_address(address)
-            ways = (way for way in (PUBLIC_ONLY, NOT_HERE) if way.admits(found))
+            found = parse_address(address)
+            ways = (way for way in (PUBLIC_ONLY, NOT_HERE) if way.admits_address(found))
             self.narrowed = next(ways, GUARDED)
 
 

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, failed, invalid, not_found
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.net.egress import (
@@ -21,7 +21,7 @@ from tservice.core.net.egress import (
     EgressTarget,
     parse_target,
 )
-from tservice.core.net.outbound import Outbound, OutboundError, OutboundRequest
+from tservice.core.net.outbound import OutboundClient, OutboundError, OutboundRequest
 from tservice.webviews.model import KIND, MOST, PREFIX, WebView
 from tservice.webviews.shown import ProbeAnswer
 from tservice.webviews.store import WebViewStore
@@ -32,7 +32,9 @@ PROBES = 4
 READING = frozenset({"GET", "HEAD"})
 """Methods for an account that may not access internal addresses."""
 
-_SELF = GUARDED.stricter("127.0.0.0/8", "::1/128", rule="must not be this service itself")
+_SELF = GUARDED.refuse_more_networks(
+    "127.0.0.0/8", "::1/128", rule="must not be this service itself"
+)
 
 
 class Words(Protocol):
@@ -89,7 +91,7 @@ class WebViewParts:
     store: WebViewStore
     words: Words
     guard: Guard
-    outbound: Callable[[EgressPolicy], Outbound]
+    outbound: Callable[[EgressPolicy], OutboundClient]
     new_id: Callable[[], str]
     isolated: Callable[[str], str | None]
 
@@ -114,7 +116,7 @@ class WebViews:
         """
         self._check(given["url"], caller)
         if len(self.list(caller)) >= MOST:
-            raise failed(f"there are {MOST} web tabs already; delete one first")
+            raise operation_failed(f"there are {MOST} web tabs already; delete one first")
         view = WebView(
             id=self._parts.new_id(),
             owner=caller.username,
@@ -210,7 +212,7 @@ class WebViews:
         try:
             return self._parts.guard.target(url, caller.username)
         except EgressRefused as refused:
-            raise invalid("url", str(refused)) from None
+            raise invalid_field("url", str(refused)) from None
 
     def _end(self, view_id: str) -> None:
         self._parts.words.end(lambda known: known.kind == KIND and known.subject == view_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.core.payload import Payload, absent
+from tservice.core.payload import Payload, omit_if_none
 from tservice.webviews.model import WebView
 
 
@@ -12,7 +12,7 @@ class WebViewAnswer(Payload):
     id: str
     name: str
     url: str
-    icon: str | None = absent()
+    icon: str | None = omit_if_none()
     owner: str
     created_at: int
     last_opened_at: int | None
@@ -34,8 +34,8 @@ class ProbeAnswer(Payload):
     """Whether something answers at an address."""
 
     ok: bool
-    status: int | None = absent()
-    error: str | None = absent()
+    status: int | None = omit_if_none()
+    error: str | None = omit_if_none()
 
 
 class OpenedWebView(Payload):
@@ -47,7 +47,7 @@ class OpenedWebView(Payload):
 
     webview: WebViewAnswer
     embed_url: str
-    isolated_url: str | None = absent()
+    isolated_url: str | None = omit_if_none()
 
 
 def webview_answer(view: WebView) -> WebViewAnswer:

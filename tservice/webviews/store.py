@@ -38,7 +38,7 @@ class WebViewStore:
     def save(self, view: WebView) -> None:
         """Insert or replace a web tab.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         self._database.execute(_SAVE, attrs.asdict(view))
 
@@ -49,7 +49,7 @@ class WebViewStore:
     def delete(self, view_id: str) -> None:
         """Delete a web tab.
 
-        @raise NotKept: the disk is full.
+        @raise DiskFull: the disk is full.
         """
         self._database.execute("DELETE FROM webviews WHERE id = ?", (view_id,))
 

@@ -8,11 +8,11 @@ from unittest import SkipTest
 
 from tests.integration.access.cases import BOB, TEXT, KeptCase
 from tests.unit.git.repos import git
-from tservice.core.process.landlock import is_possible
+from tservice.core.process.landlock import is_supported
 
 
 def need_landlock() -> None:
-    if not is_possible():
+    if not is_supported():
         raise SkipTest("the kernel has no Landlock")
 
 

@@ -33,7 +33,7 @@ from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.registry import merge_registry
 from tservice.clis.stock import stock_entries
-from tservice.core.authentication import Pass, Visit
+from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
@@ -58,12 +58,14 @@ class SecretGate(OpenGate):
         self._hook = HookAuthenticator(secret)
         self.shut = False
 
-    async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
+    async def identify(
+        self, visit: AuthenticationRequest, operation: Operation | None
+    ) -> CredentialsAccepted:
         if self.shut:
             # An agent tells on after the end of its test.
             raise ServiceError(ErrorCode.OPERATION_FAILED, "the test is over")
         verdict = await self._hook.authenticate(visit)
-        assert isinstance(verdict, Pass), "the hook showed another secret"
+        assert isinstance(verdict, CredentialsAccepted), "the hook showed another secret"
         return verdict
 
 

@@ -18,7 +18,7 @@ from tservice.containers.argv import Box, Tongue
 from tservice.containers.folders import Folders
 from tservice.containers.model import Resources
 from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
-from tservice.core.places.place import PlaceKind
+from tservice.core.places.location import LocationKind
 from tservice.mux.interface import PaneSpec
 from tservice.mux.tmux.built import built_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
@@ -78,7 +78,7 @@ class ContainerTestCase(TmuxTestCase):
         mux = TmuxMultiplexer(
             self.clock,
             reactor,
-            {PlaceKind.LOCAL: OwnSetups(self.setup())},
+            {LocationKind.LOCAL: OwnSetups(self.setup())},
             token=lambda: os.urandom(8).hex(),
             capacity=CAPACITY,
         )

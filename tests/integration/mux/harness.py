@@ -23,7 +23,7 @@ from zope.interface import implementer
 from tests.evidence import announce, read_screens, withdraw
 from tests.ground import HERE, own_setups
 from tests.waiting import PATIENCE
-from tservice.core.places.place import PlaceKind
+from tservice.core.places.location import LocationKind
 from tservice.mux.interface import IPaneListener, PaneExit, PaneSpec
 from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.built import built_keeper
@@ -118,7 +118,7 @@ class TmuxTestCase(TestCase):
         self.muxes.append(mux)
         return mux
 
-    def setups(self) -> Mapping[PlaceKind, Setups]:
+    def setups(self) -> Mapping[LocationKind, Setups]:
         """How tmux runs where the panes are."""
         transport = LocalTransport(TMUX, shutil.which("setpriv"))
         return own_setups(transport, SocketFolder(self.folder), self.keeper)

@@ -18,11 +18,11 @@ from unittest import SkipTest
 from tests.ground import HERE, places_of
 from tests.integration.harness import PATIENCE, Daemon
 from tests.unit.http.gatecase import basic
-from tservice.core.places.place import HookAccess, Place, place_of_os_user
-from tservice.core.places.places import Places
-from tservice.core.users.acting import act_as
-from tservice.core.users.osuser import OsUser, OsUsers, OsUserSupport
-from tservice.core.users.sharedfolder import SharedFolder
+from tservice.core.places.location import HookAccess, Location, location_of_os_user
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.users.file_identity import act_as
+from tservice.core.users.os_users import OsUser, OsUsers, OsUserSupport
+from tservice.core.users.shared_folder import SharedFolder
 
 ADMIN, PASSWORD = "chief", "correct horse"
 NUMBERS = range(10_000, 60_000)
@@ -92,13 +92,13 @@ class People:
     def prefix(self) -> Callable[[OsUser], Sequence[str]]:
         return lambda user: ["/bin/false"]
 
-    def places(self) -> Places:
+    def places(self) -> LocationRegistry:
         """Of everybody on this machine."""
         return places_of(HERE, self)
 
-    def place(self, user: OsUser) -> Place:
+    def place(self, user: OsUser) -> Location:
         """That user's."""
-        return self.places().recall(place_of_os_user(user.name, user.uid))
+        return self.places().recall_location(location_of_os_user(user.name, user.uid))
 
     def remove(self, user: OsUser) -> None:
         """Forget the account; what runs as that user runs on."""

@@ -24,7 +24,7 @@ from tests.integration.osusers.people import (
     until,
 )
 from tests.nonempty import some
-from tservice.core.users.osuser import OsUser
+from tservice.core.users.os_users import OsUser
 
 MARK = "only-for-ben"
 KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250}.get(platform.machine(), 219), 1

@@ -31,9 +31,9 @@ from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.reader import read_on
-from tservice.core.places.bounds import ANYWHERE
-from tservice.core.users.acting import NotActing, act_as
-from tservice.core.users.osuser import OsUser, can_run
+from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.users.file_identity import IdentityChangeError, act_as
+from tservice.core.users.os_users import OsUser, can_run
 from tservice.mux.interface import Liveness
 from tservice.mux.machine import LocalTransport, OsUserTransport
 from tservice.mux.transport import Reachability
@@ -80,7 +80,7 @@ class HostileTests(SynchronousTestCase):
         """The end of the inner one would give root's rights to the rest of the outer one."""
 
         def outer() -> None:
-            self.assertRaises(NotActing, act_as, self.ben, list)
+            self.assertRaises(IdentityChangeError, act_as, self.ben, list)
             self.assertRaises(PermissionError, Path("/etc/shadow").read_bytes)
 
         act_as(self.ann, outer)

@@ -14,7 +14,7 @@ from tests.unit.osuserworld import OsUserWorld
 from tservice.access.accounts import Accounts, AccountsDependencies
 from tservice.access.accountstore import AccountStore
 from tservice.access.hashing import Hasher
-from tservice.core.doors.threads import IThreads, NoThreads
+from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
@@ -26,7 +26,7 @@ PASSWORD = "correct horse"
 
 def cheap(threads: IThreads | None = None) -> Hasher:
     """A hasher that costs next to nothing."""
-    return Hasher(threads or NoThreads(), lambda size: b"k" * size, memory_kib=8, passes=1)
+    return Hasher(threads or SynchronousThreads(), lambda size: b"k" * size, memory_kib=8, passes=1)
 
 
 class AccountCase(SynchronousTestCase):

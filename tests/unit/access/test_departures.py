@@ -6,7 +6,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.access.departures import Departures
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Known
+from tservice.core.identity import AccountExists
 
 CHANGED = Event(name=EventName.ADMIN_USERS_CHANGED)
 
@@ -18,7 +18,7 @@ class DepartureTests(SynchronousTestCase):
         self.hub = EventHub()
         self.departures = Departures(self.hub, self.accounts.__contains__, [self.forget])
 
-    def forget(self, known: Known) -> None:
+    def forget(self, known: AccountExists) -> None:
         self.kept = set(filter(known, self.kept))
 
     def test_from_the_start_on(self) -> None:

@@ -16,7 +16,7 @@ from tservice.access.failures import (
     neighbourhood,
     network,
 )
-from tservice.core.authentication import Bucket
+from tservice.core.authentication import FailureBucket
 
 
 class FailuresTests(SynchronousTestCase):
@@ -27,7 +27,9 @@ class FailuresTests(SynchronousTestCase):
         self.failures = Failures(self.clock)
 
     def miss(self, times: int = 1, address: str = "1.1.1.1", name: str | None = None) -> float:
-        return [self.failures.failed(Bucket.BASIC, address, name) for _ in range(times)][-1]
+        return [
+            self.failures.record_failure(FailureBucket.BASIC, address, name) for _ in range(times)
+        ][-1]
 
     def test_cap(self) -> None:
         self.assertEqual(0, self.miss(CAP))
@@ -44,14 +46,16 @@ class FailuresTests(SynchronousTestCase):
 
     def test_looking_does_not_count(self) -> None:
         for _ in range(2 * CAP):
-            self.assertEqual(0, self.failures.blocked(Bucket.BASIC, "1.1.1.1", None))
+            self.assertEqual(
+                0, self.failures.get_block_seconds(FailureBucket.BASIC, "1.1.1.1", None)
+            )
         self.assertEqual(0, self.miss(CAP))
 
     def test_buckets_and_addresses_are_apart(self) -> None:
         self.miss(CAP + 1)
-        self.assertEqual(0, self.failures.blocked(Bucket.HOOK, "1.1.1.1", None))
-        self.assertEqual(0, self.failures.blocked(Bucket.QR, "1.1.1.1", None))
-        self.assertEqual(0, self.failures.blocked(Bucket.BASIC, "1.1.1.2", None))
+        self.assertEqual(0, self.failures.get_block_seconds(FailureBucket.HOOK, "1.1.1.1", None))
+        self.assertEqual(0, self.failures.get_block_seconds(FailureBucket.QR, "1.1.1.1", None))
+        self.assertEqual(0, self.failures.get_block_seconds(FailureBucket.BASIC, "1.1.1.2", None))
 
     def test_a_name_has_its_own(self) -> None:
         for number in range(CAP):
@@ -101,7 +105,7 @@ class FailuresTests(SynchronousTestCase):
             self.miss(1, f"9.9.9.{number}")
         for number in range(MAX_COUNTED):
             self.miss(1, f"10.{number // 50 >> 8}.{number // 50 & 255}.{number % 50}", f"n{number}")
-        self.assertTrue(self.failures.blocked(Bucket.BASIC, "9.9.9.250", None))
+        self.assertTrue(self.failures.get_block_seconds(FailureBucket.BASIC, "9.9.9.250", None))
 
     def test_this_machine_is_no_network(self) -> None:
         for number in range(NETWORK_CAP + 1):

@@ -15,10 +15,15 @@ from tservice.access.account import Role
 from tservice.access.accounts import Change
 from tservice.access.authenticators import HOOK, HookAuthenticator
 from tservice.access.hooksecret import OsUserSecrets, named_uid, os_user_secret
-from tservice.core.authentication import Bucket, Pass, Visit, Wrong
+from tservice.core.authentication import (
+    AuthenticationRequest,
+    CredentialsAccepted,
+    CredentialsRejected,
+    FailureBucket,
+)
 from tservice.core.errors import ErrorCode
-from tservice.core.places.bounds import Standing
-from tservice.core.users.sharedfolder import SharedFolder
+from tservice.core.places.workspace_bounds import AccountRights
+from tservice.core.users.shared_folder import SharedFolder
 
 SECRET = "ab" * 32
 
@@ -40,7 +45,7 @@ class AccountTests(AccountCase):
         self.assertEqual("b", identity.os_user)
         self.accounts = self.start()
         self.assertEqual("b", self.accounts.get("bob").os_user)
-        self.assertEqual(Standing(admin=False, os_user="b"), self.accounts.standing("bob"))
+        self.assertEqual(AccountRights(is_admin=False, os_user="b"), self.accounts.standing("bob"))
         self.assertIsNone(self.accounts.standing("nobody"))
 
     def test_not_named(self) -> None:
@@ -74,7 +79,7 @@ class SecretTests(SynchronousTestCase):
     """One for each OS user, made of the instance's."""
 
     def judge(self, shown: str | None) -> object:
-        visit = Visit(
+        visit = AuthenticationRequest(
             method="POST",
             path="/api/hook-event",
             host="h",
@@ -101,14 +106,14 @@ class SecretTests(SynchronousTestCase):
             self.assertIsNone(named_uid(text), text)
 
     def test_judged(self) -> None:
-        self.assertEqual(Pass(identity=HOOK), self.judge(SECRET))
+        self.assertEqual(CredentialsAccepted(identity=HOOK), self.judge(SECRET))
         right = os_user_secret(SECRET, 1001)
-        self.assertEqual(Pass(identity=evolve(HOOK, os_uid=1001)), self.judge(right))
+        self.assertEqual(CredentialsAccepted(identity=evolve(HOOK, os_uid=1001)), self.judge(right))
         for wrong in (f"1002-{right.partition('-')[2]}", right[:-1], f"0{right}", "", None):
             found = self.judge(wrong)
-            self.assertIsInstance(found, Wrong, wrong)
-            assert isinstance(found, Wrong)
-            self.assertIs(Bucket.HOOK, found.bucket)
+            self.assertIsInstance(found, CredentialsRejected, wrong)
+            assert isinstance(found, CredentialsRejected)
+            self.assertIs(FailureBucket.HOOK, found.bucket)
 
     def test_file(self) -> None:
         """Open to its user alone; no log shows what is in it."""

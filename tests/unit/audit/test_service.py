@@ -25,7 +25,7 @@ from tservice.audit.service import (
     AuditLog,
 )
 from tservice.audit.summing import MAX_OPEN
-from tservice.core.errors import ErrorCode, StartError, failed
+from tservice.core.errors import ErrorCode, StartError, operation_failed
 from tservice.core.identity import Identity
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Reply
@@ -370,7 +370,7 @@ class HeardTests(AuditCase):
         return {}
 
     async def bad(self, call: Call) -> object:
-        raise failed("no")
+        raise operation_failed("no")
 
     async def make(self, call: Call) -> object:
         return Reply(content={"session": {"id": "new"}})

@@ -13,8 +13,8 @@ from zope.interface import implementer
 
 from tservice.cases.build import build_cases
 from tservice.cases.service import CaseService
-from tservice.core.errors import ServiceError, failed
-from tservice.core.places.place import Place, PlaceId
+from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.places.location import Location, LocationId
 from tservice.git.interfaces import (
     Cloned,
     CloneOrder,
@@ -47,7 +47,7 @@ class FakeClone:
 
     def fail(self, text: str = "not found") -> None:
         """It is over without a clone; what it has made so far is left to whoever asked."""
-        self.over.errback(failed(text))
+        self.over.errback(operation_failed(text))
 
 
 @implementer(IGitWork)
@@ -67,7 +67,7 @@ class FakeGit:
         self.lost: tuple[str, ...] = ()
         self.lacking = Incomplete()
         self.error: ServiceError | None = None
-        self.places: list[PlaceId] = []
+        self.places: list[LocationId] = []
         self.owners: list[str | None] = []
 
     async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
@@ -79,12 +79,12 @@ class FakeGit:
         return await clone.over
 
     async def unsaved(
-        self, folder: str, place: Place, owner: str | None, repository: str | None = None
+        self, folder: str, place: Location, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
         self._note(place, owner)
         return self.lost
 
-    async def incomplete(self, folder: str, place: Place, owner: str | None) -> Incomplete:
+    async def incomplete(self, folder: str, place: Location, owner: str | None) -> Incomplete:
         self._note(place, owner)
         return self.lacking
 
@@ -101,7 +101,7 @@ class FakeGit:
         return undo
 
     async def remove_worktree(
-        self, path: str, repository: str, place: Place, owner: str | None
+        self, path: str, repository: str, place: Location, owner: str | None
     ) -> None:
         self._note(place, owner)
         if self.error is not None:
@@ -114,7 +114,7 @@ class FakeGit:
     def stop(self) -> Deferred[None]:
         return succeed(None)
 
-    def _note(self, place: Place, owner: str | None) -> None:
+    def _note(self, place: Location, owner: str | None) -> None:
         self.places.append(place.id)
         self.owners.append(owner)
 
@@ -128,7 +128,7 @@ class FakeHooks:
     def __init__(self) -> None:
         self.error: OSError | None = None
 
-    def writer(self, place: Place, owner: str | None) -> Callable[[Path], None]:
+    def writer(self, place: Location, owner: str | None) -> Callable[[Path], None]:
         def write(folder: Path) -> None:
             (folder / ".claude").mkdir()
             if self.error is not None:

@@ -11,7 +11,7 @@ from tests.unit.cases.casecase import CaseCase
 from tests.unit.cases.rig import FakeClone, tree
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.cases.clones import AT_ONCE, CloneWish
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 
@@ -113,7 +113,7 @@ class CloneTests(CaseCase):
         asked = self.clone()
 
         def full(*_: object, **__: object) -> None:
-            raise NotKept("the disk is full")
+            raise DiskFull("the disk is full")
 
         self.patch(self.cases._desk.store, "save", full)
         self.running.finish()

@@ -17,8 +17,8 @@ from tests.unit.sessions.rig import ADMIN, begin
 from tservice.cases.interfaces import Marker
 from tservice.cases.making import Making
 from tservice.cases.model import MOST_CASES
-from tservice.core.disk import NotKept
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.disk_errors import DiskFull
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.store.database import Database
 
 
@@ -52,7 +52,7 @@ class Breaker:
             if "INTO cases" in sql:
                 self.seen += 1
                 if self.seen == self.at:
-                    raise NotKept("the disk is full")
+                    raise DiskFull("the disk is full")
             return real(database, sql, *args, **kwargs)
 
         return call
@@ -132,8 +132,8 @@ class CreateTests(CaseCase):
     def test_without_hooks_where_they_are_off(self) -> None:
         """The real writer; that of other tests is played."""
         from tservice.agents.hooks.install import HookPreparation
-        from tservice.core.doors.threads import NoThreads
-        from tservice.core.places.bounds import Inside
+        from tservice.core.doors.worker_pool import SynchronousThreads
+        from tservice.core.places.workspace_bounds import FolderLimit
 
         machine, home = self.machine, self.machine.home
         place = here(home)
@@ -142,8 +142,8 @@ class CreateTests(CaseCase):
             machine.clis,
             lambda: self.sessions,
             places_of(place),
-            NoThreads(),
-            lambda owner, place: Inside(machine.folder / (owner or "")),
+            SynchronousThreads(),
+            lambda owner, place: FolderLimit(machine.folder / (owner or "")),
         )
         file = Path(".claude") / "settings.local.json"
         for wanted in (True, False):
@@ -304,7 +304,7 @@ class UndoTests(CaseCase):
         self.assertFalse((self.folder / "one").exists())
 
     async def no_pane(self, spec: object) -> None:
-        raise failed("no pane")
+        raise operation_failed("no pane")
 
     def wanted(self) -> Any:
         from tservice.sessions.life.quickstart import QuickStart

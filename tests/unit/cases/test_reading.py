@@ -18,9 +18,9 @@ from tservice.cases import browsing, service
 from tservice.cases.browsing import MOST_FOLDERS
 from tservice.cases.interfaces import Marker, WorktreeWish
 from tservice.cases.routes.table import CaseRoutes
-from tservice.core.doors.reach import PROBE_SECONDS
-from tservice.core.errors import ErrorCode, ServiceError, failed
-from tservice.core.events import Audience
+from tservice.core.doors.reachability import PROBE_SECONDS
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.events import EventAudience
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import lasting
 
@@ -46,7 +46,7 @@ class Silence:
         for path in paths:
             self.asked[path] = seconds
             if path in self.paths_:
-                raise failed(f"{path} does not answer")
+                raise operation_failed(f"{path} does not answer")
             if path in self.crowded:
                 raise ServiceError(ErrorCode.RATE_LIMITED, "too many requests wait")
 
@@ -218,7 +218,7 @@ class BrowseTests(CaseCase):
 
         def stuck(*args: Any, look: bool, **named: Any) -> Any:
             if look:
-                raise failed("the file system does not answer")
+                raise operation_failed("the file system does not answer")
             return real(*args, look=look, **named)
 
         self.patch(service, "browse", stuck)
@@ -247,7 +247,7 @@ class AccountTests(CaseCase):
                 own = self.folder / ".accounts" / who.username
                 self.assertEqual(str(own / name), case["path"])
         event = next(e for e in self.machine.events if e.name == "case:created")
-        self.assertEqual((Audience.OWNER, "ann"), (event.name.audience, event.owner))
+        self.assertEqual((EventAudience.OWNER, "ann"), (event.name.audience, event.owner))
         self.good("PUT", "/order", {"order": ["two"]})
         self.assertEqual(["two", "one"], self.listed())
         self.as_user(ANN)

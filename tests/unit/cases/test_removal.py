@@ -20,8 +20,8 @@ from tservice.cases.interfaces import WorktreeWish
 from tservice.cases.model import Case, CaseContainer, CaseLocation
 from tservice.cases.trash import AT_ONCE, KEPT_MS, PAUSE
 from tservice.cases.worktrees import MAKING_OF_ONE, CaseWorktrees
-from tservice.core.errors import ErrorCode, ServiceError, failed
-from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.places.location import LocationId, LocationKind
 from tservice.git.interfaces import WorktreeOrder
 from tservice.sessions.interfaces import lasting
 from tservice.store.database import Database
@@ -272,7 +272,7 @@ class WorktreeTests(CaseCase):
         error = self.failureResultOf(ask("more"), ServiceError).value
         self.assertIs(ErrorCode.RATE_LIMITED, error.code)
         for one, work in zip(asked, held, strict=True):
-            work.errback(failed("git refuses"))
+            work.errback(operation_failed("git refuses"))
             self.failureResultOf(one, ServiceError)
         self.patch(self.git, "add_worktree", FakeGit().add_worktree)
         self.make("more")
@@ -319,7 +319,7 @@ class WorktreeTests(CaseCase):
         body = {"branch": "b", "from": "--x"}
         self.assertTrue(self.refused("POST", "/one/worktree", body)[2].startswith("from: "))
         self.assertEqual(404, self.refused("POST", "/none/worktree", {"branch": "b"})[0])
-        self.git.error = failed("no repository")
+        self.git.error = operation_failed("no repository")
         before = self.state()
         self.assertEqual(422, self.refused("POST", "/one/worktree", {"branch": "b"})[0])
         self.assertEqual(before, self.state())
@@ -327,7 +327,7 @@ class WorktreeTests(CaseCase):
     def test_of_what_is_not_on_this_machine(self) -> None:
         """Git would run here: in what a container can change, or in a folder of the same name."""
         inside = CaseContainer(host_id="box", engine="podman", name="c", workdir="/workspace")
-        far = PlaceId(kind=PlaceKind.REMOTE, name="box")
+        far = LocationId(kind=LocationKind.REMOTE, name="box")
         for case in (
             Case(name="a", path="/w", location=CaseLocation.CONTAINER, container=inside),
             Case(name="b", path="/w", location=CaseLocation.REMOTE, far=far),

@@ -15,7 +15,7 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import LaunchRequest, PaneKeys
 from tservice.clis.model import CliEntry, parse_entry
-from tservice.core.places.place import Place
+from tservice.core.places.location import Location
 from tservice.settings.interfaces import ISettings, SettingsObserver
 from tservice.settings.model import Settings, read_settings
 
@@ -29,7 +29,7 @@ def make_entry(**fields: object) -> CliEntry:
     )
 
 
-def request(mode: str, place: Place, *, granted: bool = True, **fields: Any) -> LaunchRequest:
+def request(mode: str, place: Location, *, granted: bool = True, **fields: Any) -> LaunchRequest:
     """A launch of C{mode} in C{place}."""
     return LaunchRequest(mode=mode, pane=PANE, place=place, granted=granted, **fields)
 

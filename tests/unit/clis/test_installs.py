@@ -11,7 +11,7 @@ from tests.unit.clis.fakes import make_program
 from tests.unit.clis.servicecase import MINE, ServiceCase
 from tservice.clis.versions import REMEMBERED_SECONDS, TIME_LIMIT
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Audience
+from tservice.core.events import EventAudience
 
 
 class InstallTests(ServiceCase):
@@ -25,7 +25,7 @@ class InstallTests(ServiceCase):
         return self.call("POST", "/api/clis/{id}/install", id=name)
 
     def told(self) -> list[tuple[str, dict[str, Any]]]:
-        self.assertEqual({Audience.ADMINS}, {event.name.audience for event in self.events})
+        self.assertEqual({EventAudience.ADMINS}, {event.name.audience for event in self.events})
         return [(event.name, wire(event)) for event in self.events]
 
     def test_success(self) -> None:

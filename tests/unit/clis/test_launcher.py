@@ -21,7 +21,7 @@ from tservice.clis.model import Version
 from tservice.clis.registry import merge_registry
 from tservice.clis.stock import stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.places.place import place_of_os_user
+from tservice.core.places.location import location_of_os_user
 from tservice.ground.places import near_places, own_place
 
 
@@ -189,22 +189,22 @@ class LaunchTests(SynchronousTestCase):
         """With what a child there starts from, and nothing of this machine's environment."""
 
         class Elsewhere:
-            def act(self, work: Callable[[], Any]) -> Any:
+            def run_file_work(self, work: Callable[[], Any]) -> Any:
                 raise OSError("far away")
 
-            def find(self, names: Sequence[str]) -> Path | None:
+            def find_program(self, names: Sequence[str]) -> Path | None:
                 return Path("/there") / names[0]
 
-            def command(self, argv: Sequence[str]) -> list[str]:
+            def build_command(self, argv: Sequence[str]) -> list[str]:
                 return ["/far", *argv]
 
-            def environment(self, named: Sequence[str] = ()) -> Mapping[str, str]:
+            def build_environment(self, named: Sequence[str] = ()) -> Mapping[str, str]:
                 return {"LANG": "C", "HOME": "/home/there"}
 
-            def search_path(self) -> str:
+            def get_search_path(self) -> str:
                 return ""
 
-        far = evolve(self.request("gemini").place, near=False, effects=Elsewhere())
+        far = evolve(self.request("gemini").place, has_local_files=False, operations=Elsewhere())
         plan = self.registry.launch(request("gemini", far))
         self.assertEqual("/there/gemini", plan.argv[0])
         self.assertEqual("/home/there", plan.env["HOME"])
@@ -269,7 +269,7 @@ class OsUserTests(SynchronousTestCase):
         places = near_places(
             clock=Clock(), environ=self.environ, own=self.root, os_users=self.world
         )
-        self.place = places.recall(place_of_os_user("ann", 1001))
+        self.place = places.recall_location(location_of_os_user("ann", 1001))
 
     def registry(self) -> CliRegistry:
         registry = CliRegistry(

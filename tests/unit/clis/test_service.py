@@ -14,7 +14,7 @@ from tests.unit.clis.servicecase import MINE, REST, WRITES, ServiceCase
 from tests.unit.http.driver import Api
 from tservice.clis.routes import CliBody, CliEnabledBody, NewCliBody
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Audience
+from tservice.core.events import EventAudience
 from tservice.http.operations import Access
 
 
@@ -110,7 +110,7 @@ class WriteTests(ServiceCase):
         self.ok("PUT", "/api/clis/{id}", {"enabled": True}, id="codex")
         self.registry.require("codex")
         self.assertEqual(["cli:changed"] * 2, [event.name for event in self.events])
-        self.assertEqual({Audience.ADMINS}, {event.name.audience for event in self.events})
+        self.assertEqual({EventAudience.ADMINS}, {event.name.audience for event in self.events})
 
     def test_switching_what_may_not_be(self) -> None:
         path = "/api/clis/{id}"

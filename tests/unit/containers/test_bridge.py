@@ -19,7 +19,7 @@ from tservice.containers.bridge import RETRY, BridgeState, HookBridge
 from tservice.containers.folders import SECRET_FILE, opened, put_secret
 from tservice.containers.model import ContainerHost, Engine
 from tservice.containers.store import ContainerStore
-from tservice.core.payloads import Nothing
+from tservice.core.event_payloads import EmptyPayload
 from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades
 from tservice.http.operations import Access, Call, Operation
 from tservice.store.database import Database
@@ -151,7 +151,7 @@ class GateTests(SynchronousTestCase):
 
         async def handler(call: Call) -> object:
             self.callers.append(call.identity.container)
-            return Nothing()
+            return EmptyPayload()
 
         hook = Operation(
             method="POST",
@@ -160,7 +160,7 @@ class GateTests(SynchronousTestCase):
             handler=handler,
             summary="A hook",
             tag="Hooks",
-            answer=Nothing,
+            answer=EmptyPayload,
         )
         self.clock = Clock()
         gate = BridgeGate(

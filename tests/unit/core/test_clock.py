@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core import clock as module
-from tservice.core.clock import now_ms, seconds_until, steady, unix_seconds
+from tservice.core.clock import now_ms, seconds_until, unix_seconds, use_monotonic_time
 
 
 class Reactor(ReactorBase):
@@ -30,7 +30,7 @@ class SteadyTests(SynchronousTestCase):
         self.patch(module, "_since_boot", lambda: self.boot)
         self.reactor: Any = Reactor()
         self.addCleanup(self.reactor.disconnectAll)
-        steady(self.reactor)
+        use_monotonic_time(self.reactor)
 
     def test_a_timer_waits_as_long_as_it_was_told_to(self) -> None:
         """Whatever the day's time does meanwhile."""
@@ -55,7 +55,7 @@ class SteadyTests(SynchronousTestCase):
     def test_after_the_first_timer_it_is_too_late(self) -> None:
         reactor: Any = Reactor()
         reactor.callLater(1, int)
-        self.assertRaises(RuntimeError, steady, reactor)
+        self.assertRaises(RuntimeError, use_monotonic_time, reactor)
 
     def test_one_clock_is_both(self) -> None:
         clock = Clock()

@@ -6,8 +6,13 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import wire
 from tservice.agents.model import HookEvent
-from tservice.core.events import Audience, Event, EventHub, EventName
-from tservice.core.payloads import ExitTold, Happened, Nothing, SessionTold
+from tservice.core.event_payloads import (
+    EmptyPayload,
+    OccurrencePayload,
+    SessionExited,
+    SessionPayload,
+)
+from tservice.core.events import Event, EventAudience, EventHub, EventName
 from tservice.core.scopes import Scope
 
 
@@ -15,14 +20,14 @@ class EventNameTests(SynchronousTestCase):
     def test_what_leads_in_is_for_nobody_else(self) -> None:
         """Who hears of what admins and single persons do is a matter of safety."""
         families = {
-            name.partition(":")[0] for name in EventName if name.audience is Audience.ADMINS
+            name.partition(":")[0] for name in EventName if name.audience is EventAudience.ADMINS
         }
         self.assertEqual(
             {"admin", "cli", "container", "mcp", "remote", "tunnel", "webhook"}, families
         )
-        alone = {name for name in EventName if name.audience is Audience.PERSON}
+        alone = {name for name in EventName if name.audience is EventAudience.PERSON}
         self.assertEqual({EventName.TUNNEL_QR_ROTATED, EventName.TUNNEL_QR_REGENERATED}, alone)
-        everybody = {name for name in EventName if name.audience is Audience.EVERYONE}
+        everybody = {name for name in EventName if name.audience is EventAudience.EVERYONE}
         self.assertEqual(
             {
                 "init",
@@ -54,18 +59,18 @@ class EventNameTests(SynchronousTestCase):
 
 class EventTests(SynchronousTestCase):
     def test_tells_what_its_name_declares(self) -> None:
-        Event(name=EventName.SESSION_IDLE, payload=Happened(id="s", at=1))
-        for payload in (Nothing(), SessionTold(id="s")):
+        Event(name=EventName.SESSION_IDLE, payload=OccurrencePayload(id="s", at=1))
+        for payload in (EmptyPayload(), SessionPayload(id="s")):
             error = self.assertRaises(
                 TypeError, Event, name=EventName.SESSION_IDLE, payload=payload
             )
             self.assertIn("session:idle tells Happened", str(error))
 
     def test_what_is_not_known_is_left_out(self) -> None:
-        self.assertEqual({"id": "s"}, wire(ExitTold(id="s")))
-        self.assertEqual({"id": "s", "status": 0}, wire(ExitTold(id="s", status=0)))
-        self.assertEqual({"id": "s"}, wire(SessionTold(id="s")))
-        self.assertEqual({"id": "s", "detached": True}, wire(SessionTold(id="s", detached=True)))
+        self.assertEqual({"id": "s"}, wire(SessionExited(id="s")))
+        self.assertEqual({"id": "s", "status": 0}, wire(SessionExited(id="s", status=0)))
+        self.assertEqual({"id": "s"}, wire(SessionPayload(id="s")))
+        self.assertEqual({"id": "s", "detached": True}, wire(SessionPayload(id="s", detached=True)))
 
 
 class HubTests(SynchronousTestCase):

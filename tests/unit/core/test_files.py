@@ -20,7 +20,7 @@ from tservice.core.files import (
     read_json,
     read_text,
     remove_leftovers,
-    replacement,
+    replace_atomically,
     write_private,
 )
 
@@ -56,7 +56,7 @@ class WriteTests(FilesCase):
 
     def test_synced_before_it_is_renamed_and_the_folder_after(self) -> None:
         steps: list[tuple[str, str]] = []
-        real_sync, real_replace = files.sync, Path.replace
+        real_sync, real_replace = files.sync_path, Path.replace
 
         def sync(path: Path) -> None:
             steps.append(("sync", path.name))
@@ -66,7 +66,7 @@ class WriteTests(FilesCase):
             steps.append(("replace", target.name))
             return real_replace(path, target)
 
-        self.patch(files, "sync", sync)
+        self.patch(files, "sync_path", sync)
         self.patch(Path, "replace", replace)
         write_private(self.path, "text")
         self.assertEqual(["sync", "replace", "sync"], [step for step, _ in steps])
@@ -79,7 +79,7 @@ class WriteTests(FilesCase):
         def full(path: Path) -> None:
             raise OSError(28, "No space left on device")
 
-        self.patch(files, "sync", full)
+        self.patch(files, "sync_path", full)
         self.assertRaises(OSError, write_private, self.path, "new")
         self.assertEqual("old", self.path.read_text())
         self.assertEqual({"a.json"}, self.names())
@@ -119,7 +119,7 @@ class WriteTests(FilesCase):
 
     def test_a_replacement_that_is_given_up(self) -> None:
         def give_up() -> None:
-            with replacement(self.path) as temporary:
+            with replace_atomically(self.path) as temporary:
                 temporary.write_text("half")
                 raise KeyboardInterrupt
 

@@ -6,19 +6,19 @@ from collections.abc import Callable
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.listeners import Listeners
+from tservice.core.listeners import ListenerList
 
 
 class ListenersTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.listeners: Listeners[Callable[[int], object]] = Listeners("numbers")
+        self.listeners: ListenerList[Callable[[int], object]] = ListenerList("numbers")
         self.heard: list[tuple[str, int]] = []
 
     def hear(self, name: str) -> Callable[[], None]:
         return self.listeners.add(lambda number: self.heard.append((name, number)))
 
     def tell(self, number: int) -> None:
-        self.listeners.tell(lambda listener: listener(number))
+        self.listeners.notify_all(lambda listener: listener(number))
 
     def test_each_hears_in_the_order_in_which_they_came(self) -> None:
         self.hear("a")

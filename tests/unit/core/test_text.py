@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.text import ascii_word, cut_between, is_mark, shorten
+from tservice.core.text import ascii_word, cut_between, is_mark, shorten_text
 
 CHINESE = "请 修复登录页面在网络断开之后一直转圈的问题并且补上测试不要改动其他文件谢谢"
 THAI = "แก้ไขหน้าเข้าสู่ระบบ"
@@ -16,13 +16,13 @@ THAI = "แก้ไขหน้าเข้าสู่ระบบ"
 
 class CuttingTests(SynchronousTestCase):
     def test_at_a_blank_where_the_language_has_one(self) -> None:
-        self.assertEqual("Mend the login…", shorten("Mend the login page of the shop", 20))
-        self.assertEqual("Mend the…", shorten("Mend the login", 9))
-        self.assertEqual("short", shorten("short", 5))
+        self.assertEqual("Mend the login…", shorten_text("Mend the login page of the shop", 20))
+        self.assertEqual("Mend the…", shorten_text("Mend the login", 9))
+        self.assertEqual("short", shorten_text("short", 5))
 
     def test_a_text_with_one_early_blank_keeps_its_words(self) -> None:
-        self.assertEqual(CHINESE[:19] + "…", shorten(CHINESE, 20))
-        self.assertEqual("a " + "x" * 17 + "…", shorten("a " + "x" * 60, 20))
+        self.assertEqual(CHINESE[:19] + "…", shorten_text(CHINESE, 20))
+        self.assertEqual("a " + "x" * 17 + "…", shorten_text("a " + "x" * 60, 20))
 
     def test_no_letter_is_cut_apart(self) -> None:
         self.assertEqual("แ", cut_between(THAI, 2))
@@ -31,7 +31,7 @@ class CuttingTests(SynchronousTestCase):
 
     @given(st.text(max_size=80), st.integers(2, 40))
     def test_bounds(self, text: str, limit: int) -> None:
-        cut = shorten(text, limit)
+        cut = shorten_text(text, limit)
         self.assertLessEqual(len(cut), limit)
         if len(text) <= limit:
             self.assertEqual(text, cut)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.timers import Timers, cancel
+from tservice.core.timers import NamedTimers, cancel_call
 
 
 class CancelTests(SynchronousTestCase):
     def test_cancels_what_is_due(self) -> None:
         clock, made = Clock(), list[str]()
         call = clock.callLater(1, made.append, "late")
-        cancel(call)
+        cancel_call(call)
         clock.advance(2)
         self.assertEqual(([], []), (made, clock.getDelayedCalls()))
 
@@ -20,18 +20,18 @@ class CancelTests(SynchronousTestCase):
         clock = Clock()
         call = clock.callLater(1, list[str]().append, "made")
         clock.advance(1)
-        cancel(call)
-        cancel(None)
+        cancel_call(call)
+        cancel_call(None)
 
 
 class TimersTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
-        self.timers = Timers(self.clock)
+        self.timers = NamedTimers(self.clock)
         self.made: list[str] = []
 
     def set(self, name: str, seconds: float, what: str) -> None:
-        self.timers.set(name, seconds, self.made.append, what)
+        self.timers.schedule_call(name, seconds, self.made.append, what)
 
     def test_makes_the_call_once(self) -> None:
         self.set("look", 1, "looked")
@@ -47,7 +47,7 @@ class TimersTests(SynchronousTestCase):
         self.assertEqual(["other", "second"], self.made)
 
     def test_a_call_may_set_its_own_name_again(self) -> None:
-        self.timers.set("beat", 1, self.set, "beat", 1, "again")
+        self.timers.schedule_call("beat", 1, self.set, "beat", 1, "again")
         self.clock.advance(1)
         self.assertIn("beat", self.timers)
         self.clock.advance(1)
@@ -56,9 +56,9 @@ class TimersTests(SynchronousTestCase):
     def test_stops_one_or_all(self) -> None:
         for name in ("one", "two", "three"):
             self.set(name, 1, name)
-        self.timers.stop("one")
-        self.timers.stop("unknown")
+        self.timers.cancel_timer("one")
+        self.timers.cancel_timer("unknown")
         self.clock.advance(0.5)
-        self.timers.clear()
+        self.timers.cancel_all()
         self.clock.advance(1)
         self.assertEqual(([], []), (self.made, self.clock.getDelayedCalls()))

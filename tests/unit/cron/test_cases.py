@@ -12,7 +12,7 @@ from tests.ground import NoDoors
 from tservice.cases.interfaces import CasePlace
 from tservice.core.errors import ServiceError, not_found
 from tservice.core.identity import Identity
-from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.places.location import LocationId, LocationKind
 from tservice.cron.model import (
     Concurrency,
     Definition,
@@ -24,8 +24,12 @@ from tservice.cron.model import (
 from tservice.cron.rules import JobRules
 
 ANN = Identity(username="ann", admin=True)
-FAR = CasePlace(name="Far", path="/home/me/far", place=PlaceId(kind=PlaceKind.REMOTE, name="h"))
-BOX = CasePlace(name="Box", path="/srv/box", place=PlaceId(kind=PlaceKind.CONTAINER, name="b"))
+FAR = CasePlace(
+    name="Far", path="/home/me/far", place=LocationId(kind=LocationKind.REMOTE, name="h")
+)
+BOX = CasePlace(
+    name="Box", path="/srv/box", place=LocationId(kind=LocationKind.CONTAINER, name="b")
+)
 
 
 class Shells:

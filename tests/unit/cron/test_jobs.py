@@ -17,7 +17,7 @@ from tests.unit.cron.rig import CronCase
 from tests.unit.late import denied, still
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.core.clock import now_ms
-from tservice.core.disk import FULL, NotKept
+from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.cron.model import (
@@ -350,7 +350,7 @@ class OwnerTests(JobCase):
         database = self.machine.database
         self.successResultOf(begin(self.cron.stop()))
         del self.accounts["ann"]
-        with mock.patch.object(database, "execute", side_effect=NotKept(FULL)):
+        with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
             self.cron.start()
         self.assertEqual([], self.cron.jobs(ROOT))
         self.assertIn(job.id, [kept.id for kept in CronStore(database).jobs()])

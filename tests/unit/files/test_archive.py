@@ -14,7 +14,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from tests.unit.core.doors.held import PATIENCE
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
-from tservice.core.errors import ServiceError, failed
+from tservice.core.errors import ServiceError, operation_failed
 from tservice.files.archive import PIECE, pack
 from tservice.files.opened import FileInfo, Opened, OpenFile, OpenFolder, open_path
 from tservice.files.workers import Handle
@@ -185,7 +185,7 @@ class HandleTests(WorkspaceCase):
 
     def crowded(self, work: Any, place: str = "", **told: str | None) -> Deferred[Any]:
         made: Deferred[Any] = Deferred()
-        made.errback(failed("too many requests wait"))
+        made.errback(operation_failed("too many requests wait"))
         return made
 
     def test_what_the_system_says_is_told_as_a_refusal(self) -> None:

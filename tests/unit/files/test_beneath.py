@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
-from tservice.core.places.bounds import Inside
+from tservice.core.places.workspace_bounds import FolderLimit
 from tservice.files.beneath import LINKS, STEPS, Beneath, Closed, identity
 
 
@@ -154,7 +154,7 @@ class FindTests(WorkspaceCase):
 
     def test_a_workspace_that_has_become_a_link(self) -> None:
         (self.above / "cases").mkdir()
-        mine = Closed(inside=Inside(self.above / "cases"))
+        mine = Closed(inside=FolderLimit(self.above / "cases"))
         for target, code in ((self.outside, "FORBIDDEN"), ("/proc/self", "INVALID_INPUT")):
             os.symlink(target, self.above / "cases" / "w")
             with self.assertRaises(ServiceError) as refused:

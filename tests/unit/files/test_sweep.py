@@ -9,7 +9,7 @@ from attrs import evolve
 from twisted.internet.task import Clock
 
 from tests.unit.files.workspacecase import WorkspaceCase
-from tservice.core.places.place import place_of_os_user
+from tservice.core.places.location import location_of_os_user
 from tservice.files import sweeper as module
 from tservice.files.model import KEPT_SECONDS, SWEEP_SECONDS, Workspace
 from tservice.files.sweep import sweep_workspace
@@ -110,7 +110,7 @@ class SweeperTests(SweepTests):
     def test_what_is_remembered_is_bounded(self) -> None:
         self.patch(module, "MOST", MOST)
         sweeper = self.sweeper()
-        place = place_of_os_user("ann", 1000)
+        place = location_of_os_user("ann", 1000)
         for number in range(MOST + 5):
             sweeper.remember(evolve(self.workspace, folder=f"/ws/{number}", place=place))
         self.assertEqual(MOST, len(sweeper._known))

@@ -14,8 +14,13 @@ from tests.ground import bounds_of, lay_ground
 from tests.unit.files.workspacecase import AtOnce, WorkspaceCase
 from tests.unit.osuserworld import OsUserWorld
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.places.bounds import Standing
-from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
+from tservice.core.places.location import (
+    OWN_LOCATION,
+    LocationId,
+    LocationKind,
+    location_of_os_user,
+)
+from tservice.core.places.workspace_bounds import AccountRights
 from tservice.files import tree
 from tservice.files.build import build_files
 from tservice.files.model import UPLOADS
@@ -27,7 +32,7 @@ class WorkersTests(WorkspaceCase):
     def test_work_is_done_with_the_rights_of_the_place(self) -> None:
         world = OsUserWorld(self.above)
         ann = world.add("ann", 1001)
-        workspace = evolve(self.workspace, place=place_of_os_user("ann", ann.uid))
+        workspace = evolve(self.workspace, place=location_of_os_user("ann", ann.uid))
         workers = Workers(self.door, world.places(), bounds_of(world.folder))
         worker = self.successResultOf(Deferred.fromCoroutine(workers.of(workspace)))
         self.assertEqual((ann, str(self.folder)), (worker.place.user, worker.folder))
@@ -36,9 +41,9 @@ class WorkersTests(WorkspaceCase):
         """Rights that it has no more are used for nobody."""
         world = OsUserWorld(self.above)
         ann = world.add("ann", 1001)
-        before = place_of_os_user("ann", ann.uid)
-        for place, named in ((OWN, "ann"), (before, "bob"), (before, None)):
-            account = Standing(admin=False, os_user=named)
+        before = location_of_os_user("ann", ann.uid)
+        for place, named in ((OWN_LOCATION, "ann"), (before, "bob"), (before, None)):
+            account = AccountRights(is_admin=False, os_user=named)
             bounds = bounds_of(self.above, {"a": account}.get)
             workers = Workers(self.door, world.places(), bounds)
             workspace = evolve(self.workspace, place=place, owner="a")
@@ -48,8 +53,8 @@ class WorkersTests(WorkspaceCase):
             self.assertIn("osUser: the account's OS user changed", refused.message)
 
     def test_what_is_out_of_reach(self) -> None:
-        for kind, reason in ((PlaceKind.REMOTE, "remote"), (PlaceKind.CONTAINER, "docker")):
-            workspace = evolve(self.workspace, place=PlaceId(kind=kind, name="h"))
+        for kind, reason in ((LocationKind.REMOTE, "remote"), (LocationKind.CONTAINER, "docker")):
+            workspace = evolve(self.workspace, place=LocationId(kind=kind, name="h"))
             asked = Deferred.fromCoroutine(self.workers.of(workspace))
             refused = self.failureResultOf(asked, ServiceError).value
             self.assertEqual(f"id: {reason}: files of the session are not accessible yet",
@@ -64,7 +69,7 @@ class OutOfReachTests(WorkspaceCase):
         nobody = mock.Mock()
         ground = lay_ground(self.above, reactor=Clock(), doors=mock.Mock(files=AtOnce()))
         feature = build_files(ground, sessions=nobody, clis=nobody, audit=nobody, words=nobody)
-        workspace = evolve(self.workspace, place=PlaceId(kind=PlaceKind.REMOTE, name="h"))
+        workspace = evolve(self.workspace, place=LocationId(kind=LocationKind.REMOTE, name="h"))
         service, read = feature.service, mock.Mock()
         works: list[Awaitable[object]] = [
             service.tree(workspace, tree.TreeWanted()),

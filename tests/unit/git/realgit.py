@@ -12,10 +12,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 from twisted.trial.unittest import TestCase
 
-from tservice.core.doors.programs import finder
-from tservice.core.doors.threads import NoThreads
-from tservice.core.logs.redact import Redactor
-from tservice.core.places.bounds import ANYWHERE
+from tservice.core.doors.program_lookup import make_program_finder
+from tservice.core.doors.worker_pool import SynchronousThreads
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.git.inspect import Inspector
 from tservice.git.runner import GitRunner
 from tservice.git.service import GitService
@@ -44,8 +44,8 @@ def real_service(
         clock=reactor,
         processes=reactor,
         environ=environ,
-        redactor=Redactor(),
-        find=finder(NoThreads()),
+        redactor=SecretRedactor(),
+        find=make_program_finder(SynchronousThreads()),
     )
     inspector = Inspector(
         inside=lambda: ANYWHERE,

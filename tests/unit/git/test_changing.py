@@ -21,12 +21,12 @@ from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.ground import HERE
 from tests.unit.git.realgit import own_folder
-from tservice.core.doors.programs import finder
-from tservice.core.doors.threads import NoThreads
+from tservice.core.doors.program_lookup import make_program_finder
+from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.logs.redact import Redactor
-from tservice.core.places.bounds import ANYWHERE
-from tservice.core.places.place import Place
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.places.location import Location
+from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.git import inspect
 from tservice.git.address import judge_source
 from tservice.git.changing import inside, worktrees
@@ -212,18 +212,18 @@ class WorktreeTests(TestCase):
             clock=reactor,
             processes=reactor,
             environ=environ,
-            redactor=Redactor(),
-            find=finder(NoThreads()),
+            redactor=SecretRedactor(),
+            find=make_program_finder(SynchronousThreads()),
         )
         self.addCleanup(self.runner.stop)
 
         def in_its_thread(
-            place: Place, work: Callable[[], _T], at: str, owner: str | None
+            place: Location, work: Callable[[], _T], at: str, owner: str | None
         ) -> Deferred[_T]:
             self.owners.add(owner)
             return deferToThread(work)
 
-        def inspector(place: Place, owner: str | None) -> Inspector:
+        def inspector(place: Location, owner: str | None) -> Inspector:
             return Inspector(
                 inside=lambda: ANYWHERE,
                 clock=reactor,

@@ -13,9 +13,9 @@ from twisted.internet.testing import StringTransport
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tservice.core.doors.programs import finder
-from tservice.core.doors.threads import NoThreads
-from tservice.core.logs.redact import Redactor
+from tservice.core.doors.program_lookup import make_program_finder
+from tservice.core.doors.worker_pool import SynchronousThreads
+from tservice.core.logs.redact import SecretRedactor
 from tservice.git.command import UNENDING, GitProcess, ProcessEnd
 from tservice.git.forks import LOST, PATIENCE, REST
 from tservice.git.forkserver import (
@@ -188,8 +188,8 @@ class GitRunnerTests(SynchronousTestCase):
             clock=self.clock,
             processes=cast(IReactorProcess, self.processes),
             environ={"PATH": path, "SECRET": "x", "GIT_DIR": "/elsewhere"},
-            redactor=Redactor(),
-            find=finder(NoThreads()),
+            redactor=SecretRedactor(),
+            find=make_program_finder(SynchronousThreads()),
         )
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.repos import make
-from tservice.core.kernelfiles import open_plain
+from tservice.core.kernel_paths import open_without_magic_links
 from tservice.git import locate as module
 from tservice.git import smallfiles
 from tservice.git.locate import SearchBounds, is_moved, locate, owners, recognise
@@ -94,13 +94,13 @@ class UpwardsTests(Base):
     def test_nothing_is_read_outside_of_the_top(self) -> None:
         """Neither through a link in place of a pointer, nor in what a pointer leads to."""
         opened: list[str] = []
-        real = open_plain
+        real = open_without_magic_links
 
         def noted(path: str, flags: int) -> int:
             opened.append(os.path.realpath(path))
             return real(path, flags)
 
-        self.patch(smallfiles, "open_plain", noted)
+        self.patch(smallfiles, "open_without_magic_links", noted)
         other = make(self.top / "other")
         (other / ".git/commondir").write_text(".\n")
         (other / "file").write_text(f"gitdir: {other}/.git\n")

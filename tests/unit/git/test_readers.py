@@ -12,11 +12,17 @@ from zope.interface import implementer
 
 from tests.ground import NoDoors, lay_ground
 from tests.unit.osuserworld import OsUserWorld
-from tservice.core.doors.threads import IThreads
+from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ServiceError
-from tservice.core.places.bounds import ANYWHERE
-from tservice.core.places.place import OWN, Place, PlaceId, PlaceKind, place_of_os_user
-from tservice.core.users.osuser import OsUser
+from tservice.core.places.location import (
+    OWN_LOCATION,
+    Location,
+    LocationId,
+    LocationKind,
+    location_of_os_user,
+)
+from tservice.core.places.workspace_bounds import ANYWHERE
+from tservice.core.users.os_users import OsUser
 from tservice.git.build import build_git
 from tservice.git.model import ChangeKind, GitOptions, Repository
 from tservice.git.readers import KEPT, GitReaders
@@ -28,7 +34,7 @@ from tservice.git.usersettings import UserSettings
 class Reader:
     """Tells who it is."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Location) -> None:
         self.place = place
 
     async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
@@ -47,12 +53,12 @@ class ReadersTests(SynchronousTestCase):
         self.made: list[str] = []
         self.readers = GitReaders(self.make, self.world.places())
 
-    def make(self, place: Place, owner: str | None) -> Any:
+    def make(self, place: Location, owner: str | None) -> Any:
         self.made.append(place.id.name)
         return Reader(place)
 
     def by(self, user: OsUser | None) -> object:
-        place = OWN if user is None else place_of_os_user(user.name, user.uid)
+        place = OWN_LOCATION if user is None else location_of_os_user(user.name, user.uid)
         workspace = GitWorkspace(inside=ANYWHERE, folder="/w", place=place)
         asked = self.readers.status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))
@@ -89,9 +95,9 @@ class ReadersTests(SynchronousTestCase):
         self.assertEqual(["u1"], self.made)
 
     def test_what_is_never_looked_at(self) -> None:
-        for kind, reason in ((PlaceKind.REMOTE, "remote"), (PlaceKind.CONTAINER, "docker")):
+        for kind, reason in ((LocationKind.REMOTE, "remote"), (LocationKind.CONTAINER, "docker")):
             workspace = GitWorkspace(
-                inside=ANYWHERE, folder="/w", place=PlaceId(kind=kind, name="h")
+                inside=ANYWHERE, folder="/w", place=LocationId(kind=kind, name="h")
             )
             asked = Deferred.fromCoroutine(self.readers.status(workspace, GitOptions()))
             self.assertEqual({"by": reason}, self.successResultOf(asked))
@@ -123,7 +129,7 @@ class RightsTests(SynchronousTestCase):
         workspace = GitWorkspace(
             inside=ANYWHERE,
             folder=str(user.home / "w"),
-            place=place_of_os_user(user.name, user.uid),
+            place=location_of_os_user(user.name, user.uid),
         )
         asked = git.service.status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))

@@ -18,8 +18,8 @@ from tests.unit.sessions.rig import begin
 from tservice.cases.interfaces import CasePlace
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
-from tservice.core.places.bounds import ANYWHERE
-from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.places.location import LocationId, LocationKind
+from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.git.build import build_git
 from tservice.git.case_routes import CaseGitRoutes
 from tservice.git.model import ChangeKind, GitOptions
@@ -151,7 +151,7 @@ class RouteTests(SynchronousTestCase):
         self.call(0, "c", StatusQuery())
         self.call(0, "r", StatusQuery())
         places = [workspace for workspace, _ in self.service.asked]
-        kinds = (PlaceKind.LOCAL, PlaceKind.CONTAINER, PlaceKind.REMOTE)
+        kinds = (LocationKind.LOCAL, LocationKind.CONTAINER, LocationKind.REMOTE)
         wanted = list(zip(kinds, ("/w", "/c", "/w"), strict=True))
         self.assertEqual(wanted, [(each.place.kind, each.folder) for each in places])
 
@@ -193,7 +193,7 @@ class BuildTests(SynchronousTestCase):
     def test_answer_has_the_documented_form(self) -> None:
         git = self.build()
         asked = git.service.status(
-            GitWorkspace(inside=ANYWHERE, folder="/w", place=PlaceId(kind=PlaceKind.REMOTE)),
+            GitWorkspace(inside=ANYWHERE, folder="/w", place=LocationId(kind=LocationKind.REMOTE)),
             GitOptions(),
         )
         answer = self.successResultOf(Deferred.fromCoroutine(asked))
@@ -223,11 +223,11 @@ class CaseTests(SynchronousTestCase):
                 return CasePlace(name=name, path=f"/cases/{name}")
 
         class Places:
-            async def ask(self, known: PlaceId) -> None:
+            async def ask(self, known: LocationId) -> None:
                 asked.append(known)
 
             def of(self, caller: Identity) -> Any:
-                return SimpleNamespace(id=evolve(caller.place, uid=1000))
+                return SimpleNamespace(id=evolve(caller.location_id, uid=1000))
 
         bounds = bounds_of(Path("/cases"))
         workspaces = CaseWorkspaces(cast(Any, Cases()), bounds, cast(Any, Places()))
@@ -240,7 +240,7 @@ class CaseTests(SynchronousTestCase):
         workspace = GitWorkspace(
             inside=ANYWHERE,
             folder="/cases/shop",
-            place=evolve(ann.place, uid=1000),
+            place=evolve(ann.location_id, uid=1000),
             owner="ann",
         )
-        self.assertEqual([("shop", ann), ann.place, (workspace, True)], asked)
+        self.assertEqual([("shop", ann), ann.location_id, (workspace, True)], asked)

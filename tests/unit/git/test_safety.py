@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.logs.redact import MARK, Redactor
+from tservice.core.logs.redact import MARK, SecretRedactor
 from tservice.git.errortext import error_text
 from tservice.git.model import ERROR_LIMIT, Repository
 from tservice.git.safety import (
@@ -93,9 +93,9 @@ class ErrorTextTests(SynchronousTestCase):
     """One clean line."""
 
     def test_first_line(self) -> None:
-        text = error_text(Redactor(), b"\nfatal: no\x1b[31m\nhint: x\n")
+        text = error_text(SecretRedactor(), b"\nfatal: no\x1b[31m\nhint: x\n")
         self.assertEqual("fatal: no?[31m", text)
-        self.assertEqual("git failed without an error text", error_text(Redactor(), b""))
+        self.assertEqual("git failed without an error text", error_text(SecretRedactor(), b""))
 
     def test_credentials(self) -> None:
         for line in (
@@ -103,7 +103,7 @@ class ErrorTextTests(SynchronousTestCase):
             b"fatal: me:t0ken@host:x",
             b"fatal: 'https://t0ken@host/x'",
         ):
-            text = error_text(Redactor(), line)
+            text = error_text(SecretRedactor(), line)
             self.assertNotIn("t0ken", text)
             self.assertIn(MARK, text)
             self.assertIn("host", text)
@@ -111,6 +111,6 @@ class ErrorTextTests(SynchronousTestCase):
     @settings(deadline=None)
     @given(st.binary(max_size=5000))
     def test_bounded(self, stderr: bytes) -> None:
-        text = error_text(Redactor(), stderr)
+        text = error_text(SecretRedactor(), stderr)
         self.assertTrue(0 < len(text) <= ERROR_LIMIT)
         self.assertTrue(text.isprintable())

@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.repos import make
 from tservice.core.errors import ServiceError
-from tservice.core.places.bounds import ANYWHERE
+from tservice.core.places.workspace_bounds import ANYWHERE
 from tservice.git.inspect import Inspector
 from tservice.git.model import (
     ChangeKind,

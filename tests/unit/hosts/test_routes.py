@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.hosts.fakes import FakeMaster
 from tests.unit.http.driver import Api, head, parse
 from tservice.core.errors import not_found
-from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.places.location import LocationId, LocationKind
 from tservice.hosts.alarm import CannotWake
 from tservice.hosts.connection import Connection
 from tservice.hosts.model import RemoteHost
@@ -71,7 +71,7 @@ class WakeTests(SynchronousTestCase):
         clock = Clock()
         self.hosts = FakeHosts(clock, host)
         service: Any = self.hosts
-        routes = HostRoutes(service, lambda _: PlaceId(kind=PlaceKind.REMOTE, name="h"))
+        routes = HostRoutes(service, lambda _: LocationId(kind=LocationKind.REMOTE, name="h"))
         self.api = Api(routes.operations(), clock=clock)
         self.addCleanup(self.api.close)
 

@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 from zope.interface import implementer
 
 from tests.answers import checked
-from tservice.core.authentication import Pass, Visit
+from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.http.envelope import Response
@@ -35,8 +35,8 @@ class OpenGate:
     def __init__(self, identity: Identity | None = None) -> None:
         self.identity = identity or Identity(username="admin", admin=True)
 
-    def screen(self, request: Request, method: str, path: str | None) -> Visit:
-        return Visit(
+    def screen(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
+        return AuthenticationRequest(
             method=method,
             path=path,
             host="localhost",
@@ -47,20 +47,30 @@ class OpenGate:
             cookies=lambda name: (),
         )
 
-    async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
-        return Pass(identity=self.identity)
+    async def identify(
+        self, visit: AuthenticationRequest, operation: Operation | None
+    ) -> CredentialsAccepted:
+        return CredentialsAccepted(identity=self.identity)
 
     def authorize(
-        self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
+        self,
+        visit: AuthenticationRequest,
+        who: Identity,
+        operation: Operation | None,
+        path: Mapping[str, str],
     ) -> None:
         pass
 
     def judge_again(
-        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+        self,
+        visit: AuthenticationRequest,
+        who: Identity,
+        operation: Operation,
+        path: Mapping[str, str],
     ) -> None:
         pass
 
-    def headers(self, visit: Visit | None) -> Mapping[str, str]:
+    def headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
         return {}
 
 
@@ -68,7 +78,7 @@ class OpenGate:
 class NoPages:
     """A checkout without a built UI, and without the page that says so."""
 
-    def find(self, path: str, visit: Visit) -> Response | None:
+    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
         return None
 
 
@@ -260,7 +270,7 @@ class UpgradeGate(OpenGate):
     forbid: ServiceError | None = None
     set_cookie: str | None = None
 
-    def screen(self, request: Request, method: str, path: str | None) -> Visit:
+    def screen(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
         if self.refusal is not None:
             raise self.refusal
         visit = super().screen(request, method, path)

@@ -25,7 +25,12 @@ from tservice.access.failures import Failures
 from tservice.access.passwords import SingleAccount
 from tservice.access.routes import AccessRoutes
 from tservice.access.signin import KnownAddresses, PasswordChecker
-from tservice.core.authentication import IAuthenticator, Pass, Verdict, Visit
+from tservice.core.authentication import (
+    AuthenticationRequest,
+    CredentialsAccepted,
+    IAuthenticator,
+    Verdict,
+)
 from tservice.core.config.model import Config
 from tservice.core.identity import Identity
 from tservice.http.envelope import Response
@@ -48,7 +53,7 @@ def basic(username: str = "admin", password: str = "right") -> dict[str, str]:
 class Pages:
     """One public asset, one page."""
 
-    def find(self, path: str, visit: Visit) -> Response | None:
+    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
         if path == "/assets/x-1234.js":
             return Response(status=200, content=b"js", content_type="text/javascript", public=True)
         return PAGE if path in ("/", "/login") else None
@@ -61,11 +66,11 @@ class Named:
     flagged = False
     changed: Callable[[Identity], Identity | None] = staticmethod(lambda identity: identity)
 
-    async def authenticate(self, visit: Visit) -> Verdict:
+    async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         name = visit.header("x-user")
         if name is None:
             return None
-        return Pass(
+        return CredentialsAccepted(
             identity=Identity(
                 username=name,
                 admin=name == "root",
@@ -74,7 +79,7 @@ class Named:
             )
         )
 
-    def again(self, identity: Identity) -> Identity | None:
+    def reauthorize_identity(self, identity: Identity) -> Identity | None:
         return None if identity.auth_session is not None else self.changed(identity)
 
 

@@ -15,8 +15,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tests.unit.http.driver import Api
-from tservice.core.crowd import count_parsed, count_values
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.value_limits import count_parsed_values, count_values
 from tservice.http.body import (
     MAX_DEPTH,
     MAX_DIGITS,
@@ -349,8 +349,8 @@ class PropertyTests(SynchronousTestCase):
     @given(SIGNLESS)
     def test_what_was_parsed_counts_the_same(self, value: object) -> None:
         counted = count_values(json.dumps(value).encode(), 1_000)
-        assert count_parsed(value, 1_000) == counted
-        assert (count_parsed(value, 5) > 5) == (counted > 5)
+        assert count_parsed_values(value, 1_000) == counted
+        assert (count_parsed_values(value, 5) > 5) == (counted > 5)
 
     @settings(max_examples=examples(140), deadline=None)
     @given(

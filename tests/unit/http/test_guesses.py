@@ -18,7 +18,7 @@ from tservice.access.failures import (
 )
 from tservice.access.passwords import SingleAccount
 from tservice.access.signin import KNOWN_SECONDS, MAX_KNOWN, KnownAddresses
-from tservice.core.authentication import Bucket
+from tservice.core.authentication import FailureBucket
 from tservice.core.identity import Identity
 
 
@@ -247,7 +247,9 @@ class ManyAtOnceTests(GuessCase):
             connection.send(head("GET", "/api/who", basic(password=f"x{number}")))
         for done in self.hashes:
             done.callback(Identity(username="admin", admin=True))
-        self.assertEqual(0, self.failures.blocked(Bucket.BASIC, self.address, "admin"))
+        self.assertEqual(
+            0, self.failures.get_block_seconds(FailureBucket.BASIC, self.address, "admin")
+        )
 
 
 class LockoutTests(GuessCase):

@@ -17,8 +17,8 @@ from tests.unit.http.driver import Api, UpgradeGate
 from tests.unit.http.sample import Handlers, operation
 from tests.unit.http.tls import TLSTransport
 from tests.unit.http.websockets.wsframes import UPGRADE
-from tservice.core.authentication import Visit
-from tservice.core.errors import invalid
+from tservice.core.authentication import AuthenticationRequest
+from tservice.core.errors import invalid_field
 from tservice.http.body import LONG_TEXT
 from tservice.http.connections.channel import LINGER_BYTES
 from tservice.http.envelope import Response
@@ -40,7 +40,7 @@ LONG = 4 * PIECE
 class LongPage:
     """A UI of one page, which anybody may have."""
 
-    def find(self, path: str, visit: Visit) -> Response | None:
+    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
         return Response(status=200, content=bytes(LONG), public=True) if path == "/page" else None
 
 
@@ -76,7 +76,7 @@ class HTTP2Tests(SynchronousTestCase):
 
     async def form(self, call: Call) -> object:
         if self.refused:
-            raise invalid("file", "no")
+            raise invalid_field("file", "no")
         while data := await call.incoming.read():
             self.read.append(data)
             if self.reading is not None:

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, Connection, OpenGate, head, parse, turn
 from tests.unit.http.sample import Handlers, Size, operation
-from tservice.core.authentication import Visit
+from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.http import body
@@ -27,7 +27,11 @@ class EndingGate(OpenGate):
     ended = False
 
     def judge_again(
-        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+        self,
+        visit: AuthenticationRequest,
+        who: Identity,
+        operation: Operation,
+        path: Mapping[str, str],
     ) -> None:
         if self.ended:
             raise ServiceError(ErrorCode.FORBIDDEN, "not any more")

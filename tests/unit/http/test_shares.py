@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, Connection, OpenGate, head, parse
 from tests.unit.http.sample import Handlers, operation
-from tservice.core.authentication import Pass, Visit
+from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
 from tservice.core.identity import Identity
 from tservice.http.connections.room import has_share
 from tservice.http.operations import Access, Call, Operation
@@ -22,9 +22,11 @@ MOST = 16
 class NamedGate(OpenGate):
     """Whoever is named in a header; nobody without one."""
 
-    async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
+    async def identify(
+        self, visit: AuthenticationRequest, operation: Operation | None
+    ) -> CredentialsAccepted:
         name = visit.header("x-name") or ""
-        return Pass(identity=Identity(username=name, admin=name == "root"))
+        return CredentialsAccepted(identity=Identity(username=name, admin=name == "root"))
 
 
 class ShareTests(SynchronousTestCase):

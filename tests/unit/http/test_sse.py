@@ -10,10 +10,10 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import happened
 from tests.unit.http.driver import Api, Connection, OpenGate, head
-from tservice.core.events import Audience, EventHub, EventName
+from tservice.core.event_payloads import SessionRenamedPayload
+from tservice.core.events import EventAudience, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.payloads import NameTold
 from tservice.http import sse
 from tservice.http.sse import HEARTBEAT_SECONDS, MAX_BACKLOG, MAX_CLIENTS, RING, EventStreams
 
@@ -52,7 +52,7 @@ class StreamTests(SynchronousTestCase):
         self.addCleanup(self.api.close)
 
     def status(self, identity: Identity) -> Payload:
-        return NameTold(id="", name=identity.username, name_source="")
+        return SessionRenamedPayload(id="", name=identity.username, name_source="")
 
     def listen(self, query: str = "", last: str | None = None) -> Connection:
         connection = self.api.connect()
@@ -145,13 +145,13 @@ class StreamTests(SynchronousTestCase):
         self.gate.identity = ROOT
         root = self.listen()
         for name, audience, owner in (
-            ("settings:changed", Audience.EVERYONE, None),
-            (A, Audience.OWNER, "ann"),
-            (A, Audience.OWNER, "bob"),
-            (A, Audience.OWNER, None),
-            ("mcp:synced", Audience.ADMINS, "ann"),
-            ("tunnel:qrRotated", Audience.PERSON, "ann"),
-            ("tunnel:qrRotated", Audience.PERSON, "root"),
+            ("settings:changed", EventAudience.EVERYONE, None),
+            (A, EventAudience.OWNER, "ann"),
+            (A, EventAudience.OWNER, "bob"),
+            (A, EventAudience.OWNER, None),
+            ("mcp:synced", EventAudience.ADMINS, "ann"),
+            ("tunnel:qrRotated", EventAudience.PERSON, "ann"),
+            ("tunnel:qrRotated", EventAudience.PERSON, "root"),
         ):
             event = happened(name, owner=owner)
             self.assertIs(audience, event.name.audience)

@@ -25,7 +25,7 @@ class Bulk:
         self.turns.spend(TURN)
         self.turns.wait(self, again=self.again)
 
-    def drop(self) -> None:
+    def abort_connection(self) -> None:
         self.cut.append(self.name)
 
 

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.rig import BUSY_TITLE, COMPOSER, IDLE_TITLE, PERMISSION, SPINNER, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.core.disk import FULL, NotKept
+from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.legacy.build import build_timed_runs
@@ -336,7 +336,7 @@ class TimedRunTests(AgentCase):
         self.make()
         database = self.machine.database
         self.successResultOf(begin(self.runs.stop()))
-        with mock.patch.object(database, "execute", side_effect=NotKept(FULL)):
+        with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
             self.boot(multiuser=True)
         self.assertEqual([], self.runs.runs(ADMIN))
         self.assertEqual(1, len(TimedRunStore(database).load()))
@@ -346,7 +346,7 @@ class TimedRunTests(AgentCase):
     def test_a_stop_on_a_full_disk_says_what_a_restart_undoes(self) -> None:
         run = self.make()
         database = self.machine.database
-        with mock.patch.object(database, "execute", side_effect=NotKept(FULL)):
+        with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
             for _ in range(2):
                 told = self.assertRaises(ServiceError, self.runs.end, run.id, ADMIN)
                 self.assertEqual(ErrorCode.OPERATION_FAILED, told.code)

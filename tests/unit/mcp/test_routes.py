@@ -18,7 +18,7 @@ from tests.unit.http.driver import Api, head, parse
 from tests.unit.late import denied, still
 from tservice.clis.build import build_clis
 from tservice.core.errors import ServiceError
-from tservice.core.events import Audience, Event
+from tservice.core.events import Event, EventAudience
 from tservice.core.identity import Identity
 from tservice.http.operations import Access
 from tservice.mcp import service
@@ -105,7 +105,7 @@ class RouteTests(RouteCase):
         self.assertTrue(self.written())
         self.assertNotIn(b"s3cr3t", answer.content)
         [event] = self.heard
-        self.assertEqual(("mcp:synced", Audience.ADMINS), (event.name, event.name.audience))
+        self.assertEqual(("mcp:synced", EventAudience.ADMINS), (event.name, event.name.audience))
         self.assertEqual(answer.data, wire(event))
         self.assertEqual([[]] * 6, [t["added"] for t in self.api.get(PATH).data["targets"]])
 

@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.unit.mcp.synccase import KEYED, RUN, SyncCase
-from tservice.core.files import sync as flush
+from tservice.core.files import sync_path as flush
 from tservice.mcp import files, sync
 from tservice.mcp.discovery import unsupported
 from tservice.mcp.model import TargetStatus
@@ -330,7 +330,7 @@ class WriteTests(SyncCase):
             if change := next(changes, None):
                 self.servers(self.gemini, **change)
 
-        with patch.object(files, "sync", meanwhile):
+        with patch.object(files, "sync_path", meanwhile):
             found = self.sync()["gemini"]
         self.assertEqual((TargetStatus.OK, ("one",)), (found.status, found.added))
         self.assertEqual(["late", "one"], self.names(self.gemini))
@@ -340,7 +340,7 @@ class WriteTests(SyncCase):
         self.servers(self.gemini)
         count = iter(range(100))
         with patch.object(
-            files, "sync", lambda path: self.servers(self.gemini, **{str(next(count)): RUN})
+            files, "sync_path", lambda path: self.servers(self.gemini, **{str(next(count)): RUN})
         ):
             found = self.sync()["gemini"]
         self.assertEqual(

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from tests.unit.late import denied
 from tests.unit.mind.rig import GOOD, MindCase
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.users.osuser import OsUserId, run_as
+from tservice.core.users.os_users import OsUserId, run_as_prefix
 from tservice.mind.child import OUTPUT_LIMIT, TIME_LIMIT
 from tservice.mind.predict import AT_ONCE, OF_ONE
 
@@ -78,7 +78,7 @@ class SuggestTests(MindCase):
         asking = self.ask(hers)
         words, env = self.processes.argv[0], self.processes.env[0]
         start = words.index("/bin/sh")
-        self.assertEqual(run_as("/s", "/p", ann), words[:start])
+        self.assertEqual(run_as_prefix("/s", "/p", ann), words[:start])
         self.assertTrue(words[start + 4].endswith("/claude"), words)
         self.assertIn("--print", words)
         self.assertNotIn("sk", words)

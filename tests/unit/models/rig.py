@@ -13,9 +13,14 @@ from zope.interface import provider
 from tests.unit.http.driver import Answer, Api, OpenGate
 from tests.unit.sessions.rig import ADMIN, Machine, SessionCase, begin
 from tservice.core.config.model import Config
-from tservice.core.late import Late
-from tservice.core.logs.redact import Redactor
-from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundReply, OutboundRequest
+from tservice.core.late_binding import LateBinding
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.net.outbound import (
+    OutboundError,
+    OutboundFault,
+    OutboundRequest,
+    OutboundResponse,
+)
 from tservice.models.build import build_models
 from tservice.models.service import ModelService
 from tservice.sessions.routes.life import LifeRoutes
@@ -38,7 +43,7 @@ class Server:
         self.asked: list[OutboundRequest] = []
         self.held: Deferred[None] | None = None
 
-    async def send(self, request: OutboundRequest) -> OutboundReply:
+    async def send(self, request: OutboundRequest) -> OutboundResponse:
         self.asked.append(request)
         if self.held is not None:
             held, self.held = self.held, None
@@ -46,7 +51,7 @@ class Server:
         if request.url not in self.replies:
             raise OutboundError(OutboundFault.CONNECTION_REFUSED)
         status, body = self.replies[request.url]
-        return OutboundReply(status=status, headers={}, body=body)
+        return OutboundResponse(status=status, headers={}, body=body)
 
     def offers(self, **models: int | None) -> None:
         data = [{"id": name, "context_length": length} for name, length in models.items()]
@@ -63,7 +68,7 @@ class ModelCase(SessionCase):
     multiuser = False
 
     def setUp(self) -> None:
-        late: Late[ModelService] = Late("models")
+        late: LateBinding[ModelService] = LateBinding("models")
         folder = Path(self.mktemp()).absolute()
         config = Config(
             data_dir=folder / "data", cases_dir=folder / "cases", multiuser=self.multiuser
@@ -72,10 +77,10 @@ class ModelCase(SessionCase):
         self.machine.config.data_dir.mkdir(parents=True)
         self.clock, self.host = self.machine.clock, self.machine.host
         self.run_now(self.sessions.open())
-        self.server, self.redactor = Server(), Redactor()
+        self.server, self.redactor = Server(), SecretRedactor()
         self.switch(True)
         self.feature = self.built()
-        self.models = late.set(self.feature.service)
+        self.models = late.bind_value(self.feature.service)
         self.run_now(self.models.start())
         operations = [*LifeRoutes(self.sessions).operations(), *self.feature.operations]
         self.gate = OpenGate(ADMIN)

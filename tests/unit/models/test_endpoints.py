@@ -14,7 +14,7 @@ from tests.unit.http.driver import head, parse
 from tests.unit.late import denied, still
 from tests.unit.models.rig import ADMIN, KEY, URL, ModelCase, begin
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Audience
+from tservice.core.events import EventAudience
 from tservice.http.operations import Access
 from tservice.models.configfile import FILE_NAME
 from tservice.models.discovery import PAUSE
@@ -74,10 +74,10 @@ class EndpointTests(ModelCase):
         self.put(made, label="other")
         said = str(self.machine.events) + repr(self.models._book.all())
         self.assertNotIn(KEY, said)
-        self.assertNotIn(KEY, self.redactor.clean(f"a line with {KEY}"))
+        self.assertNotIn(KEY, self.redactor.redact_text(f"a line with {KEY}"))
         self.put(made, apiKey="another-key-0123456789")
-        self.assertIn(KEY, self.redactor.clean(KEY), "one that is not kept any more")
-        self.assertNotIn("another", self.redactor.clean("another-key-0123456789"))
+        self.assertIn(KEY, self.redactor.redact_text(KEY), "one that is not kept any more")
+        self.assertNotIn("another", self.redactor.redact_text("another-key-0123456789"))
 
     def test_off(self) -> None:
         """Before anything else of a request is judged."""
@@ -291,4 +291,4 @@ class DiscoveryTests(ModelCase):
         expected = {"endpointId": made["id"], "modelId": "a", "sessions": sessions}
         self.assertEqual(expected, self.last("model:swappedOut"))
         event = next(e for e in self.machine.events if e.name == "model:swappedOut")
-        self.assertIs(Audience.OWNER, event.name.audience)
+        self.assertIs(EventAudience.OWNER, event.name.audience)

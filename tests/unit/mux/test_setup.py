@@ -23,9 +23,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import HERE, own_setups, places_of
 from tests.unit.osuserworld import OsUserWorld
-from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.users.keyring import fresh_keyring
-from tservice.core.users.sharedfolder import SharedFolder
+from tservice.core.users.shared_folder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.machine import LocalTransport, OsUserTransport
 from tservice.mux.testing.multiplexer import FakeMultiplexer
@@ -125,7 +125,7 @@ class SetupTests(SetupCase):
         self.assertEqual(frozenset(), self.now(setups.found()))
         folder = self.sockets(setups)
         self.now(folder.prepare())
-        self.assertEqual(self.shared.folder_of(self.user), folder.path)
+        self.assertEqual(self.shared.get_user_folder(self.user), folder.path)
         with socket.socket(socket.AF_UNIX) as one:
             one.bind(str(folder.socket(ID)))
         (folder.path / "b.sock").symlink_to(f"{ID}.sock")
@@ -186,7 +186,7 @@ class OsUserTransportTests(SetupCase):
 
     def test_argv(self) -> None:
         """As the place runs whatever it runs."""
-        self.assertEqual(self.place.command(["/t", "-V"]), self.transport.argv("-V"))
+        self.assertEqual(self.place.build_command(["/t", "-V"]), self.transport.argv("-V"))
         self.assertEqual("/s", self.transport.argv("-V")[0])
 
     def test_reached_as_the_user(self) -> None:
@@ -194,7 +194,7 @@ class OsUserTransportTests(SetupCase):
         self.assertEqual(["me"], self.world.acted)
 
     def test_not_reached_where_nobody_can_act(self) -> None:
-        far = places_of(HERE).recall(PlaceId(kind=PlaceKind.REMOTE, name="h"))
+        far = places_of(HERE).recall_location(LocationId(kind=LocationKind.REMOTE, name="h"))
         transport = evolve(self.transport, place=far)
         self.assertIs(Reachability.UNKNOWN, self.now(transport.reach(self.folder / "none")))
 
@@ -216,10 +216,10 @@ class MultiplexerTests(SetupCase):
 
     def multiplexer(self, others: OsUserSetups | None) -> TmuxMultiplexer:
         nobody: Any = None  # no process is started
-        setups: dict[PlaceKind, Setups] = {}
+        setups: dict[LocationKind, Setups] = {}
         setups |= own_setups(LocalTransport("/t"), SocketFolder(self.folder))
         if others is not None:
-            setups[PlaceKind.OS_USER] = others
+            setups[LocationKind.OS_USER] = others
         token = partial(secrets.token_hex, 8)
         return TmuxMultiplexer(Clock(), nobody, setups, token=token, capacity=1024)
 

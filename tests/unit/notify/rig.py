@@ -13,8 +13,13 @@ from tests.ground import lay_ground
 from tests.told import happened
 from tservice.core.config.model import Config
 from tservice.core.events import EventHub
-from tservice.core.logs.redact import Redactor
-from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundReply, OutboundRequest
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.net.outbound import (
+    OutboundError,
+    OutboundFault,
+    OutboundRequest,
+    OutboundResponse,
+)
 from tservice.notify.build import build_webhooks
 from tservice.store.database import Database
 
@@ -27,11 +32,11 @@ class FakePost:
 
     def __init__(self) -> None:
         self.requests: list[OutboundRequest] = []
-        self.waiting: list[Deferred[OutboundReply]] = []
+        self.waiting: list[Deferred[OutboundResponse]] = []
 
-    async def send(self, request: OutboundRequest) -> OutboundReply:
+    async def send(self, request: OutboundRequest) -> OutboundResponse:
         self.requests.append(request)
-        answer: Deferred[OutboundReply] = Deferred()
+        answer: Deferred[OutboundResponse] = Deferred()
         self.waiting.append(answer)
         try:
             return await answer
@@ -41,7 +46,7 @@ class FakePost:
 
     def answer(self, status: int = 200) -> None:
         """Answer the oldest."""
-        self.waiting.pop(0).callback(OutboundReply(status=status, headers={}))
+        self.waiting.pop(0).callback(OutboundResponse(status=status, headers={}))
 
     def fail(self, fault: OutboundFault) -> None:
         """Give the oldest no answer."""
@@ -70,7 +75,7 @@ class NotifyCase(SynchronousTestCase):
         self.folder.mkdir()
         self.database = Database.in_memory()
         self.addCleanup(self.database.close)
-        self.redactor = Redactor()
+        self.redactor = SecretRedactor()
         self.begin()
 
     def begin(self) -> None:

@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred
 from tests.told import wire
 from tests.unit.http.driver import Api, head, parse
 from tests.unit.notify.rig import ON, URL, FakePost, NotifyCase
-from tservice.core.events import Audience, Event
+from tservice.core.events import Event, EventAudience
 from tservice.core.net.outbound import OutboundFault
 from tservice.http.operations import Access
 
@@ -59,7 +59,7 @@ class ConfigTests(RouteCase):
         self.assertNotIn(b"s3cr3t", answer.content)
         self.assertEqual(0o600, stat.S_IMODE(self.file.stat().st_mode))
         self.assertEqual(ON, json.loads(self.file.read_text()))
-        self.assertEqual("[redacted]", self.redactor.clean(URL))
+        self.assertEqual("[redacted]", self.redactor.redact_text(URL))
         self.assertNotIn("s3cr3t", repr(self.service.get()))
 
     def test_administrators_are_told_without_the_url(self) -> None:
@@ -67,7 +67,9 @@ class ConfigTests(RouteCase):
         self.hub.subscribe(heard.append)
         self.put(**ON)
         [event] = heard
-        self.assertEqual(("webhook:changed", Audience.ADMINS), (event.name, event.name.audience))
+        self.assertEqual(
+            ("webhook:changed", EventAudience.ADMINS), (event.name, event.name.audience)
+        )
         self.assertEqual(self.api.get("/api/webhook").data, wire(event))
         self.assertNotIn("s3cr3t", repr(event))
 

@@ -18,9 +18,9 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tests.told import happened
-from tservice.core.doors.threads import NoThreads
+from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.events import EventHub
-from tservice.core.net.outbound import OutboundReply, OutboundRequest
+from tservice.core.net.outbound import OutboundRequest, OutboundResponse
 from tservice.push.keys import push_key
 from tservice.push.model import Subscription
 from tservice.push.service import PushService
@@ -111,7 +111,7 @@ class PushCase(SynchronousTestCase):
         self.database = Database.in_memory()
         self.addCleanup(self.database.close)
         self.subscriptions = PushStore(self.database)
-        self.sent: list[tuple[OutboundRequest, Deferred[OutboundReply]]] = []
+        self.sent: list[tuple[OutboundRequest, Deferred[OutboundResponse]]] = []
         self.people = {"ann", "bob", "admin"}
         self.names: dict[str, str] = {"s1": "build"}
         self.push = PushService(
@@ -119,7 +119,7 @@ class PushCase(SynchronousTestCase):
             hub=self.hub,
             settings=self.settings,
             store=self.subscriptions,
-            threads=NoThreads(),
+            threads=SynchronousThreads(),
             send=self.send,
             key=push_key(self.folder, counted),
             name_of=self.names.get,
@@ -129,8 +129,8 @@ class PushCase(SynchronousTestCase):
         self.push.startService()
         self.addCleanup(self.push.stopService)
 
-    def send(self, request: OutboundRequest) -> Deferred[OutboundReply]:
-        answer: Deferred[OutboundReply] = Deferred()
+    def send(self, request: OutboundRequest) -> Deferred[OutboundResponse]:
+        answer: Deferred[OutboundResponse] = Deferred()
         self.sent.append((request, answer))
         return answer
 
@@ -142,7 +142,7 @@ class PushCase(SynchronousTestCase):
         self.hub.publish(happened(name, session_id=session_id, owner=owner, **data))
 
     def answer(self, at: int, status: int) -> None:
-        self.sent[at][1].callback(OutboundReply(status=status, headers={}))
+        self.sent[at][1].callback(OutboundResponse(status=status, headers={}))
 
     def urls(self) -> list[str]:
         return [request.url for request, _ in self.sent]

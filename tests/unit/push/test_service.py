@@ -13,7 +13,7 @@ from tests.unit.push.browsers import Browser, PushCase, text
 from tservice.agents.approvals.model import ItemKind
 from tservice.agents.approvals.shown import ItemAnswer
 from tservice.core.events import Event, EventName
-from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundReply
+from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundResponse
 from tservice.push.model import MAX_PER_OWNER
 from tservice.push.service import IN_FLIGHT, QUEUE, TELL_SECONDS
 
@@ -130,7 +130,7 @@ class LockoutTests(PushCase):
         self.push.tell_lockout(username)
         found = [url.rpartition("/")[2] for url in self.urls()]
         for _, answer in self.sent:
-            answer.callback(OutboundReply(status=201, headers={}))
+            answer.callback(OutboundResponse(status=201, headers={}))
         self.sent.clear()
         return sorted(found)
 

@@ -9,7 +9,7 @@ from attrs import evolve
 from tests.told import wire
 from tests.unit.restore.rig import RestoreCase
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.http.envelope import Refusal, bare
@@ -179,7 +179,7 @@ class OfferTests(RestoreCase):
         shell = self.shell()
 
         def full(*given: object) -> None:
-            raise NotKept("the disk is full")
+            raise DiskFull("the disk is full")
 
         self.patch(RestoreStore, "seen", full)
         self.reboot()

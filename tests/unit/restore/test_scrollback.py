@@ -14,7 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.restore.rig import RestoreCase
 from tests.unit.sessions.rig import begin
 from tservice.core.files import FileError
-from tservice.core.users.osuser import OsUserId
+from tservice.core.users.os_users import OsUserId
 from tservice.mux.interface import Capture, MuxError
 from tservice.mux.testing.grid import FakeGrid
 from tservice.restore.scrollback import (

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.rig import ADMIN, SessionCase, begin
 from tests.unit.store.failing import FailingConnection
-from tservice.core.disk import FULL, NotKept
+from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import Mark, MuxTimeout
 from tservice.mux.tmux.commands import set_mark
@@ -257,7 +257,7 @@ class LifeTests(FullDiskCase):
         self.fill()
         nice = Nice(enabled=True, value=5)
         live = self.sessions.live(session.id)
-        self.assertRaises(NotKept, self.sessions.properties.nice, live, nice)
+        self.assertRaises(DiskFull, self.sessions.properties.nice, live, nice)
         self.assertEqual([], self.machine.renice.set)
 
     def test_a_start_that_cannot_be_kept_leaves_what_the_screen_shows(self) -> None:

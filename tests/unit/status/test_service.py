@@ -33,7 +33,7 @@ class FewSessions:
 
     def list(self, caller: Identity) -> list[Known]:
         every = [Known("1", "ann"), Known("2", "bob")]
-        return [one for one in every if caller.may_reach(one.owner)]
+        return [one for one in every if caller.can_access(one.owner)]
 
     def describe(self, session_id: str) -> SessionAnswer:
         record = Session(

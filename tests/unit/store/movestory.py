@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.unit.store.story import Step, World
 from tservice.core.config.model import Config
-from tservice.core.logs.redact import Redactor
+from tservice.core.logs.redact import SecretRedactor
 from tservice.ground.program import Program
 from tservice.tap.accountfolders import move_account_folders
 
@@ -24,7 +24,7 @@ def tell_moves(world: World) -> Sequence[Step]:
     """The account of before, and the start that moves its folder."""
     config = Config(data_dir=NOWHERE / "data", cases_dir=NOWHERE / "cases")
     program = Program(
-        reactor=world.clock, config=config, environ={}, home=NOWHERE, redactor=Redactor()
+        reactor=world.clock, config=config, environ={}, home=NOWHERE, redactor=SecretRedactor()
     )
 
     def list_account() -> None:

@@ -29,7 +29,7 @@ from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore
 from tservice.containers.model import ContainerCase, ContainerHost, Engine
 from tservice.containers.store import ContainerStore
-from tservice.core.places.place import OWN
+from tservice.core.places.location import OWN_LOCATION
 from tservice.core.scopes import Scope
 from tservice.cron.model import (
     Concurrency,
@@ -327,8 +327,8 @@ def _case_book(world: World) -> Sequence[Step]:
     return [
         Step(name="linked", do=lambda: store.save(one)),
         Step(name="another", do=lambda: store.save(evolve(one, name="two", path="/srv/two"))),
-        Step(name="doomed", do=lambda: store.doom("/trash/one", OWN, 5)),
-        Step(name="doomed too", do=lambda: store.doom("/trash/two", OWN, 6)),
+        Step(name="doomed", do=lambda: store.doom("/trash/one", OWN_LOCATION, 5)),
+        Step(name="doomed too", do=lambda: store.doom("/trash/two", OWN_LOCATION, 6)),
         Step(name="later", do=lambda: store.postpone("/trash/two", 9), needs="doomed too"),
         Step(name="made", do=lambda: store.save(evolve(one, name="three"), spared="/trash/one")),
         Step(name="forgotten", do=lambda: store.forget("ann", "two"), needs="another"),

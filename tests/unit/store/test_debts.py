@@ -12,7 +12,15 @@ from twisted.logger import capturedLogs
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.store.failing import FailingConnection, sqlite_error
-from tservice.core.disk import BROKEN, FULL, QUOTA, READ_ONLY, NotKept, keeping, trouble
+from tservice.core.disk_errors import (
+    BROKEN,
+    FULL,
+    QUOTA,
+    READ_ONLY,
+    DiskFull,
+    find_disk_problem,
+    translate_disk_errors,
+)
 from tservice.store.database import Database
 from tservice.store.debts import AGAIN_SECONDS, MOST, QUIET_SECONDS
 
@@ -57,7 +65,7 @@ class RefusalTests(DebtCase):
         }
         for code, reason in told.items():
             self.fill(code)
-            error = self.assertRaises(NotKept, self.database.execute, SET, ("ada", 1))
+            error = self.assertRaises(DiskFull, self.database.execute, SET, ("ada", 1))
             self.assertEqual((reason, 422), (error.reason, error.status))
             self.assertIn(reason, error.message)
         self.make_room()
@@ -66,11 +74,11 @@ class RefusalTests(DebtCase):
     def test_files_too(self) -> None:
         told = {errno.ENOSPC: FULL, errno.EDQUOT: QUOTA, errno.EROFS: READ_ONLY, errno.EIO: BROKEN}
         for number, reason in told.items():
-            self.assertEqual(reason, trouble(OSError(number, "x")))
-            with self.assertRaises(NotKept), keeping():
+            self.assertEqual(reason, find_disk_problem(OSError(number, "x")))
+            with self.assertRaises(DiskFull), translate_disk_errors():
                 raise OSError(number, "x")
-        self.assertIsNone(trouble(PermissionError(errno.EACCES, "x")))
-        with self.assertRaises(PermissionError), keeping():
+        self.assertIsNone(find_disk_problem(PermissionError(errno.EACCES, "x")))
+        with self.assertRaises(PermissionError), translate_disk_errors():
             raise PermissionError(errno.EACCES, "x")
 
     def test_other_faults_are_none_of_the_disk_s(self) -> None:
@@ -87,7 +95,7 @@ class RefusalTests(DebtCase):
                 self.database.execute(SET, ("bob", 2))
                 self.connection.fault, self.connection.only = sqlite3.SQLITE_FULL, "COMMIT"
 
-        self.assertRaises(NotKept, both)
+        self.assertRaises(DiskFull, both)
         self.make_room()
         self.assertEqual([], self.pets())
         self.database.execute(SET, ("eve", 3))
@@ -135,7 +143,7 @@ class LaterTests(DebtCase):
         for age in range(50):
             self.later("ada", age)
         self.assertEqual(tried, self.connection.tried)
-        self.assertRaises(NotKept, self.database.execute, SET, ("bob", 1))
+        self.assertRaises(DiskFull, self.database.execute, SET, ("bob", 1))
         self.assertGreater(self.connection.tried, tried)
 
     def test_one_that_cannot_be_written_keeps_no_other_back(self) -> None:
@@ -164,7 +172,7 @@ class LaterTests(DebtCase):
         self.fill()
         for number in range(MOST):
             self.later(str(number), 1)
-        self.assertRaises(NotKept, self.later, "one more", 1)
+        self.assertRaises(DiskFull, self.later, "one more", 1)
         self.assertFalse(self.later("0", 2))
         self.make_room()
 

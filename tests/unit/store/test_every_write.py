@@ -19,7 +19,7 @@ import tservice
 from tests.unit.store.failing import FailingConnection
 from tests.unit.store.stories import STORIES
 from tests.unit.store.story import Step, Story, World, session
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
 from tservice.store.debts import AGAIN_SECONDS
@@ -109,7 +109,7 @@ class Stage:
     def attempt(self, step: Step) -> bool:
         try:
             step.do()
-        except NotKept:
+        except DiskFull:
             return step.holds
         return True
 

@@ -15,9 +15,9 @@ from twisted.internet.task import Clock
 from tests.unit.git.repos import git
 from tests.unit.store.story import session
 from tservice.core.config.model import Config
-from tservice.core.logs.redact import Redactor
-from tservice.core.places.bounds import ACCOUNTS
+from tservice.core.logs.redact import SecretRedactor
 from tservice.core.places.move import FolderMove
+from tservice.core.places.workspace_bounds import ACCOUNTS
 from tservice.ground.program import Program
 from tservice.mind.model import key_of
 from tservice.sessions.record.repository import SessionRepository
@@ -43,7 +43,7 @@ def program_in(folder: Path, **environ: str) -> Program:
         config=Config(data_dir=folder / "data", cases_dir=folder / "cases"),
         environ=environ,
         home=folder / "home",
-        redactor=Redactor(),
+        redactor=SecretRedactor(),
     )
 
 

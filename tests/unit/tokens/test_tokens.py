@@ -14,7 +14,7 @@ from tservice.access.failures import CAP
 from tservice.core.authentication import IAuthenticator
 from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ServiceError
-from tservice.core.events import Audience, Event, EventName
+from tservice.core.events import Event, EventAudience, EventName
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 from tservice.http.operations import Access, Operation, Style
@@ -33,10 +33,10 @@ from tservice.tokens.store import TokenStore
 ANN = Identity(username="ann", admin=False)
 
 HEARD_BY = {
-    Audience.EVERYONE: "server:shutdown",
-    Audience.OWNER: "session:updated",
-    Audience.ADMINS: "mcp:synced",
-    Audience.PERSON: "tunnel:qrRotated",
+    EventAudience.EVERYONE: "server:shutdown",
+    EventAudience.OWNER: "session:updated",
+    EventAudience.ADMINS: "mcp:synced",
+    EventAudience.PERSON: "tunnel:qrRotated",
 }
 """An event of each audience."""
 
@@ -181,7 +181,7 @@ class BoundTests(TokenCase):
             ("ann", None, False),
             ("bob", "mine", False),
         ):
-            self.assertEqual(want, who.may_reach(owner, session))
+            self.assertEqual(want, who.can_access(owner, session))
 
     def test_events(self) -> None:
         self.make(Scope.EVENTS, sessions=["mine"])
@@ -189,16 +189,16 @@ class BoundTests(TokenCase):
         free = evolved(bound)
         root = self.made.narrow(Identity(username="root", admin=True))
 
-        def event(session: str | None, audience: Audience) -> Event:
+        def event(session: str | None, audience: EventAudience) -> Event:
             return happened(HEARD_BY[audience], session_id=session, owner="ann")
 
         for who, one, want in (
-            (bound, event("mine", Audience.OWNER), True),
-            (bound, event("other", Audience.OWNER), False),
-            (bound, event("other", Audience.EVERYONE), False),
-            (bound, event(None, Audience.EVERYONE), True),
-            (free, event("other", Audience.OWNER), True),
-            (root, event(None, Audience.ADMINS), False),
+            (bound, event("mine", EventAudience.OWNER), True),
+            (bound, event("other", EventAudience.OWNER), False),
+            (bound, event("other", EventAudience.EVERYONE), False),
+            (bound, event(None, EventAudience.EVERYONE), True),
+            (free, event("other", EventAudience.OWNER), True),
+            (root, event(None, EventAudience.ADMINS), False),
         ):
             self.assertEqual(want, wants(one, who, None), one)
 

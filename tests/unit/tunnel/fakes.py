@@ -11,10 +11,10 @@ from twisted.internet.task import Clock
 
 from tests.unit.clis.fakes import FakeProcesses, FakeTransport, make_program
 from tests.unit.tunnel import cloudflared
-from tservice.core.doors.programs import finder
-from tservice.core.doors.threads import NoThreads
+from tservice.core.doors.program_lookup import make_program_finder
+from tservice.core.doors.worker_pool import SynchronousThreads
 from tservice.core.events import Event, EventHub
-from tservice.core.logs.redact import Redactor
+from tservice.core.logs.redact import SecretRedactor
 from tservice.tunnel.service import Tunnel, TunnelDependencies
 
 LOCAL = "http://127.0.0.1:8770"
@@ -43,12 +43,12 @@ class Stage:
             "processes": self.processes,
             "hub": hub,
             "command": "cloudflared",
-            "find": finder(NoThreads()),
+            "find": make_program_finder(SynchronousThreads()),
             "environ": {"PATH": str(program.parent), "HOME": "/h", "SERVICE_PANE_ENV": "x"},
             "home": folder,
             "local_url": lambda: LOCAL,
             "allowed": True,
-            "redactor": Redactor(),
+            "redactor": SecretRedactor(),
             "kill_group": self.kill,
         }
         self.tunnel = Tunnel(TunnelDependencies(**{**given, **around}))

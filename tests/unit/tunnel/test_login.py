@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.told import wire
 from tservice.access.failures import CAP, Failures
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventAudience, EventHub
 from tservice.tunnel.guesses import MOST
 from tservice.tunnel.login import LoginDependencies, QrLogin, TooManyGuesses, draw
 from tservice.tunnel.model import ROTATION_SECONDS
@@ -85,7 +85,7 @@ class LoginTests(LoginCase):
         self.assertEqual(
             {"ip": "203.0.113.1", "ua": "phone", "timestamp": 1_000_000_000}, wire(event)
         )
-        self.assertIs(Audience.ADMINS, event.name.audience)
+        self.assertIs(EventAudience.ADMINS, event.name.audience)
         self.assertIsNone(self.enter(code))
         self.assertEqual(1, len(self.named("qrAuthUsed")))
 
@@ -96,7 +96,7 @@ class LoginTests(LoginCase):
         self.assertEqual(
             {"svg": shown.svg, "url": shown.url, "expiresAt": shown.expires_at}, wire(event)
         )
-        self.assertEqual((Audience.PERSON, "admin"), (event.name.audience, event.owner))
+        self.assertEqual((EventAudience.PERSON, "admin"), (event.name.audience, event.owner))
 
     def test_regenerated(self) -> None:
         code = self.code()

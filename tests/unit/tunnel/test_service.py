@@ -15,7 +15,7 @@ from tests.unit.late import denied
 from tests.unit.tunnel import cloudflared
 from tests.unit.tunnel.fakes import LOCAL, Stage
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Audience
+from tservice.core.events import EventAudience
 from tservice.tunnel.process import LONGEST_LINE
 
 TERM, KILL = int(signal.SIGTERM), int(signal.SIGKILL)
@@ -69,7 +69,9 @@ class StartTests(TunnelCase):
         self.assertEqual(frozenset({cloudflared.HOST}), self.tunnel.hosts())
         self.assertEqual([cloudflared.URL], self.stage.changes)
         [event] = self.stage.events
-        self.assertEqual(("tunnel:started", Audience.ADMINS), (event.name, event.name.audience))
+        self.assertEqual(
+            ("tunnel:started", EventAudience.ADMINS), (event.name, event.name.audience)
+        )
         self.assertEqual({"url": cloudflared.URL}, wire(event))
 
     def test_byte_by_byte(self) -> None:

@@ -12,7 +12,7 @@ from twisted.web.http import _ChunkedTransferDecoder
 
 from tests.unit.http.driver import Connection, MemoryTransport, head, turn
 from tests.unit.webviews.case import TabCase
-from tservice.core.net.asking import INTERIM
+from tservice.core.net.http_client import INTERIM
 from tservice.http.connections.turns import SHARE, TURN
 from tservice.webviews.jar import TOLD
 from tservice.webviews.routes.bodies import Download

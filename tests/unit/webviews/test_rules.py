@@ -249,8 +249,8 @@ class UntrustedTests(SynchronousTestCase):
 
     def test_name_is_judged_by_what_it_resolves_to(self) -> None:
         policy = self.guard.policy(80, "ann")
-        self.assertFalse(policy.admits(ip_address("10.0.0.1")))
-        self.assertTrue(policy.admits(ip_address("93.184.216.34")))
+        self.assertFalse(policy.admits_address(ip_address("10.0.0.1")))
+        self.assertTrue(policy.admits_address(ip_address("93.184.216.34")))
 
     def test_only_reading_is_allowed(self) -> None:
         self.assertTrue(self.guard.allows("GET", "ann") and self.guard.allows("HEAD", "ann"))

@@ -16,14 +16,14 @@ from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.websockets.wsframes import UPGRADE
 from tests.unit.webviews.case import TabCase
 from tservice.access.capabilities import CapabilityRegistry
-from tservice.core.authentication import Visit
+from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.net.outbound import (
     OutboundError,
     OutboundFault,
-    OutboundReply,
     OutboundRequest,
+    OutboundResponse,
 )
 from tservice.http.connections.room import RELAYED
 from tservice.http.envelope import Refusal
@@ -187,9 +187,9 @@ class ApartTests(SynchronousTestCase):
 
     def test_no_password_is_tried_there(self) -> None:
         """Wrong ones, which any page can send there, would count against whoever looks at it."""
-        tried: list[Visit] = []
+        tried: list[AuthenticationRequest] = []
 
-        async def recognise(visit: Visit) -> None:
+        async def recognise(visit: AuthenticationRequest) -> None:
             tried.append(visit)
 
         guard, clock = Guard(own_ports=list, trusts=lambda name: True), Clock()
@@ -200,7 +200,7 @@ class ApartTests(SynchronousTestCase):
             jars=Jars(clock),
             relayed=Relayed(shared=True),
         )
-        visit = Visit(
+        visit = AuthenticationRequest(
             method="GET", path="/x", host="h", address="::1", secure=False, upgrade=False, key=None,
             base="", header={"authorization": "Basic eDp5"}.get, cookies=lambda name: [],
         )  # fmt: skip
@@ -231,10 +231,10 @@ class ProbeTests(SynchronousTestCase):
 
     def test_an_account_looks_at_so_many_at_a_time(self) -> None:
         """Each is a connection that the service opens, for as long as nobody answers."""
-        held: list[Deferred[OutboundReply]] = []
+        held: list[Deferred[OutboundResponse]] = []
 
         class Silent:
-            async def send(self, request: OutboundRequest) -> OutboundReply:
+            async def send(self, request: OutboundRequest) -> OutboundResponse:
                 held.append(Deferred())
                 return await held[-1]
 
@@ -252,7 +252,7 @@ class ProbeTests(SynchronousTestCase):
         self.assertEqual(ErrorCode.RATE_LIMITED, refused.code)
         under_way.append(probe("bob"))
         self.assertEqual(PROBES + 1, len(held), "another's are no matter")
-        held[0].callback(OutboundReply(status=204, headers={}))
+        held[0].callback(OutboundResponse(status=204, headers={}))
         self.assertEqual(204, self.successResultOf(under_way[0]).status)
         held[1].errback(OutboundError(OutboundFault.TIMED_OUT))
         self.assertFalse(self.successResultOf(under_way[1]).ok)

@@ -9,7 +9,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.agents.activity.gate import SETTLE, Readiness
 from tservice.agents.interfaces import Look
 from tservice.core.clock import sleep
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 
 EVERY = 0.5
 """Seconds between two looks."""
@@ -41,7 +41,7 @@ async def until_ready(
                 return
             why = _reason(seen)
         await sleep(clock, EVERY)
-    raise failed(f"the agent was not ready for a prompt within {patience:g} s: {why}")
+    raise operation_failed(f"the agent was not ready for a prompt within {patience:g} s: {why}")
 
 
 def shows_ready(look: Look, readiness: Readiness | None) -> bool:

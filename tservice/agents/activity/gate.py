@@ -21,8 +21,8 @@ from tservice.agents.activity.pace import SLACK
 from tservice.agents.interfaces import Look
 from tservice.agents.transcripts.proofs import Proofs
 from tservice.core.clock import sleep
-from tservice.core.errors import conflict, failed
-from tservice.core.timers import cancel
+from tservice.core.errors import operation_failed, state_conflict
+from tservice.core.timers import cancel_call
 from tservice.mux.interface import Capture
 from tservice.sessions.interfaces import Claim, IInputGate, Session
 from tservice.terminal.composer import shows_quoted
@@ -138,14 +138,16 @@ class Readiness:
             if self._left > 0:
                 await sleep(self._clock, self._left)
         if self.asked and not self.in_window:
-            raise failed("the agent waits for an answer to its first dialog; nothing was typed")
+            raise operation_failed(
+                "the agent waits for an answer to its first dialog; nothing was typed"
+            )
         if self._closed:
-            raise conflict(NO_PROCESS)
+            raise state_conflict(NO_PROCESS)
 
     def close(self) -> None:
         """Fail all waiting prompts: the process has ended or was released."""
         self._closed = True
-        self._release(conflict(NO_PROCESS))
+        self._release(state_conflict(NO_PROCESS))
 
     @property
     def _left(self) -> float:
@@ -169,7 +171,7 @@ class Readiness:
         try:
             await seen
         finally:
-            cancel(over)
+            cancel_call(over)
             if seen in self._waiting:
                 self._waiting.remove(seen)
 

@@ -9,7 +9,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.machine import Doing
 from tservice.agents.activity.pace import SLACK, LastLook, Rhythm, next_look
-from tservice.core.timers import Timers
+from tservice.core.timers import NamedTimers
 from tservice.mux.outputlog import OutputLog
 
 
@@ -49,7 +49,7 @@ class Pacer:
         self._log = log
         self._stake = stake
         self._look = look
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         self._at = self._next = now
         self._failed = self._closed = False
         self._offset = -1
@@ -78,17 +78,17 @@ class Pacer:
         """Set the timer for the next look."""
         if self._closed:
             return
-        self._timers.stop("look")
+        self._timers.cancel_timer("look")
         at = self._due()
         if at is not None:
             self._next = at
-            self._timers.set("look", max(0.0, at - self._clock.seconds()), self._tick)
+            self._timers.schedule_call("look", max(0.0, at - self._clock.seconds()), self._tick)
 
     def close(self) -> None:
         """Stop looking."""
         self._closed = True
         self._unlisten()
-        self._timers.clear()
+        self._timers.cancel_all()
 
     def _printed(self) -> None:
         self.rhythm = self.rhythm.printed(self._clock.seconds())

@@ -14,8 +14,8 @@ from tservice.agents.activity.pace import TURN_DIALOGS
 from tservice.agents.interfaces import Look
 from tservice.agents.likeness import Likeness, compare
 from tservice.core.clock import now_ms
+from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.payloads import Happened
 from tservice.sessions.interfaces import ActivitySink, Session, Status
 from tservice.terminal.dialogs import Dialog
 
@@ -77,7 +77,7 @@ class ScreenSignals:
             self._hub.publish(
                 Event(
                     name=name,
-                    payload=Happened(id=session.id, at=now_ms(self._clock)),
+                    payload=OccurrencePayload(id=session.id, at=now_ms(self._clock)),
                     session_id=session.id,
                     owner=session.owner,
                 )

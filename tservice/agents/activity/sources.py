@@ -20,12 +20,12 @@ from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.proofs import Proofs
 from tservice.clis.interfaces import CliKind, Hooks, ICliRegistry, Submission, Trust
-from tservice.core.doors.threads import IThreads, NoThreads
-from tservice.core.errors import ServiceError, conflict
+from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
+from tservice.core.errors import ServiceError, state_conflict
 from tservice.core.events import EventHub
-from tservice.core.listeners import Listeners
-from tservice.core.places.places import Places
-from tservice.core.tasks import spawn
+from tservice.core.listeners import ListenerList
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.tasks import spawn_logged
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import (
     ActivitySink,
@@ -61,9 +61,9 @@ class AgentsDependencies:
     clis: ICliRegistry
     shells: IActivitySources
     store: AgentStore
-    places: Places
+    places: LocationRegistry
     proofs: Proofs
-    files: IThreads = field(factory=NoThreads)
+    files: IThreads = field(factory=SynchronousThreads)
 
 
 @implementer(IAgents, IActivitySources)
@@ -75,7 +75,7 @@ class Agents:
     def __init__(self, deps: AgentsDependencies) -> None:
         self._deps = deps
         self._watches: dict[str, AgentWatch] = {}
-        self._observers = Listeners[LookObserver]("the screens")
+        self._observers = ListenerList[LookObserver]("the screens")
         self._rules: dict[str, ScreenRules] = {}
 
     # -- called by the sessions
@@ -138,7 +138,7 @@ class Agents:
         self._deps.sessions().get(session_id)
         watch = self._watches.get(session_id)
         if watch is None:
-            raise conflict("no agent runs in the session")
+            raise state_conflict("no agent runs in the session")
         return await watch.look()
 
     async def ready(self, session_id: str, patience: float) -> None:
@@ -190,7 +190,7 @@ class Agents:
 
     def _seen(self, look: Look) -> None:
         self._report_screen_model(look)
-        self._observers.tell(lambda observer: observer(look))
+        self._observers.notify_all(lambda observer: observer(look))
 
     def _over(self, session_id: str, watch: AgentWatch) -> None:
         if self._watches.get(session_id) is watch:
@@ -202,7 +202,7 @@ class Agents:
         """
         given = session.params.get("model")
         self._report(session, ModelSource.LAUNCH, given if isinstance(given, str) else None)
-        spawn(self._report_configured(session.id), self._log, "reading the configured model")
+        spawn_logged(self._report_configured(session.id), self._log, "reading the configured model")
 
     async def _report_configured(self, session_id: str) -> None:
         sessions = self._deps.sessions()
@@ -217,12 +217,12 @@ class Agents:
 
     def _configured_model(self, session: Session) -> Callable[[], str | None]:
         """Return a function that reads the configured model in a thread."""
-        place = self._deps.places.recall(session.place)
-        if place.closed is not None:
+        place = self._deps.places.recall_location(session.place)
+        if place.unreadable_reason is not None:
             return lambda: None  # its settings are on another machine
-        env = {**place.environment(), **session.env_overrides}
+        env = {**place.build_environment(), **session.env_overrides}
         read = partial(self._deps.clis.configured_model, session.mode, env)
-        return partial(place.act, read)
+        return partial(place.run_file_work, read)
 
     def _report_screen_model(self, look: Look) -> None:
         session = self._deps.sessions().get(look.session_id)

@@ -20,9 +20,9 @@ from tservice.agents.activity.tracker import Tracked, Tracker
 from tservice.agents.activity.trust import TrustAnswer
 from tservice.agents.interfaces import Look
 from tservice.core.clock import now_ms
-from tservice.core.errors import ServiceError, conflict, failed
-from tservice.core.tasks import spawn
-from tservice.core.timers import Timers
+from tservice.core.errors import ServiceError, operation_failed, state_conflict
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import NamedTimers
 from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
 from tservice.sessions.interfaces import ActivitySink, IActivitySource, Status
 from tservice.terminal.screen import Frame
@@ -92,7 +92,7 @@ class AgentWatch:
             watched.heard,
         )
         self._pacer = Pacer(clock, self._pane.log, lambda: self.tracker.stake, self._look_soon)
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         self._work: list[Deferred[None]] = []
         self._looking = self._telling = self._asking = self._over = False
         self.last: Look | None = None
@@ -101,9 +101,9 @@ class AgentWatch:
 
     def start(self) -> None:
         if self._run.fresh and not self._agent.hooks:
-            self._timers.set("start", START_IDLE, self._came_up)
+            self._timers.schedule_call("start", START_IDLE, self._came_up)
         if not self.readiness.knowable:
-            self._timers.set("blind", BLIND, self._look_soon)
+            self._timers.schedule_call("blind", BLIND, self._look_soon)
         if self._run.may_trust is not None:
             look = partial(self._look_judged, self._run.may_trust)
             answer = TrustAnswer(self._clock, self._pane, self._agent.rules, self.readiness, look)
@@ -127,7 +127,7 @@ class AgentWatch:
         self._pacer.close()
         self._course.tell.ended()
         self.readiness.close()
-        self._timers.clear()
+        self._timers.cancel_all()
         # A listener must not cancel the look that notifies it, which ends by itself.
         for work in () if self._telling else tuple(self._work):
             work.cancel()
@@ -144,10 +144,10 @@ class AgentWatch:
         try:
             capture = await self._pane.capture()
         except PaneGone as error:
-            raise conflict("the session has no process") from error
+            raise state_conflict("the session has no process") from error
         except MuxError as error:
             self._missed()
-            raise failed(f"the screen cannot be read: {error}") from error
+            raise operation_failed(f"the screen cannot be read: {error}") from error
         self._pacer.captured(capture.offset)
         look = self._read(capture)
         if not self._over:
@@ -204,7 +204,7 @@ class AgentWatch:
         if found:
             self.tracker.answer_came(since)
             # Not within the look that requested it.
-            self._timers.set("answer", 0.0, self._look_soon)
+            self._timers.schedule_call("answer", 0.0, self._look_soon)
 
     def _missed(self) -> None:
         self.tracker.missed()
@@ -233,7 +233,7 @@ class AgentWatch:
         self._pacer.arm()
 
     def _spawn(self, work: Coroutine[Any, Any, None], what: str) -> None:
-        task = spawn(work, self._log, what)
+        task = spawn_logged(work, self._log, what)
         if not task.called:
             self._work.append(task)
             task.addBoth(lambda _: self._work.remove(task))

@@ -12,7 +12,7 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from tservice.clis.interfaces import AnswerKeys
-from tservice.core.errors import conflict, invalid
+from tservice.core.errors import invalid_field, state_conflict
 from tservice.terminal.composer import still_holds
 from tservice.terminal.dialogs import Dialog, is_placeholder
 from tservice.terminal.options import DialogOption
@@ -97,16 +97,16 @@ def check_form(
     needed = action.value if action.value in given else None
     for name, value in given.items():
         if value is None and name == needed:
-            raise invalid(name, f"is needed with action {action}")
+            raise invalid_field(name, f"is needed with action {action}")
         if value is not None and name != needed:
-            raise invalid(name, f"does not belong to action {action}")
+            raise invalid_field(name, f"does not belong to action {action}")
     chosen = (option,) if option is not None else tuple(sorted(set(options or ())))
     if any(not 1 <= number <= MOST for number in chosen):
-        raise invalid(needed or "options", f"1 to {MOST}")
+        raise invalid_field(needed or "options", f"1 to {MOST}")
     if options is not None and (not chosen or len(chosen) != len(options)):
-        raise invalid("options", "each only once, and at least one")
+        raise invalid_field("options", "each only once, and at least one")
     if text is not None and not (1 <= len(text) <= TEXT_LENGTH and text.strip()):
-        raise invalid("text", f"1 to {TEXT_LENGTH} characters, not blank")
+        raise invalid_field("text", f"1 to {TEXT_LENGTH} characters, not blank")
     return Answer(action=action, options=chosen, text=text or "", expect_frame=expect_frame)
 
 
@@ -119,11 +119,11 @@ def check_against(answer: Answer, dialog: Dialog) -> None:
     for number in wanted(answer, dialog):
         if number not in known:
             name = "option" if answer.action is Action.OPTION else str(answer.action)
-            raise invalid(name, f"the dialog has no option {number}")
+            raise invalid_field(name, f"the dialog has no option {number}")
     if answer.action is Action.APPROVE and dialog.page == "multi":
-        raise invalid("action", "this page needs options")
+        raise invalid_field("action", "this page needs options")
     if answer.action is Action.OPTIONS and dialog.page != "multi":
-        raise invalid("options", "the dialog needs one option")
+        raise invalid_field("options", "the dialog needs one option")
     if answer.action is Action.TEXT:
         _check_text(dialog)
     if dialog.page == "multi":
@@ -133,15 +133,15 @@ def check_against(answer: Answer, dialog: Dialog) -> None:
 def _check_text(dialog: Dialog) -> None:
     option = free_text(dialog)
     if option is None or dialog.page == "multi":
-        raise invalid("text", "the dialog has no option for a text")
+        raise invalid_field("text", "the dialog has no option for a text")
     if not is_placeholder(option.label):
-        raise conflict("the dialog's field already contains a text")
+        raise state_conflict("the dialog's field already contains a text")
 
 
 def _check_boxes(answer: Answer, known: Mapping[int, DialogOption]) -> None:
     for number in answer.options:
         if known[number].checked is None or known[number].free_text:
-            raise invalid(str(answer.action), f"option {number} cannot be ticked")
+            raise invalid_field(str(answer.action), f"option {number} cannot be ticked")
 
 
 def wanted(answer: Answer, dialog: Dialog) -> tuple[int, ...]:

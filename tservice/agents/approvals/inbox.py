@@ -26,12 +26,12 @@ from tservice.agents.approvals.shown import item_answer
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.core.clock import now_ms
-from tservice.core.errors import conflict, not_found
+from tservice.core.errors import not_found, state_conflict
+from tservice.core.event_payloads import ApprovalResolvedPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.payloads import ResolvedTold
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 from tservice.terminal.dialogs import Dialog
 
 REMEMBERED = 1000
@@ -83,7 +83,7 @@ class Inbox:
 
     def close(self) -> None:
         """Stop the timer; items stay on disk."""
-        cancel(self._timer)
+        cancel_call(self._timer)
         self._timer = None
 
     # -- queries
@@ -95,7 +95,7 @@ class Inbox:
     def visible(self, caller: Identity) -> list[Item]:
         """Return the items that the caller may see, oldest first."""
         found = [
-            item for item in self._items.values() if caller.may_reach(item.owner, item.session_id)
+            item for item in self._items.values() if caller.can_access(item.owner, item.session_id)
         ]
         return sorted(found, key=lambda item: (item.created_at, item.id))
 
@@ -109,14 +109,14 @@ class Inbox:
         if (
             item is not None
             and item.id == item_id
-            and caller.may_reach(item.owner, item.session_id)
+            and caller.can_access(item.owner, item.session_id)
         ):
             return item
         past = self._past.get(item_id)
-        if past is not None and caller.may_reach(past.item.owner, past.item.session_id):
+        if past is not None and caller.can_access(past.item.owner, past.item.session_id):
             fresh = now_ms(self._clock) - past.at < MEMORY_MS
             if fresh and past.resolution is not Resolution.ANSWERED:
-                raise conflict(f"{past.resolution}: {_SAID[past.resolution]}")
+                raise state_conflict(f"{past.resolution}: {_SAID[past.resolution]}")
         raise not_found(f"Approval {item_id}")
 
     # -- changes from screens and hooks
@@ -190,7 +190,7 @@ class Inbox:
         self._tell_resolved(now, resolution)
 
     def check_kept(self, session_id: str) -> None:
-        """@raise NotKept: the last change of the session's item is not on disk."""
+        """@raise DiskFull: the last change of the session's item is not on disk."""
         self._store.check_kept(session_id)
 
     # -- internal
@@ -256,7 +256,7 @@ class Inbox:
         self._arm()
 
     def _tell_resolved(self, item: Item, resolution: Resolution) -> None:
-        told = ResolvedTold(
+        told = ApprovalResolvedPayload(
             id=item.id, session_id=item.session_id, kind=item.kind, resolution=resolution
         )
         self._tell(item, EventName.APPROVAL_RESOLVED, told)

@@ -28,7 +28,7 @@ from tservice.agents.approvals.answers import (
 from tservice.agents.approvals.screen import AnswerScreen, ScreenLook
 from tservice.clis.interfaces import AnswerKeys
 from tservice.core.clock import sleep
-from tservice.core.errors import ServiceError, conflict, failed
+from tservice.core.errors import ServiceError, operation_failed, state_conflict
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.interfaces import Again, lasting
 from tservice.terminal.dialogs import Dialog
@@ -117,12 +117,12 @@ class Answerer:
             seen = await self._screen.see()
             dialog = _meant(seen, answer, frame, is_meant)
             if stuck_at == seen.guard.capture.offset:
-                raise failed("the dialog has not reacted to the last key yet")
+                raise operation_failed("the dialog has not reacted to the last key yet")
             return await self._page(answer, seen, dialog)
         except PaneGone as error:
-            raise conflict(f"{GONE}: the session has no process") from error
+            raise state_conflict(f"{GONE}: the session has no process") from error
         except MuxError as error:
-            raise failed(f"nothing was typed: {error}") from error
+            raise operation_failed(f"nothing was typed: {error}") from error
 
     async def _page(self, answer: Answer, seen: ScreenLook, dialog: Dialog) -> AnswerOutcome:
         check_against(answer, dialog)
@@ -134,7 +134,7 @@ class Answerer:
             before = seen.state
             seen = await self._done(step, seen, progress)
             if seen.state == before:
-                raise Untaken(failed("the dialog did not react to the key"))
+                raise Untaken(operation_failed("the dialog did not react to the key"))
             progress = evolve(progress, steps=(*progress.steps, step))
             if seen.dialog is None or not self._goes_on(progress, seen.dialog):
                 return await self._left(answer, seen, dialog)
@@ -167,16 +167,16 @@ class Answerer:
             seen = await self._screen.see()
             if seen.dialog is None or seen.state != first.state:
                 if progress.steps:
-                    raise Untaken(conflict("the dialog changed while it was being answered"))
+                    raise Untaken(state_conflict("the dialog changed while it was being answered"))
                 raise _other(seen)
-        raise failed("the screen keeps changing; nothing was pressed")
+        raise operation_failed("the screen keeps changing; nothing was pressed")
 
     async def _tried(self, step: Press | Paste, seen: ScreenLook) -> bool:
         self._again()
         try:
             return await self._screen.do(step, seen)
         except MuxTimeout as error:
-            raise Untaken(failed("it is unknown if the key was pressed")) from error
+            raise Untaken(operation_failed("it is unknown if the key was pressed")) from error
 
     async def _effect(self, before: ScreenLook) -> ScreenLook:
         """Look until the key had an effect, or it is clear that it has none."""
@@ -186,7 +186,7 @@ class Answerer:
             try:
                 seen = await self._screen.peek()
             except MuxTimeout as error:
-                raise Untaken(failed("the terminal does not answer")) from error
+                raise Untaken(operation_failed("the terminal does not answer")) from error
             if seen.state != before.state and (seen.dialog is not None or seen.known):
                 # The screen must be at rest again before the next key.
                 return await self._screen.see() if seen.dialog is not None else seen
@@ -209,5 +209,5 @@ def _other(seen: ScreenLook) -> Exception:
     if seen.dialog is not None:
         return DialogChanged(seen.dialog)
     if not seen.known:
-        return failed("the screen is not recognized; nothing was pressed")
-    return conflict(GONE)
+        return operation_failed("the screen is not recognized; nothing was pressed")
+    return state_conflict(GONE)

@@ -7,7 +7,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.approvals.answers import Paste, Press
 from tservice.core.clock import sleep
-from tservice.core.errors import conflict
+from tservice.core.errors import state_conflict
 from tservice.mux.interface import Guard, IPane
 from tservice.terminal.dialogs import Dialog
 from tservice.terminal.questions import plain
@@ -100,7 +100,7 @@ class AnswerScreen:
             guard = await self._pane.guard()
             if self._pane.typed_at == typed:
                 return guard
-        raise conflict("another user is typing in the terminal")
+        raise state_conflict("another user is typing in the terminal")
 
     def _seen(self, guard: Guard) -> ScreenLook:
         capture = guard.capture

@@ -27,11 +27,11 @@ from tservice.agents.approvals.shown import ItemAnswer, item_answer
 from tservice.agents.approvals.watch import ApprovalWatch
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import AnswerKeys, ICliRegistry
-from tservice.core.disk import holding
-from tservice.core.errors import ErrorCode, ServiceError, conflict, invalid
+from tservice.core.disk_errors import report_unsaved_change
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, state_conflict
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import Again, ISessions, lasting
 from tservice.settings.interfaces import ISettings
@@ -127,10 +127,10 @@ class Approvals:
         item = self._pending(item_id, caller)
         self._sessions.judge(item.session_id, caller)
         if item.session_id in self._busy:
-            raise conflict("another user is answering")
+            raise state_conflict("another user is answering")
         if answer.expect_frame is not None:
             if answer.expect_frame != item.shown_frame:
-                raise conflict("the dialog changed since expectFrame")
+                raise state_conflict("the dialog changed since expectFrame")
             answer = evolve(answer, expect_frame=item.frame)
         self._busy.add(item.session_id)
         try:
@@ -143,7 +143,7 @@ class Approvals:
         finally:
             self._busy.discard(item.session_id)
             # Events during the answer were left for this check.
-            spawn(
+            spawn_logged(
                 self._watch.look(item.session_id), self._log, "checking an approval after an answer"
             )
         return item
@@ -155,7 +155,7 @@ class Approvals:
         """
         item = self._pending(item_id, caller)
         self._inbox.resolve(item, Resolution.DISMISSED)
-        with holding("dismissed", "bring it back"):
+        with report_unsaved_change("dismissed", "bring it back"):
             self._inbox.check_kept(item.session_id)
         return item
 
@@ -169,7 +169,7 @@ class Approvals:
         item = self._inbox.acknowledge(session_id)
         if item is None:
             return None
-        with holding("viewed"):
+        with report_unsaved_change("viewed"):
             self._inbox.check_kept(session_id)
         return item.id
 
@@ -189,10 +189,10 @@ class Approvals:
 
     async def _prompt(self, item: Item, answer: Answer, caller: Identity) -> None:
         if answer.action is not Action.TEXT:
-            raise invalid("action", "an idle session needs a text")
+            raise invalid_field("action", "an idle session needs a text")
         look = await self._agents.look(item.session_id)
         if look.reading.dialog is not None or look.reading.working:
-            raise conflict("the session is no longer idle")
+            raise state_conflict("the session is no longer idle")
         await self._sessions.prompt(item.session_id, answer.text, caller)
         self._inbox.resolve(item, Resolution.ANSWERED)
 
@@ -211,7 +211,7 @@ class Approvals:
             outcome = await answerer.give(answer, item.frame, stuck, partial(may_answer, item))
         except DialogChanged as changed:
             self._follow(item, changed)
-            raise conflict("the dialog changed") from changed
+            raise state_conflict("the dialog changed") from changed
         except Untaken as untaken:
             self._stuck[item.session_id] = (pane.log.epoch, pane.log.end)
             raise untaken.error from untaken
@@ -224,7 +224,7 @@ class Approvals:
     def _pane(self, item: Item) -> IPane:
         pane = self._sessions.pane_of(item.session_id)
         if pane is None:
-            raise conflict(f"{GONE}: the session has no process")
+            raise state_conflict(f"{GONE}: the session has no process")
         return pane
 
     def _settle(self, item: Item, outcome: AnswerOutcome) -> None:
@@ -258,5 +258,5 @@ class Approvals:
             return
         timer = self._clock.callLater(seconds, enough.callback, None)
         for work in works:
-            spawn(work, self._log, "checking an approval").addBoth(one_done)
+            spawn_logged(work, self._log, "checking an approval").addBoth(one_done)
         await enough

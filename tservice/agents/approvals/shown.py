@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from tservice.agents.approvals.model import Item, ItemKind
-from tservice.core.payload import Payload, absent
-from tservice.core.payloads import ApprovalTold
+from tservice.core.event_payloads import ApprovalPayload
+from tservice.core.payload import Payload, omit_if_none
 
 SEEN_TOOL = "Shell"
 """Value of C{toolName} for a command that was read from the screen."""
@@ -20,36 +20,38 @@ class OptionAnswer(Payload):
     n: int
     label: str
     selected: Annotated[bool, Field(description="The highlight is on it")]
-    checked: bool | None = absent(
+    checked: bool | None = omit_if_none(
         description="Whether its box is ticked; only on pages where several are ticked"
     )
-    description: str | None = absent(description="What the dialog says of it beside its label")
+    description: str | None = omit_if_none(
+        description="What the dialog says of it beside its label"
+    )
 
 
-class ItemAnswer(ApprovalTold):
+class ItemAnswer(ApprovalPayload):
     """One thing that waits for a person."""
 
     kind: ItemKind
     created_at: int
-    tool_name: str | None = absent()
-    tool_summary: str | None = absent()
-    tool_digest: str | None = absent(description="SHA-256 of all that the tool is given")
-    tool_missing: int | None = absent(description="Characters that toolSummary leaves out")
-    tool_other: tuple[str, ...] | None = absent(
+    tool_name: str | None = omit_if_none()
+    tool_summary: str | None = omit_if_none()
+    tool_digest: str | None = omit_if_none(description="SHA-256 of all that the tool is given")
+    tool_missing: int | None = omit_if_none(description="Characters that toolSummary leaves out")
+    tool_other: tuple[str, ...] | None = omit_if_none(
         description="Names of further inputs of the tool, which toolSummary does not show"
     )
-    complete: bool | None = absent(
+    complete: bool | None = omit_if_none(
         description="Whether a permission's toolName and toolSummary show all that it is about"
     )
-    risk_hint: str | None = absent(
+    risk_hint: str | None = omit_if_none(
         description="What may be grave about it, in words; a hint and no protection"
     )
-    message: str | None = absent()
-    cwd: str | None = absent()
-    context: str | None = absent()
-    options: tuple[OptionAnswer, ...] | None = absent()
+    message: str | None = omit_if_none()
+    cwd: str | None = omit_if_none()
+    context: str | None = omit_if_none()
+    options: tuple[OptionAnswer, ...] | None = omit_if_none()
     frame: str
-    acknowledged_at: int | None = absent()
+    acknowledged_at: int | None = omit_if_none()
 
 
 def item_answer(item: Item) -> ItemAnswer:

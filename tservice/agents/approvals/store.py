@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from tservice.agents.approvals.model import Item, ItemKind, ItemOption
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
 from tservice.store.debts import Key
 
@@ -53,14 +53,14 @@ class ApprovalStore:
         self._set(session_id, self.next_number(session_id) - 1, None)
 
     def check_kept(self, session_id: str) -> None:
-        """@raise NotKept: the last change of that session's item is not on disk."""
+        """@raise DiskFull: the last change of that session's item is not on disk."""
         self._database.debts.check(_key(session_id))
 
     def _set(self, session_id: str, number: int, item: str | None) -> None:
         row = (number, item, session_id)
         try:
             self._database.execute(_SET, row)
-        except NotKept:
+        except DiskFull:
             self._database.later(_key(session_id), _SET, row)
             self._numbers[session_id] = number
         else:

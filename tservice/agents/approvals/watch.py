@@ -17,9 +17,9 @@ from tservice.agents.approvals.told import ToldDialogs
 from tservice.agents.interfaces import IAgents, Look
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError
+from tservice.core.event_payloads import HookEventPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.payloads import HookTold
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
 from tservice.terminal.dialogs import Dialog
@@ -112,7 +112,7 @@ class ApprovalWatch:
             return
         if event.name in _ENDS:
             self._ended(session_id)
-        elif isinstance(event.payload, HookTold):
+        elif isinstance(event.payload, HookEventPayload):
             self._hooked(event.name, session_id, event.payload.data)
 
     def _hooked(self, name: EventName, session_id: str, data: Mapping[str, Any]) -> None:
@@ -226,7 +226,9 @@ class ApprovalWatch:
         """Schedule a second look, unless one is due."""
         if session_id in self._second_looks:
             return
-        work = spawn(self._look_later(session_id), self._log, "checking a dialog a second time")
+        work = spawn_logged(
+            self._look_later(session_id), self._log, "checking a dialog a second time"
+        )
         if not work.called:
             self._second_looks[session_id] = work
             work.addBoth(lambda _: self._second_looks.pop(session_id, None))
@@ -241,7 +243,7 @@ class ApprovalWatch:
         before = self._searches.pop(session_id, None)
         if before is not None:
             before.cancel()
-        search = spawn(self._find(session_id, data), self._log, "looking for a dialog")
+        search = spawn_logged(self._find(session_id, data), self._log, "looking for a dialog")
         if not search.called:
             self._searches[session_id] = search
             search.addBoth(lambda _: self._found(session_id, search))
@@ -326,7 +328,7 @@ class ApprovalWatch:
         return session if session.pid is not None and self._tells_items_of(session) else None
 
     def _go(self, work: Any, what: str) -> None:
-        spawn(work, self._log, what)
+        spawn_logged(work, self._log, what)
 
 
 def _about(session: Session) -> ItemSession:

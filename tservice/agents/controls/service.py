@@ -17,7 +17,13 @@ from tservice.agents.controls.reading import confirming, cycled, key_towards, to
 from tservice.agents.interfaces import IAgents, Look
 from tservice.clis.interfaces import CliEntry, Command, Control, Cycle, ICliRegistry
 from tservice.core.clock import sleep
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    invalid_field,
+    operation_failed,
+    state_conflict,
+)
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import (
     Again,
@@ -101,13 +107,15 @@ class AgentControls:
         entry = self._clis.get(session.mode)
         control = None if entry is None else _controls_of(entry)[setting]
         if entry is None or control is None:
-            raise invalid(setting, f"cannot be set in a running session of mode {session.mode}")
+            raise invalid_field(
+                setting, f"cannot be set in a running session of mode {session.mode}"
+            )
         return entry, control
 
     @contextmanager
     def _alone(self, session_id: str) -> Iterator[None]:
         if session_id in self._busy:
-            raise conflict("another setting is being changed")
+            raise state_conflict("another setting is being changed")
         self._busy.add(session_id)
         try:
             yield
@@ -135,13 +143,15 @@ class AgentControls:
             await sleep(self._clock, pause)
             look = await self._agents.look(session_id)
         if look.reading.dialog is not None:
-            raise conflict(f"the agent shows a dialog, answer it first ({look.reading.evidence})")
+            raise state_conflict(
+                f"the agent shows a dialog, answer it first ({look.reading.evidence})"
+            )
         if session.status is Status.BUSY or look.reading.working:
-            raise conflict("a turn is running")
+            raise state_conflict("a turn is running")
         if not look.reading.composer_ready:
-            raise conflict("the agent's composer is not on the screen")
+            raise state_conflict("the agent's composer is not on the screen")
         if has_draft(look.frame, self._agents.rules_of(session.mode)):
-            raise conflict("the composer contains a draft")
+            raise state_conflict("the composer contains a draft")
         return look
 
     async def _cycle(self, session_id: str, cycle: Cycle, value: str, caller: Identity) -> str:
@@ -157,9 +167,9 @@ class AgentControls:
             passed.append(now)
             await self._sessions.send_key(session_id, key_towards(cycle, now, value), caller)
             if not await self._until(session_id, partial(_left, cycle, now)):
-                raise failed(f"the agent did not change from {now or 'what it shows'}")
+                raise operation_failed(f"the agent did not change from {now or 'what it shows'}")
             look = await self._look(session_id)
-        raise failed(f"the agent offers only {', '.join(filter(None, passed))} here")
+        raise operation_failed(f"the agent offers only {', '.join(filter(None, passed))} here")
 
     async def _command(
         self, session_id: str, command: Command, value: str, caller: Identity, again: Again
@@ -180,7 +190,7 @@ class AgentControls:
         # The search text of that list is in the place of a draft until the list is closed.
         rules = self._agents.rules_of(self._sessions.get(session_id).mode)
         await self._until(session_id, partial(_rests, rules))
-        raise failed(f"the agent did not take {value}; look at the terminal")
+        raise operation_failed(f"the agent did not take {value}; look at the terminal")
 
     async def _confirm(self, session_id: str, look: Look, option: int, again: Again) -> None:
         """Pick C{option} of the captured dialog, if it is still there."""
@@ -193,7 +203,9 @@ class AgentControls:
         try:
             await Answerer(self._clock, screen, again=again).give(answer, dialog.frame_hash)
         except (DialogChanged, Untaken) as error:
-            raise failed(f"the agent's confirmation dialog was not answered: {error}") from error
+            raise operation_failed(
+                f"the agent's confirmation dialog was not answered: {error}"
+            ) from error
 
     async def _until(self, session_id: str, holds: Callable[[Look], bool]) -> bool:
         for pause in LOOKS:
@@ -232,7 +244,7 @@ def _check(
     if rule is None and isinstance(way, Cycle) and value not in {*way.shown, way.otherwise}:
         rule = f"must be one of {', '.join(filter(None, (way.otherwise, *way.shown)))}"
     if rule is not None:
-        raise invalid(setting, rule)
+        raise invalid_field(setting, rule)
     if param is not None and param.needs_grant(value) and not caller.can_bypass_permissions:
         raise ServiceError(
             ErrorCode.FORBIDDEN, f"{setting}: {value} needs the grant to bypass permissions"

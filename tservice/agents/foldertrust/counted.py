@@ -11,9 +11,9 @@ from typing import Any
 from attrs import frozen
 
 from tservice.clis.interfaces import FolderSource
-from tservice.core.crowd import is_crowd
 from tservice.core.files import VALUES_LIMIT, is_secret
-from tservice.core.text import defused
+from tservice.core.text import replace_harmful_characters
+from tservice.core.value_limits import exceeds_value_limit
 
 SHOWN_CHARS = 16_000
 """Characters of all that a folder brings, as people are shown it."""
@@ -46,14 +46,20 @@ class FolderFinding:
 
     def summary(self) -> str:
         """Return what people are shown before they answer, whole."""
-        shown = [f"{defused(path)}\n{_shown(path, text)}" for path, text in self.files]
+        shown = [
+            f"{replace_harmful_characters(path)}\n{_shown(path, text)}" for path, text in self.files
+        ]
         return self.note or "\n\n".join(shown) or "Nothing that runs was found."
 
 
 def _shown(path: str, text: str | None) -> str:
     if text is None:
         return "(cannot be read, or is a link: you are asked at every start)"
-    return "(not shown: it may hold secrets)" if is_secret(path) else defused(text).strip("\n")
+    return (
+        "(not shown: it may hold secrets)"
+        if is_secret(path)
+        else replace_harmful_characters(text).strip("\n")
+    )
 
 
 def digest_of(parts: Sequence[object]) -> str:
@@ -80,7 +86,7 @@ def counted(source: FolderSource, path: str, content: str, own: Set[str]) -> str
     if path.endswith(".md"):
         return whole if _has_other_keys(content, set(source.harmless)) else None
     try:
-        value = None if is_crowd(content, VALUES_LIMIT) else json.loads(content)
+        value = None if exceeds_value_limit(content, VALUES_LIMIT) else json.loads(content)
         if not isinstance(value, dict):
             return whole
         for key in source.harmless:

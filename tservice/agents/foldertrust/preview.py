@@ -45,7 +45,11 @@ class FolderPreview:
         """
         case = None if case_name is None else await self.cases.case(case_name, caller)
         places, there = self.trust.places, None if case is None else case.place
-        place = places.of(caller) if there is None else places.judge(there, None)
+        place = (
+            places.get_caller_location(caller)
+            if there is None
+            else places.check_location(there, None)
+        )
         if working_dir is not None:
             folder = await self.cases.folder(working_dir, caller)
         elif case is not None:

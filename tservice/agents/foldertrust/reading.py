@@ -22,8 +22,8 @@ from tservice.agents.foldertrust.counted import (
     named_files,
 )
 from tservice.clis.interfaces import FolderSource
-from tservice.core.kernelfiles import open_plain
-from tservice.core.places.bounds import Inside
+from tservice.core.kernel_paths import open_without_magic_links
+from tservice.core.places.workspace_bounds import FolderLimit
 
 FILE_BYTES = 1024 * 1024
 """Bytes of one file."""
@@ -42,7 +42,7 @@ _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def read_folder(
-    folder: str, sources: Sequence[FolderSource], *, inside: Inside, home: Path, own: Set[str]
+    folder: str, sources: Sequence[FolderSource], *, inside: FolderLimit, home: Path, own: Set[str]
 ) -> FolderFinding:
     """Return what C{folder} brings, and the folders above it.
 
@@ -52,12 +52,12 @@ def read_folder(
     @raise OSError: the folder itself cannot be opened.
     @raise ServiceError: it leads out of what it must be in.
     """
-    opened = open_plain(folder, os.O_RDONLY | os.O_DIRECTORY)
+    opened = open_without_magic_links(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         real = os.readlink(f"/proc/self/fd/{opened}")
     finally:
         os.close(opened)
-    inside.check_real(real)
+    inside.check_resolved_folder(real)
     search = _Search(own)
     for level, each in enumerate(_folders(Path(real), inside, Path(os.path.realpath(home)))):
         top = os.open(each, _FOLDER | os.O_PATH)
@@ -69,9 +69,9 @@ def read_folder(
     return search.finding()
 
 
-def _folders(real: Path, inside: Inside, home: Path) -> Iterator[Path]:
+def _folders(real: Path, inside: FolderLimit, home: Path) -> Iterator[Path]:
     """Yield the folder and those above it: some agents read as far up as they get."""
-    top = inside.real_top()
+    top = inside.resolve_top()
     for folder in (real, *real.parents):
         if folder == home or (top is not None and not folder.is_relative_to(os.fsdecode(top))):
             return

@@ -15,10 +15,10 @@ from tservice.agents.foldertrust.counted import FolderFinding, digest_of
 from tservice.agents.foldertrust.reading import read_folder
 from tservice.agents.foldertrust.store import TrustStore
 from tservice.clis.interfaces import FolderSource, ICliRegistry
-from tservice.core.doors.threads import IThreads
-from tservice.core.places.bounds import Inside
-from tservice.core.places.place import Place, PlaceId
-from tservice.core.places.places import Places
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.places.location import Location, LocationId
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.places.workspace_bounds import FolderLimit
 from tservice.sessions.interfaces import FolderHeld, ILaunchPreparation, Session
 from tservice.settings.interfaces import ISettings
 
@@ -49,9 +49,9 @@ class TrustDependencies:
 
     settings: ISettings
     clis: ICliRegistry
-    places: Places
+    places: LocationRegistry
     files: IThreads
-    inside: Callable[[str | None, PlaceId], Inside]
+    inside: Callable[[str | None, LocationId], FolderLimit]
     store: TrustStore
     own: Callable[[Path, Mapping[str, str]], Set[str]]
 
@@ -75,7 +75,7 @@ class FolderTrust:
 
     async def prepare(self, session: Session, env: Mapping[str, str]) -> None:
         await self._preparation.prepare(session, env)
-        place = self.places.recall(session.place)
+        place = self.places.recall_location(session.place)
         found = await self.find(session.mode, place, session.working_dir, session.owner, env)
         once = self._once.pop(session.id, None)
         if self.admits(session.owner, found) or once == found.digest:
@@ -97,7 +97,7 @@ class FolderTrust:
         """Somebody trusts what was found; the next start looks again.
 
         @param lasting: as L{FolderFinding.lasting}.
-        @raise NotKept: the disk does not take the answer.
+        @raise DiskFull: the disk does not take the answer.
         """
         if lasting:
             self._deps.store.save(session.owner or "", digest, session.working_dir)
@@ -107,7 +107,7 @@ class FolderTrust:
         self._once[session.id] = digest
 
     async def find(
-        self, mode: str, place: Place, folder: str, owner: str | None, env: Mapping[str, str]
+        self, mode: str, place: Location, folder: str, owner: str | None, env: Mapping[str, str]
     ) -> FolderFinding:
         """Return what a session of that mode is asked about; nothing is written.
 
@@ -118,7 +118,7 @@ class FolderTrust:
         if not sources or self._deps.settings.get().trust_folders == "always":
             return FolderFinding()
         where = digest_of([at.kind, at.name, at.part, folder, mode])
-        if not place.near:
+        if not place.has_local_files:
             note = f"{folder} is on {place.title}, where the service cannot see what it brings."
             return FolderFinding(digest=where, note=note)
         inside = self._deps.inside(owner, at)
@@ -128,7 +128,9 @@ class FolderTrust:
             return read_folder(folder, sources, inside=inside, home=place.home, own=own)
 
         try:
-            found = await self._deps.files.run(partial(place.act, look), at=folder, owner=owner)
+            found = await self._deps.files.run(
+                partial(place.run_file_work, look), at=folder, owner=owner
+            )
         except OSError as error:
             note = f"{folder} cannot be looked at: {error.strerror}. You are asked at every start."
             return FolderFinding(digest=where, note=note, lasting=False)

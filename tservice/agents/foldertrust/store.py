@@ -39,7 +39,7 @@ class TrustStore:
     def save(self, owner: str, digest: str, working_dir: str) -> None:
         """Remember an answer.
 
-        @raise NotKept: the disk does not take it.
+        @raise DiskFull: the disk does not take it.
         """
         with self._database.transaction():
             self._database.execute(_SAVE, (owner, digest, working_dir, now_ms(self._clock)))

@@ -13,9 +13,9 @@ from twisted.logger import Logger
 
 from tservice.agents.hooks.config import UnusableSettings, merge_settings, own_status_line
 from tservice.core.errors import ServiceError
-from tservice.core.files import FileError, read_json, replacement
-from tservice.core.kernelfiles import open_plain
-from tservice.core.places.bounds import Inside
+from tservice.core.files import FileError, read_json, replace_atomically
+from tservice.core.kernel_paths import open_without_magic_links
+from tservice.core.places.workspace_bounds import FolderLimit
 
 FOLDER = ".claude"
 FILE = "settings.local.json"
@@ -46,7 +46,7 @@ class HookConfig:
         hooks: bool,
         telemetry: bool,
         environ: Mapping[str, str],
-        inside: Inside,
+        inside: FolderLimit,
     ) -> None:
         """Add the service's entries, or remove them.
 
@@ -110,15 +110,15 @@ def _settings(folder: Path, flags: int) -> Any:
 
 
 @contextmanager
-def _opened(workspace: Path, inside: Inside, *, make: bool) -> Iterator[Path | None]:
+def _opened(workspace: Path, inside: FolderLimit, *, make: bool) -> Iterator[Path | None]:
     """Open the C{.claude} folder by its descriptor, so that it cannot be replaced while it is used.
 
     @raise OSError: it is a symbolic link (ELOOP, ENOTDIR), or not a folder.
     @raise ServiceError: the workspace leads out of the folder that must contain it.
     """
-    base = open_plain(workspace, os.O_RDONLY | os.O_DIRECTORY)
+    base = open_without_magic_links(workspace, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        inside.check_real(os.readlink(f"/proc/self/fd/{base}"))
+        inside.check_resolved_folder(os.readlink(f"/proc/self/fd/{base}"))
         if make:
             with suppress(FileExistsError):  # the next step checks the entry
                 os.mkdir(FOLDER, 0o755, dir_fd=base)
@@ -150,6 +150,6 @@ def _change(folder: Path, *, hooks: bool, telemetry: bool, own_line: str | None)
     except ValueError:
         raise FileRefused(f"{FILE}: contains a value that cannot be written back") from None
     mode = path.stat().st_mode & 0o7777 if there else _NEW_MODE
-    with replacement(path) as temporary:
+    with replace_atomically(path) as temporary:
         temporary.write_bytes(data)
         temporary.chmod(mode)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tservice.core.files import FileError, read_json, replacement
+from tservice.core.files import FileError, read_json, replace_atomically
 
 FILE = ".claude.json"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
@@ -72,7 +72,7 @@ def seed(home: Path, environ: Mapping[str, str]) -> None:
             return
         mode = path.stat().st_mode & 0o7777 if there else _NEW_MODE
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        with replacement(path) as temporary:
+        with replace_atomically(path) as temporary:
             temporary.write_text(json.dumps(after, indent=2, ensure_ascii=False), "utf-8")
             temporary.chmod(mode)
     except FileError as error:

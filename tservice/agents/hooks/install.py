@@ -17,10 +17,10 @@ from tservice.agents.hooks.firstrun import NotSeeded, seed
 from tservice.agents.hooks.statusline import status_command
 from tservice.agents.model import HookEvent
 from tservice.clis.interfaces import Hooks, ICliRegistry
-from tservice.core.doors.threads import IThreads
-from tservice.core.places.bounds import Inside
-from tservice.core.places.place import Place, PlaceId
-from tservice.core.places.places import Places
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.places.location import Location, LocationId
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.places.workspace_bounds import FolderLimit
 from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Session
 from tservice.settings.interfaces import ISettings
 
@@ -42,9 +42,9 @@ class HookPreparation:
         settings: ISettings,
         clis: ICliRegistry,
         sessions: Callable[[], ISessions],
-        places: Places,
+        places: LocationRegistry,
         files: IThreads,
-        inside: Callable[[str | None, PlaceId], Inside],
+        inside: Callable[[str | None, LocationId], FolderLimit],
     ) -> None:
         """@param places: a workspace is written to with the rights of its session's place.
         @param files: thread pool for the contents of users' folders.
@@ -61,14 +61,14 @@ class HookPreparation:
         entry = self._clis.get(session.mode)
         if entry is None or entry.capabilities.hooks is Hooks.NONE:
             return
-        place = self._places.recall(session.place)
-        if place.closed is None and self._settings.get().first_run_seed_enabled:
+        place = self._places.recall_location(session.place)
+        if place.unreadable_reason is None and self._settings.get().first_run_seed_enabled:
             await self._seed(session, place, env)
         available = place.hooks is not None and await self._write(session, place, env)
         if session.hooks_available != available:
             self._sessions().update(session.id, hooks_available=available)
 
-    def writer(self, place: Place, owner: str | None) -> Callable[[Path], None]:
+    def writer(self, place: Location, owner: str | None) -> Callable[[Path], None]:
         """See L{tservice.cases.interfaces.WorkspaceHooks}."""
         config = HookConfig(place.home)
         wanted = self._settings.get().workspace_hooks_enabled
@@ -94,14 +94,14 @@ class HookPreparation:
         hooks = {hook_command(event) for event in HookEvent}
         return frozenset({*hooks, status_command(None), status_command(line)})
 
-    async def _seed(self, session: Session, place: Place, env: Mapping[str, str]) -> None:
+    async def _seed(self, session: Session, place: Location, env: Mapping[str, str]) -> None:
         try:
-            work = partial(place.act, partial(seed, place.home, env))
+            work = partial(place.run_file_work, partial(seed, place.home, env))
             await self._files.run(work, at=str(place.home), owner=session.owner)
         except NotSeeded as error:
             self._log.warn("session {id}: no first-run state: {error}", id=session.id, error=error)
 
-    async def _write(self, session: Session, place: Place, env: Mapping[str, str]) -> bool:
+    async def _write(self, session: Session, place: Location, env: Mapping[str, str]) -> bool:
         chosen = self._settings.get()
         hooks = chosen.workspace_hooks_enabled
         telemetry = chosen.show_plan_usage_limits or session.statusline_telemetry
@@ -113,7 +113,7 @@ class HookPreparation:
 
         try:
             await self._files.run(
-                partial(place.act, write), at=session.working_dir, owner=session.owner
+                partial(place.run_file_work, write), at=session.working_dir, owner=session.owner
             )
         except FileRefused as error:
             self._log.warn(

@@ -23,10 +23,10 @@ from tservice.agents.transcripts.proofs import Proofs
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
+from tservice.core.event_payloads import HookEventPayload, OccurrencePayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.payloads import Happened, HookTold
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.terminal.model import sanitised
 
@@ -110,7 +110,7 @@ class HookIntake:
             subagent=bool(_text(data, "agent_id")),
             background=_count(data, "background_tasks"),
         )
-        told = HookTold(session_id=session_id, at=notice.at, data=dict(notice.data))
+        told = HookEventPayload(session_id=session_id, at=notice.at, data=dict(notice.data))
         self._publish(session, _NAMES[event], told)
         if self._speaks(session):
             self._own(session, notice, data or {})
@@ -190,7 +190,7 @@ class HookIntake:
             _move(watch.tracker, notice, reason)
 
     def _publish_signal(self, session: Session, name: EventName, at: int) -> None:
-        self._publish(session, name, Happened(id=session.id, at=at))
+        self._publish(session, name, OccurrencePayload(id=session.id, at=at))
 
     def _publish(self, session: Session, name: EventName, payload: Payload) -> None:
         self._hub.publish(

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field
 
 from tservice.agents.model import HookEvent
+from tservice.core.event_payloads import EmptyPayload
 from tservice.core.identity import Identity
-from tservice.core.payloads import Nothing
 from tservice.http.models import MEMBER, Body
 from tservice.http.operations import Access, Call, Operation, Reply, Style
 
@@ -58,7 +58,7 @@ def agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> list[Op
     async def hook(call: Call) -> object:
         body: HookBody = call.body
         hooks.take(body.event, body.session_id, body.data, call.identity)
-        return Nothing()
+        return EmptyPayload()
 
     async def report(call: Call) -> object:
         body: TelemetryBody = call.body
@@ -74,7 +74,7 @@ def agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> list[Op
             summary="Take in an agent's hook event",
             tag="Hooks",
             body=HookBody,
-            answer=Nothing,
+            answer=EmptyPayload,
             body_limit=HOOK_BODY_LIMIT,
         ),
         Operation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tservice.core.errors import not_found
 from tservice.core.identity import Identity
-from tservice.core.places.place import PlaceKind
+from tservice.core.places.location import LocationKind
 from tservice.sessions.interfaces import ISessions, Session
 
 
@@ -22,7 +22,7 @@ def told_of(sessions: ISessions, session_id: str, caller: Identity | None) -> Se
         return sessions.get(session_id, caller)
     session = sessions.get(session_id)
     place = session.place
-    container = place.part if place.kind is PlaceKind.CONTAINER else None
+    container = place.part if place.kind is LocationKind.CONTAINER else None
     if (caller.os_uid, caller.container) != (place.uid, container):
         raise not_found(f"Session {session_id}")
     return session

@@ -14,10 +14,10 @@ from tservice.agents.hooks.telemetry_model import Telemetry, footer, read_teleme
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
 from tservice.core.clock import now_ms
+from tservice.core.event_payloads import TelemetryPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.core.payloads import TelemetryTold
-from tservice.core.places.place import OWN
+from tservice.core.places.location import OWN_LOCATION
 from tservice.sessions.interfaces import ISessions, ModelSource, Session, Tokens
 
 
@@ -37,7 +37,7 @@ class TelemetryIntake:
         self._hub = hub
         self._sessions = sessions
         self._store = store
-        self._told: dict[str, TelemetryTold] = {}
+        self._told: dict[str, TelemetryPayload] = {}
         self.stop = hub.subscribe(self._heard)
 
     def take(
@@ -52,7 +52,7 @@ class TelemetryIntake:
         report = read_telemetry(data)
         self._update(session, report)
         usage = report.plan_usage(now_ms(self._clock))
-        if usage is not None and session.place == OWN:
+        if usage is not None and session.place == OWN_LOCATION:
             # An agent in another place signs in by itself, and its plan concerns its own user only.
             self._store.keep_plan_usage(usage)
         self._tell(session, report)
@@ -80,7 +80,7 @@ class TelemetryIntake:
 
     def _tell(self, session: Session, report: Telemetry) -> None:
         told = told_of_report(session.id, report)
-        if self._told.get(session.id, TelemetryTold(session_id=session.id)) == told:
+        if self._told.get(session.id, TelemetryPayload(session_id=session.id)) == told:
             return
         self._told[session.id] = told
         self._hub.publish(

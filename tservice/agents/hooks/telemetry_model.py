@@ -9,8 +9,8 @@ from typing import Any
 from attrs import frozen
 
 from tservice.agents.model import PlanUsage, Window
+from tservice.core.event_payloads import PlanUsagePayload, RateLimitWindow, TelemetryPayload
 from tservice.core.numbers import TOKENS_MAX
-from tservice.core.payloads import PlanUsageTold, TelemetryTold, WindowTold
 from tservice.terminal.model import sanitised
 
 COST_MAX = 1e9
@@ -76,9 +76,9 @@ def footer(report: Telemetry) -> str:
     return "  ".join(filter(None, (report.model, " ".join(tokens), context)))
 
 
-def told_of_report(session_id: str, report: Telemetry) -> TelemetryTold:
+def told_of_report(session_id: str, report: Telemetry) -> TelemetryPayload:
     """Return the payload of C{session:statusTelemetry}."""
-    return TelemetryTold(
+    return TelemetryPayload(
         session_id=session_id,
         five_hour=_window_told(report.five_hour),
         seven_day=_window_told(report.seven_day),
@@ -88,18 +88,18 @@ def told_of_report(session_id: str, report: Telemetry) -> TelemetryTold:
     )
 
 
-def plan_usage_told(usage: PlanUsage | None) -> PlanUsageTold | None:
+def plan_usage_told(usage: PlanUsage | None) -> PlanUsagePayload | None:
     """Return C{planUsage} of the C{init} event (protocol-state): the known windows, and C{at}."""
     if usage is None:
         return None
     five, seven = _window_told(usage.five_hour), _window_told(usage.seven_day)
-    return PlanUsageTold(five_hour=five, seven_day=seven, at=usage.at)
+    return PlanUsagePayload(five_hour=five, seven_day=seven, at=usage.at)
 
 
-def _window_told(window: Window | None) -> WindowTold | None:
+def _window_told(window: Window | None) -> RateLimitWindow | None:
     if window is None:
         return None
-    return WindowTold(used_percentage=window.used_percentage, reset_at=window.reset_at)
+    return RateLimitWindow(used_percentage=window.used_percentage, reset_at=window.reset_at)
 
 
 def _inner(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:

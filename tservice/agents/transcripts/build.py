@@ -11,7 +11,7 @@ from tservice.agents.transcripts.service import Transcripts
 from tservice.agents.transcripts.usage.positions import TranscriptStore
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.doors.inthread import in_own_thread
+from tservice.core.doors.thread_runners import make_owner_runner
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
@@ -24,11 +24,13 @@ def build_transcripts(
     OS users.
     """
     homes = Homes(
-        own=own_files(ground.home, clis), places=ground.places, inside=ground.bounds.inside
+        own=own_files(ground.home, clis),
+        places=ground.places,
+        inside=ground.bounds.get_folder_limit,
     )
     store, usage = TranscriptStore(ground.database), UsageStore(ground.database)
     prices = Prices(packaged=packaged_prices(), chosen=lambda: ground.settings.get().model_prices)
-    look = in_own_thread(ground.doors.files)
+    look = make_owner_runner(ground.doors.files)
     transcripts = Transcripts(ground.reactor, sessions, agents, homes, store, usage, look, prices)
     history = History(sessions, homes, look, ground.reactor.seconds)
     return Feature(

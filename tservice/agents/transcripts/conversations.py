@@ -10,8 +10,8 @@ from zope.interface import implementer
 
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
-from tservice.core.doors.inthread import InOwnThread
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.doors.thread_runners import RunForOwner
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.sessions.interfaces import IConversations, Session
 
 _T = TypeVar("_T")
@@ -28,7 +28,7 @@ class StoredConversations:
 
     _log = Logger()
 
-    def __init__(self, homes: Callable[[], Homes], in_thread: InOwnThread) -> None:
+    def __init__(self, homes: Callable[[], Homes], in_thread: RunForOwner) -> None:
         self._homes = homes
         self._in_thread = in_thread
 
@@ -52,7 +52,7 @@ class StoredConversations:
             )
         except OSError as error:
             text = f"resumeSessionId: the conversations cannot be read: {error.strerror or error}"
-            raise failed(text) from error
+            raise operation_failed(text) from error
         if foreign:
             text = "resumeSessionId: a conversation outside the workspace of this account"
             raise ServiceError(ErrorCode.FORBIDDEN, text)

@@ -22,8 +22,8 @@ from tservice.agents.transcripts.stores import (
     in_folders,
     scan,
 )
-from tservice.core.doors.inparts import in_order
-from tservice.core.places.bounds import ANYWHERE, Inside
+from tservice.core.doors.sliced_sort import sort_in_slices
+from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.sessions.interfaces import Session
 
 MODES = tuple(STORES)
@@ -68,7 +68,7 @@ class TranscriptFiles:
     """
 
     roots: Mapping[str, Path]
-    inside: Inside = ANYWHERE
+    inside: FolderLimit = ANYWHERE
 
     @classmethod
     def of_home(cls, home: Path) -> TranscriptFiles:
@@ -220,7 +220,7 @@ class TranscriptFiles:
         if self.inside == ANYWHERE:
             return False
         begun = head(path, mode).cwd
-        return begun is None or not self.inside.holds(begun)
+        return begun is None or not self.inside.accepts_folder(begun)
 
     def _candidates(self, session: Session, taken: Collection[str]) -> list[Candidate]:
         every = scan(self.roots[session.mode], session.mode)
@@ -284,4 +284,4 @@ def all_transcripts(places: Iterable[TranscriptFiles]) -> list[StoredConversatio
     every = tuple(places)
     roots = dict.fromkeys((mode, root) for each in every for mode, root in each.roots.items())
     found = (transcript for mode, root in roots for transcript in scan(root, mode))
-    return list(in_order(found, lambda each: (-each.at, str(each.path))))
+    return list(sort_in_slices(found, lambda each: (-each.at, str(each.path))))

@@ -29,10 +29,10 @@ from tservice.agents.transcripts.shown import (
 from tservice.agents.transcripts.sources import head, messages
 from tservice.agents.transcripts.sqlite.rows import kept_open
 from tservice.agents.transcripts.stores import StoredConversation
-from tservice.core.doors.inthread import InOwnThread
-from tservice.core.errors import invalid, not_found
+from tservice.core.doors.thread_runners import RunForOwner
+from tservice.core.errors import invalid_field, not_found
 from tservice.core.identity import Identity
-from tservice.core.places.bounds import Inside
+from tservice.core.places.workspace_bounds import FolderLimit
 from tservice.sessions.interfaces import ISessions
 
 OWN_HEADS = 500
@@ -57,7 +57,7 @@ class _View:
 
     files: tuple[TranscriptFiles, ...]
     own: frozenset[str] | None
-    inside: Inside
+    inside: FolderLimit
 
     def all(self) -> list[StoredConversation]:
         """Return all conversations, newest first; the beginning of each determines if it may be
@@ -70,7 +70,7 @@ class _View:
         if self.own is None:
             return True
         # A session may have been created with more rights than its owner has now.
-        return begins.cwd in self.own and self.inside.holds(begins.cwd)
+        return begins.cwd in self.own and self.inside.accepts_folder(begins.cwd)
 
 
 class History:
@@ -86,7 +86,7 @@ class History:
         self,
         sessions: ISessions,
         homes: Homes,
-        in_thread: InOwnThread,
+        in_thread: RunForOwner,
         seconds: Callable[[], float],
     ) -> None:
         self._sessions = sessions
@@ -116,7 +116,7 @@ class History:
         @raise ServiceError: 400: no such mode; 404: no such conversation; see also L{list}.
         """
         if mode not in MODES:
-            raise invalid("mode", f"must be one of {', '.join(MODES)}")
+            raise invalid_field("mode", f"must be one of {', '.join(MODES)}")
         read = partial(self._transcript, mode=mode, conversation=conversation)
         answer = await self._look(caller, read)
         if answer is None:
@@ -127,15 +127,15 @@ class History:
 
     async def _look(self, caller: Identity, look: Callable[[_View], _T]) -> _T:
         """Run C{look} in a thread, with the rights that the caller's sessions have."""
-        await self._homes.places.ask(caller.place)
-        place = self._homes.places.of(caller)
+        await self._homes.places.refresh_location(caller.location_id)
+        place = self._homes.places.get_caller_location(caller)
         sessions = [each for each in self._sessions.list(caller) if each.place == place.id]
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
         inside = self._homes.inside(caller.username or None, place.id)
         view = _View(files=tuple(self._homes.every(place, sessions)), own=own, inside=inside)
         kept = kept_open(partial(look, view))
         return await self._in_thread(
-            lambda: place.act(kept), str(place.home), caller.username or None
+            lambda: place.run_file_work(kept), str(place.home), caller.username or None
         )
 
     def _page(self, view: _View, *, limit: int, offset: int) -> HistoryAnswer:

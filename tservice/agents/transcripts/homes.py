@@ -11,9 +11,9 @@ from attrs import evolve, frozen
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.agents.transcripts.sqlite.rows import kept_open
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.places.bounds import ANYWHERE, Inside
-from tservice.core.places.place import OWN, Place, PlaceId
-from tservice.core.places.places import Places
+from tservice.core.places.location import OWN_LOCATION, Location, LocationId
+from tservice.core.places.location_registry import LocationRegistry
+from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.sessions.interfaces import Session
 
 _T = TypeVar("_T")
@@ -29,14 +29,14 @@ class Homes:
     """
 
     own: TranscriptFiles
-    places: Places
-    inside: Callable[[str | None, PlaceId], Inside]
+    places: LocationRegistry
+    inside: Callable[[str | None, LocationId], FolderLimit]
 
     def files_of(self, session: Session) -> TranscriptFiles:
         """Return the locations of a session's agent, which its own C{envOverrides} may have
         moved.
         """
-        place = self.places.recall(session.place)
+        place = self.places.recall_location(session.place)
         files = self._below(place).moved(session.mode, session.env_overrides)
         return evolve(files, inside=self.inside(session.owner, session.place))
 
@@ -46,7 +46,7 @@ class Homes:
         """
         return self.inside(session.owner, session.place) != ANYWHERE
 
-    def every(self, place: Place, sessions: Iterable[Session]) -> list[TranscriptFiles]:
+    def every(self, place: Location, sessions: Iterable[Session]) -> list[TranscriptFiles]:
         """Return the default locations of agents in C{place}, and those of its C{sessions}."""
         base = self._below(place)
         return [base, *(base.moved(each.mode, each.env_overrides) for each in sessions)]
@@ -56,13 +56,13 @@ class Homes:
 
         A session's agent chooses the target of its transcript's name, so root must not follow it.
         """
-        place = self.places.recall(session.place)
+        place = self.places.recall_location(session.place)
         kept = kept_open(work)
-        return lambda: place.act(kept)
+        return lambda: place.run_file_work(kept)
 
-    def _below(self, place: Place) -> TranscriptFiles:
+    def _below(self, place: Location) -> TranscriptFiles:
         # The service's environment applies to its own place only.
-        return self.own if place.id == OWN else TranscriptFiles.of_home(place.home)
+        return self.own if place.id == OWN_LOCATION else TranscriptFiles.of_home(place.home)
 
 
 def own_files(home: Path, clis: ICliRegistry) -> TranscriptFiles:

@@ -14,9 +14,9 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from tservice.agents.transcripts.usage.record import MessageUsage, Usage
-from tservice.core.crowd import is_crowd
 from tservice.core.numbers import TOKENS_MAX
-from tservice.core.text import JOINERS, shorten
+from tservice.core.text import JOINERS, shorten_text
+from tservice.core.value_limits import exceeds_value_limit
 
 TEXT_LIMIT = 256 * 1024
 """Characters kept of an answer, from its end."""
@@ -148,7 +148,7 @@ def entry(line: bytes) -> dict[str, Any] | None:
     """Parse a line as a JSON object; return C{None} for anything else, and for more than
     L{LINE_VALUES}.
     """
-    if is_crowd(line, LINE_VALUES):
+    if exceeds_value_limit(line, LINE_VALUES):
         return None
     try:
         found = json.loads(line)
@@ -194,7 +194,7 @@ def title_of(prompt: str) -> str | None:
     words = " ".join("".join(c if c.isprintable() or c in JOINERS else " " for c in line).split())
     if not words or words.startswith(("/", "!")):
         return None
-    return shorten(words, TITLE_LENGTH)
+    return shorten_text(words, TITLE_LENGTH)
 
 
 def as_text(content: Any) -> str:

@@ -36,7 +36,7 @@ from tservice.agents.transcripts.model import (
 from tservice.agents.transcripts.reader import LINES, MESSAGE_CHARS, MESSAGES, REPORTS
 from tservice.agents.transcripts.sqlite.rows import Row, Rows, opened
 from tservice.agents.transcripts.usage.record import MessageUsage, Usage
-from tservice.core.crowd import is_crowd
+from tservice.core.value_limits import exceeds_value_limit
 
 NEWEST = 20
 """Maximum number of messages, newest first, that are searched for the last answer or a prompt."""
@@ -263,7 +263,7 @@ def _first(rows: Rows, statement: str, conversation: str) -> Row | None:
 
 
 def _object(text: Any) -> Mapping[str, Any]:
-    if not isinstance(text, str | bytes) or is_crowd(text, LINE_VALUES):
+    if not isinstance(text, str | bytes) or exceeds_value_limit(text, LINE_VALUES):
         return {}
     try:
         return as_map(json.loads(text))

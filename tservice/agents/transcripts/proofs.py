@@ -27,7 +27,7 @@ from tservice.agents.transcripts.reader import open_regular
 from tservice.agents.transcripts.sources import OPENCODE
 from tservice.agents.transcripts.stores import STORES
 from tservice.core.clock import now_ms
-from tservice.core.doors.inthread import InOwnThread
+from tservice.core.doors.thread_runners import RunForOwner
 from tservice.sessions.interfaces import Claim, Session, Told
 
 TAIL = 1024 * 1024
@@ -59,7 +59,7 @@ class Proofs:
         clock: IReactorTime,
         homes: Homes,
         told: Callable[[str], str | None],
-        in_thread: InOwnThread,
+        in_thread: RunForOwner,
     ) -> None:
         self._clock = clock
         self._homes = homes
@@ -116,7 +116,10 @@ class Proofs:
 
     def keeps(self, session: Session) -> bool:
         """Return true if a session's agent stores its conversation in a readable location."""
-        return session.mode in STORES and self._homes.places.recall(session.place).near
+        return (
+            session.mode in STORES
+            and self._homes.places.recall_location(session.place).has_local_files
+        )
 
     async def answered(self, session: Session, since: int) -> bool:
         """Return true if the agent recorded an answer or a failed turn at C{since} (Unix

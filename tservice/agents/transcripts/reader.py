@@ -15,7 +15,7 @@ from attrs import evolve
 from tservice.agents.transcripts.formats import FORMATS
 from tservice.agents.transcripts.model import Message, ReadPosition, Tally, entry
 from tservice.agents.transcripts.usage.record import MessageUsage
-from tservice.core.kernelfiles import open_plain
+from tservice.core.kernel_paths import open_without_magic_links
 
 PIECE = 256 * 1024
 """Bytes of one read."""
@@ -51,7 +51,7 @@ def open_regular(path: Path) -> BinaryIO:
 
     @raise OSError: it is something else.
     """
-    fd = open_plain(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    fd = open_without_magic_links(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(f"{path} is not a regular file")

@@ -29,12 +29,12 @@ from tservice.agents.transcripts.usage.positions import TranscriptStore
 from tservice.agents.transcripts.usage.record import Totals
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.core.clock import now_ms, sleep
-from tservice.core.disk import NotKept
-from tservice.core.doors.inthread import InOwnThread
-from tservice.core.errors import ServiceError, invalid
+from tservice.core.disk_errors import DiskFull
+from tservice.core.doors.thread_runners import RunForOwner
+from tservice.core.errors import ServiceError, invalid_field
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.tasks import spawn
-from tservice.core.timers import Timers
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import NamedTimers
 from tservice.sessions.interfaces import (
     ISessions,
     ModelSource,
@@ -103,7 +103,7 @@ class Transcripts:
         homes: Homes,
         store: TranscriptStore,
         usage: UsageStore,
-        in_thread: InOwnThread,
+        in_thread: RunForOwner,
         prices: Prices,
     ) -> None:
         self._clock = clock
@@ -121,7 +121,7 @@ class Transcripts:
         self._wanted: set[str] = set()
         self._turns = Turns(clock)
         self._looks = TurnLooks(clock, self._lists, self._want)
-        self._late = Timers(clock)
+        self._late = NamedTimers(clock)
         self._begun: dict[str, int] = {}
         self._end: Callable[[], None] | None = None
         self._work: set[Deferred[Any]] = set()
@@ -140,7 +140,7 @@ class Transcripts:
             self._end()
             self._end = None
         self._looks.close()
-        self._late.clear()
+        self._late.cancel_all()
         for work in tuple(self._work):
             work.cancel()
         self._wanted.clear()
@@ -208,7 +208,7 @@ class Transcripts:
     def _with_transcript(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
         if session.mode not in MODES:
-            raise invalid("id", f"only sessions of mode {', '.join(MODES)} have transcripts")
+            raise invalid_field("id", f"only sessions of mode {', '.join(MODES)} have transcripts")
         return session
 
     def _heard(self, event: Event) -> None:
@@ -218,7 +218,7 @@ class Transcripts:
         if session_id is None:
             return
         if event.name is EventName.SESSION_DELETED:
-            self._late.stop(session_id)
+            self._late.cancel_timer(session_id)
             self._places.pop(session_id, None)
             self._beside.pop(session_id, None)
             self._found.pop(session_id, None)
@@ -230,7 +230,7 @@ class Transcripts:
         elif event.name in _MOMENTS:
             self._want(session_id)
             if event.name is EventName.SESSION_IDLE:
-                self._late.set(session_id, LATE, self._want, session_id)
+                self._late.schedule_call(session_id, LATE, self._want, session_id)
 
     def _lists(self, session_id: str) -> bool:
         return self._sessions.get(session_id).mode in _LISTING
@@ -239,7 +239,7 @@ class Transcripts:
         # A reading that waits for its turn will include this moment's lines.
         if session_id not in self._wanted:
             self._wanted.add(session_id)
-            work = spawn(self._follow(session_id), self._log, "reading a transcript")
+            work = spawn_logged(self._follow(session_id), self._log, "reading a transcript")
             if not work.called:
                 self._work.add(work)
                 work.addBoth(lambda _: self._work.discard(work))
@@ -308,7 +308,7 @@ class Transcripts:
                 return found
             try:
                 self._usage.merge(session.id, read.used)
-            except NotKept as error:
+            except DiskFull as error:
                 self._log.warn("usage is not counted yet: {error}", error=error)
                 kept = False
             place = evolve(read, used={})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tservice.agents.transcripts.model import Message
-from tservice.core.payload import Payload, absent
+from tservice.core.payload import Payload, omit_if_none
 
 
 class MessageAnswer(Payload):
@@ -21,7 +21,7 @@ class ResponseAnswer(Payload):
 
     text: str
     timestamp: int | None
-    messages: list[MessageAnswer] | None = absent()
+    messages: list[MessageAnswer] | None = omit_if_none()
 
 
 class ConversationAnswer(Payload):
@@ -36,10 +36,10 @@ class ConversationAnswer(Payload):
     updated_at: int
     size: int
     turns: int
-    turns_cut: bool | None = absent()
-    working_dir: str | None = absent()
-    title: str | None = absent()
-    excerpt: str | None = absent()
+    turns_cut: bool | None = omit_if_none()
+    working_dir: str | None = omit_if_none()
+    title: str | None = omit_if_none()
+    excerpt: str | None = omit_if_none()
 
 
 class HistoryAnswer(Payload):
@@ -50,7 +50,7 @@ class HistoryAnswer(Payload):
 
     sessions: list[ConversationAnswer]
     total: int
-    complete: bool | None = absent()
+    complete: bool | None = omit_if_none()
 
 
 class TranscriptAnswer(Payload):

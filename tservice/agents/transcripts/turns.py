@@ -12,9 +12,9 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.transcripts.model import Tally
 from tservice.core.clock import now_ms
+from tservice.core.event_payloads import HookEventPayload
 from tservice.core.events import Event, EventName
-from tservice.core.payloads import HookTold
-from tservice.core.timers import Timers
+from tservice.core.timers import NamedTimers
 
 LOOK = 0.05
 """Seconds between two reads of an incomplete transcript."""
@@ -70,7 +70,7 @@ class Turns:
 
 def _failed(event: Event) -> bool:
     told = event.payload
-    return isinstance(told, HookTold) and told.data.get("hook_event_name") == _FAILURE
+    return isinstance(told, HookEventPayload) and told.data.get("hook_event_name") == _FAILURE
 
 
 class TurnLooks:
@@ -82,7 +82,7 @@ class TurnLooks:
     def __init__(
         self, clock: IReactorTime, wanted: Callable[[str], bool], look: Callable[[str], object]
     ) -> None:
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         self._wanted = wanted
         self._look = look
 
@@ -92,14 +92,14 @@ class TurnLooks:
         if name is None:
             return
         if event.name in _REST:
-            self._timers.stop(name)
+            self._timers.cancel_timer(name)
         elif event.name is EventName.SESSION_WORKING and self._wanted(name):
-            self._timers.set(name, IN_TURN, self._due, name)
+            self._timers.schedule_call(name, IN_TURN, self._due, name)
 
     def close(self) -> None:
         """Cancel all timers."""
-        self._timers.clear()
+        self._timers.cancel_all()
 
     def _due(self, name: str) -> None:
-        self._timers.set(name, IN_TURN, self._due, name)
+        self._timers.schedule_call(name, IN_TURN, self._due, name)
         self._look(name)

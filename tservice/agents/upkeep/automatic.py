@@ -11,9 +11,9 @@ from tservice.agents.interfaces import IAgents
 from tservice.agents.transcripts.model import Tally
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
+from tservice.core.event_payloads import CommandSentPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.payloads import CommandTold
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 from tservice.sessions.interfaces import SEQ_LIMIT, InputRequest, ISessions, Session, Status
 from tservice.terminal.regions import holds_draft
 
@@ -74,7 +74,7 @@ class Automatic:
     def _go(self, session_id: str) -> None:
         if self._wanted(session_id) is not None and session_id not in self._busy:
             self._busy.add(session_id)
-            spawn(self._act(session_id), self._log, "an automatic command")
+            spawn_logged(self._act(session_id), self._log, "an automatic command")
 
     def _wanted(self, session_id: str) -> tuple[Session, EventName, str] | None:
         """Return the session, the event and the command that are due."""
@@ -141,7 +141,7 @@ class Automatic:
         self._hub.publish(
             Event(
                 name=name,
-                payload=CommandTold(id=session.id, at=now_ms(self._clock), tokens=tokens),
+                payload=CommandSentPayload(id=session.id, at=now_ms(self._clock), tokens=tokens),
                 session_id=session.id,
                 owner=session.owner,
             )

@@ -10,7 +10,7 @@ from tservice.agents.transcripts.service import Transcripts
 from tservice.agents.upkeep.automatic import PRIMARY, Automatic
 from tservice.agents.upkeep.limits import Limits
 from tservice.core.errors import ServiceError
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
@@ -53,7 +53,7 @@ def build_upkeep(
         limits.start()
         for session in sessions.list():
             if session.pid is not None and session.mode == PRIMARY:
-                spawn(take_up(session.id), _log, "reading a transcript")
+                spawn_logged(take_up(session.id), _log, "reading a transcript")
 
     def close() -> None:
         limits.stop()

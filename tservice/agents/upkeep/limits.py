@@ -23,12 +23,17 @@ from tservice.agents.interfaces import IAgents, Look
 from tservice.agents.transcripts.model import Failure, Tally
 from tservice.agents.upkeep.limits_model import Limit, full_until, parse_reset, resume_at
 from tservice.core.clock import now_ms, sleep
-from tservice.core.errors import ServiceError, conflict
+from tservice.core.errors import ServiceError, state_conflict
+from tservice.core.event_payloads import (
+    HookEventPayload,
+    LimitPausePayload,
+    OccurrencePayload,
+    TelemetryPayload,
+)
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payload import Payload
-from tservice.core.payloads import Happened, HookTold, PauseTold, TelemetryTold
-from tservice.core.tasks import spawn
-from tservice.core.timers import Timers
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import NamedTimers
 from tservice.mux.interface import MuxError
 from tservice.sessions.interfaces import InputRequest, ISessions, Session, Status
 from tservice.terminal.status import limit_of
@@ -72,7 +77,7 @@ class Limits:
         self._agents = agents
         self._hub = hub
         self._local = local
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         # The current limit, and the sentence of a limit that a later turn has proved to be over.
         self._limits: dict[str, Limit] = {}
         self._past: dict[str, str] = {}
@@ -94,7 +99,7 @@ class Limits:
         for end in self._ends:
             end()
         self._ends = []
-        self._timers.clear()
+        self._timers.cancel_all()
 
     # -- changes from screens and reports
 
@@ -111,9 +116,9 @@ class Limits:
         if session_id is None:
             return
         match event.name, event.payload:
-            case EventName.HOOK_STOP, HookTold(data=data):
+            case EventName.HOOK_STOP, HookEventPayload(data=data):
                 self._stopped(session_id, data)
-            case _, TelemetryTold() as told:
+            case _, TelemetryPayload() as told:
                 self._used(session_id, told)
             case EventName.SESSION_WORKING, _:
                 self._works(session_id)
@@ -145,7 +150,7 @@ class Limits:
             self._past.pop(session_id, None)
             self._reached(session_id, *found, at=at)
 
-    def _used(self, session_id: str, told: TelemetryTold) -> None:
+    def _used(self, session_id: str, told: TelemetryPayload) -> None:
         """Handle a status line's figures; a turn that ended well proves that the limit is not
         reached.
         """
@@ -214,7 +219,7 @@ class Limits:
             self._arm(self._sessions.update(session_id, auto_resume=auto))
             reason = limit.text if limit else ""
             now = now_ms(self._clock)
-            told = PauseTold(id=session_id, at=now, resume_at=at, reason=reason)
+            told = LimitPausePayload(id=session_id, at=now, resume_at=at, reason=reason)
             self._publish(session, EventName.SESSION_LIMIT_PAUSE_SCHEDULED, told)
 
     def _works(self, session_id: str) -> None:
@@ -252,10 +257,10 @@ class Limits:
             return
         left = max(least, (at - now_ms(self._clock)) / 1000)
         call = self._due if left <= LONGEST_SLEEP else self._look_at_clock
-        self._timers.set(session.id, min(left, LONGEST_SLEEP), call, session.id)
+        self._timers.schedule_call(session.id, min(left, LONGEST_SLEEP), call, session.id)
 
     def _disarm(self, session_id: str) -> None:
-        self._timers.stop(session_id)
+        self._timers.cancel_timer(session_id)
 
     def _look_at_clock(self, session_id: str) -> None:
         session = self._session(session_id)
@@ -263,7 +268,7 @@ class Limits:
             self._arm(session)
 
     def _due(self, session_id: str) -> None:
-        spawn(self._resume(session_id), self._log, "resuming after a limit")
+        spawn_logged(self._resume(session_id), self._log, "resuming after a limit")
 
     async def _resume(self, session_id: str) -> None:
         session = self._session(session_id)
@@ -286,7 +291,7 @@ class Limits:
             await sleep(self._clock, ESCAPE_PAUSE)
             look = await self._agents.look(session.id)
             if look.reading.dialog is not None:
-                raise conflict("a dialog waits for an answer")
+                raise state_conflict("a dialog waits for an answer")
             now = self._session(session.id)
             if now is None or not now.limit_paused:
                 return
@@ -321,15 +326,15 @@ class Limits:
         """Close the client's own menu; a dialog of the agent must stay open."""
         pane = self._sessions.pane_of(session.id)
         if pane is None or session.pid is None:
-            raise conflict("the session has no process")
+            raise state_conflict("the session has no process")
         screen = AnswerScreen(self._clock, pane, self._agents.rules_of(session.mode))
         for _ in range(TRIES):
             seen: ScreenLook = await screen.see()
             if is_raised(seen.dialog):
-                raise conflict("a dialog waits for an answer")
+                raise state_conflict("a dialog waits for an answer")
             if await screen.do(Press(key="Escape"), seen):
                 return
-        raise conflict("the screen keeps changing")
+        raise state_conflict("the screen keeps changing")
 
     # -- internal
 
@@ -349,7 +354,7 @@ class Limits:
             return None
 
     def _tell(self, session: Session, name: EventName) -> None:
-        self._publish(session, name, Happened(id=session.id, at=now_ms(self._clock)))
+        self._publish(session, name, OccurrencePayload(id=session.id, at=now_ms(self._clock)))
 
     def _publish(self, session: Session, name: EventName, payload: Payload) -> None:
         self._hub.publish(

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
-from tservice.core.payloads import TelemetryTold, WindowTold
+from tservice.core.event_payloads import RateLimitWindow, TelemetryPayload
 
 RESUME_DELAY_MS = 2 * 60 * 1000
 """Milliseconds from the reset until a session resumes (protocol-automatic)."""
@@ -63,7 +63,7 @@ class Limit:
     reset_at: int | None
 
 
-def full_until(told: TelemetryTold, now_ms: int) -> Limit | None:
+def full_until(told: TelemetryPayload, now_ms: int) -> Limit | None:
     """Return the window that is used up by a status line's figures; the one with the latest reset.
 
     @param told: the payload of C{session:statusTelemetry}.
@@ -74,7 +74,7 @@ def full_until(told: TelemetryTold, now_ms: int) -> Limit | None:
     return max(full, key=lambda limit: limit.reset_at or 0, default=None)
 
 
-def _window_limit(window: WindowTold | None, name: str, now_ms: int) -> Limit | None:
+def _window_limit(window: RateLimitWindow | None, name: str, now_ms: int) -> Limit | None:
     if window is None or window.used_percentage < FULL:
         return None
     resets = window.reset_at

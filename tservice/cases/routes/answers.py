@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from tservice.cases.shown import AgentCase, CaseAnswer
-from tservice.core.payload import absent
+from tservice.core.payload import omit_if_none
 from tservice.http.models import Answer
 
 
@@ -25,7 +25,7 @@ class WorktreeMade(Answer):
 class PrepareAnswer(Answer):
     """What fetches that which a case lacks."""
 
-    session_id: str | None = absent(description="The shell that runs the commands")
+    session_id: str | None = omit_if_none(description="The shell that runs the commands")
     commands: list[str] = Field(description="Empty where nothing is lacking")
 
 

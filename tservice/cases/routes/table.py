@@ -28,9 +28,9 @@ from tservice.cases.routes.answers import (
 from tservice.cases.service import CaseService
 from tservice.cases.shown import CaseAnswer, agent_case, case_answer
 from tservice.core.errors import ErrorCode
-from tservice.core.failfast import AT_FIRST
-from tservice.core.payloads import Nothing
-from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.event_payloads import EmptyPayload
+from tservice.core.failfast import FAIL_FAST
+from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.text import CASE_NAME
 from tservice.http.models import Body, Query, QueryBool
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
@@ -135,7 +135,7 @@ class WorktreeBody(Body):
 class CaseOrderBody(Body):
     """Names of cases in their new order."""
 
-    order: Annotated[list[KnownName], Field(max_length=MOST_CASES), AT_FIRST]
+    order: Annotated[list[KnownName], Field(max_length=MOST_CASES), FAIL_FAST]
 
 
 class DeleteCaseQuery(Query):
@@ -190,7 +190,7 @@ class CaseRoutes:
             _change("POST", "/clone", self.clone, "Clone a repository into a new case",
                     body=CloneCaseBody, answer=CloneAnswer),
             _change("POST", "/clone/{name}/cancel", self.cancel, "End a clone that is under way",
-                    answer=Nothing),
+                    answer=EmptyPayload),
             _change("POST", "/{name}/worktree", self.worktree,
                     "Make a case on a new worktree of this one's repository",
                     body=WorktreeBody, answer=WorktreeMade, more=(ErrorCode.RATE_LIMITED,)),
@@ -205,7 +205,7 @@ class CaseRoutes:
                     body=CaseOrderBody, answer=CaseOrderAnswer),
             _change("DELETE", "/{name}", self.delete,
                     "Move a local case to the trash, remove a worktree, unlink any other",
-                    answer=Nothing, query=DeleteCaseQuery, more=(ErrorCode.SESSION_BUSY,)),
+                    answer=EmptyPayload, query=DeleteCaseQuery, more=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
     async def list(self, call: Call) -> object:
@@ -249,7 +249,7 @@ class CaseRoutes:
     async def link_remote(self, call: Call) -> object:
         """Link a folder of a remote host as a case."""
         body: RemoteLinkBody = call.body
-        far = PlaceId(kind=PlaceKind.REMOTE, name=body.host_id)
+        far = LocationId(kind=LocationKind.REMOTE, name=body.host_id)
         case = await self._cases.link_far(
             body.name, far, body.remote_path, call.identity, call.again
         )
@@ -293,7 +293,7 @@ class CaseRoutes:
     async def cancel(self, call: Call) -> object:
         """Cancel a clone."""
         await self._cases.cancel_clone(call.path["name"], call.identity)
-        return Nothing()
+        return EmptyPayload()
 
     async def worktree(self, call: Call) -> object:
         """Create a case on a new worktree."""
@@ -317,7 +317,7 @@ class CaseRoutes:
         """Remove a case."""
         name, force = call.path["name"], call.query.force
         await self._cases.delete(name, call.identity, force=force, again=call.again)
-        return Nothing()
+        return EmptyPayload()
 
 
 def _read(

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from tservice.core.failfast import AT_FIRST
+from tservice.core.failfast import FAIL_FAST
 
 LONGEST_MS = 600_000
 
@@ -27,7 +27,7 @@ Signals = Annotated[
         description="stop: the agent's turn is over; blocked: it asks something; idle: it waits"
         " for input; exit: its process ended; working: it began to work",
     ),
-    AT_FIRST,
+    FAIL_FAST,
 ]
 
 
@@ -86,7 +86,7 @@ class SendKey(OfSession):
 class Wait(Arguments):
     """Arguments with signals to wait for."""
 
-    session_ids: Annotated[list[SessionId], Field(min_length=1, max_length=100), AT_FIRST]
+    session_ids: Annotated[list[SessionId], Field(min_length=1, max_length=100), FAIL_FAST]
     until: Signals | None = None
     timeout_ms: Milliseconds = 60_000
     mode: Annotated[

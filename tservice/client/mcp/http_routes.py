@@ -28,10 +28,10 @@ from tservice.client.mcp.protocol import (
 )
 from tservice.client.mcp.protocol import RpcCall as Asked
 from tservice.client.mcp.tools import offered
-from tservice.core.disk import NotKept, trouble
-from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError, invalid, not_found
+from tservice.core.disk_errors import DiskFull, find_disk_problem
+from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError, invalid_field, not_found
+from tservice.core.event_payloads import EmptyPayload
 from tservice.core.events import Event, EventHub
-from tservice.core.payloads import Nothing
 from tservice.core.scopes import Scope
 from tservice.http.body import LONG_TEXT, parse_in_turns
 from tservice.http.envelope import Refusal, dump
@@ -81,7 +81,7 @@ class McpRoutes:
         _check_version(call)
         request = cast(Request, call.request)
         if (call.header("content-type") or "").partition(";")[0].strip() != "application/json":
-            raise invalid("content-type", "must be application/json")
+            raise invalid_field("content-type", "must be application/json")
         raw = request.content.read()
         try:
             found = await read_message(raw, self._clock)
@@ -166,10 +166,10 @@ class McpRoutes:
             if not request.gone:
                 request.unregisterProducer()
 
-    async def delete(self, call: Call) -> Nothing:
+    async def delete(self, call: Call) -> EmptyPayload:
         """End a connection."""
         self._connections.end(self._connection(call))
-        return Nothing()
+        return EmptyPayload()
 
     def close(self) -> None:
         """End all connections and stop listening to events."""
@@ -181,7 +181,7 @@ class McpRoutes:
     def _connection(self, call: Call) -> Connection:
         key = call.header(SESSION)
         if key is None:
-            raise invalid(SESSION, "is required")
+            raise invalid_field(SESSION, "is required")
         found = self._connections.find(key, call.identity)
         if found is None:
             raise not_found("MCP session")
@@ -197,9 +197,9 @@ class McpRoutes:
             except (Refusal, CancelledError):
                 raise
             except Exception as error:
-                reason = trouble(error)
+                reason = find_disk_problem(error)
                 if reason is not None:
-                    raise _as_answered(NotKept(reason)) from None
+                    raise _as_answered(DiskFull(reason)) from None
                 self._log.failure("fault in {method} {path}", method=ask.method, path=path)
                 fault = ServiceError(
                     ErrorCode.INTERNAL_ERROR, "Internal error; see the log of the service"
@@ -260,7 +260,7 @@ class McpRoutes:
                 method="DELETE",
                 handler=self.delete,
                 summary="End a connection to the MCP server",
-                answer=Nothing,
+                answer=EmptyPayload,
                 audit=Audit.NONE,
                 **common,
             ),
@@ -287,7 +287,7 @@ async def read_message(raw: bytes, clock: IReactorTime) -> object:
 def _check_version(call: Call) -> None:
     version = call.header(VERSION)
     if version is not None and version not in VERSIONS:
-        raise invalid(VERSION, f"must be one of {', '.join(VERSIONS)}")
+        raise invalid_field(VERSION, f"must be one of {', '.join(VERSIONS)}")
 
 
 def _notice(event: Event) -> bytes:

@@ -11,9 +11,9 @@ from tservice.containers.answers import Happening, read_happening
 from tservice.containers.child import OneRun
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
-from tservice.core.process.tied import tied
-from tservice.core.tasks import spawn
-from tservice.core.timers import cancel
+from tservice.core.process.parent_death import find_parent_death_prefix
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import cancel_call
 
 AGAIN_SECONDS = 2.0
 """Seconds until an event stream that ended is started again."""
@@ -56,12 +56,12 @@ class EngineEvents:
         """Follow events from now on; harmless if this is done already."""
         if self._over or self._run is not None or self._again is not None:
             return
-        spawn(self._listen(), self._log, "following the events of a container engine")
+        spawn_logged(self._listen(), self._log, "following the events of a container engine")
 
     def stop(self) -> None:
         """Stop following events."""
         self._over = True
-        cancel(self._again)
+        cancel_call(self._again)
         if self._run is not None:
             self._run.kill()
 
@@ -69,7 +69,7 @@ class EngineEvents:
         self._rest, run = b"", OneRun(self._received)
         try:
             # It never ends by itself, and uses 40 MB.
-            argv = [*tied(self._environ), *self._argv(now_ms(self._clock))]
+            argv = [*find_parent_death_prefix(self._environ), *self._argv(now_ms(self._clock))]
             self._run = run
             self._processes.spawnProcess(run, argv[0], argv, env=self._environ, path="/")
             self._begun()

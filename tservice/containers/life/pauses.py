@@ -7,7 +7,7 @@ from collections.abc import Callable
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.events import Event, EventName
-from tservice.core.timers import Timers
+from tservice.core.timers import NamedTimers
 from tservice.sessions.interfaces import ISessions, Session, Status
 
 PAUSED = "its container is paused"
@@ -29,7 +29,7 @@ class Pauses:
         sessions: Callable[[], ISessions],
         get: Callable[[str], Session | None],
     ) -> None:
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         self._sessions, self._get = sessions, get
         # The status of each session without the pause.
         self._otherwise: dict[str, Status] = {}
@@ -42,7 +42,7 @@ class Pauses:
 
     def ends(self, session: Session) -> None:
         """Report the end of a pause, also one that an earlier run of the service reported."""
-        self._timers.stop(session.id)
+        self._timers.cancel_timer(session.id)
         status = self._otherwise.pop(session.id, None)
         if status is not None or session.status_reason == PAUSED:
             self._update(session, status or session.status, AGAIN)
@@ -54,11 +54,11 @@ class Pauses:
             return
         self._otherwise[name] = _MEANT.get(event.name, self._otherwise[name])
         # Other subscribers receive the event before the status is corrected.
-        self._timers.set(name, 0, self._say, name)
+        self._timers.schedule_call(name, 0, self._say, name)
 
     def stop(self) -> None:
         """Stop reporting."""
-        self._timers.clear()
+        self._timers.cancel_all()
 
     def _say(self, session_id: str) -> None:
         session = self._get(session_id)

@@ -26,9 +26,9 @@ from tservice.containers.store import ContainerStore
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.places.place import PlaceKind
-from tservice.core.tasks import spawn
-from tservice.core.timers import Timers
+from tservice.core.places.location import LocationKind
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import NamedTimers
 from tservice.sessions.interfaces import Exit, ISessions, Session, Status
 
 SETTLED_SECONDS = 1.0
@@ -115,7 +115,7 @@ class Watch:
         self._environ = environ
         self._hub, self._store, self._hosts, self._boxes = hub, store, hosts, boxes
         self._sessions = sessions
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         self._events: dict[_Engine, EngineEvents] = {}
         self._ooms: dict[str, int] = {}
         self._ends: dict[str, End] = {}
@@ -136,7 +136,7 @@ class Watch:
     def stop(self) -> None:
         """Stop observing."""
         self._deaf()
-        self._timers.clear()
+        self._timers.cancel_all()
         self._pauses.stop()
         for events in self._events.values():
             events.stop()
@@ -189,7 +189,7 @@ class Watch:
 
     def _case(self, session: Session) -> ContainerCase | None:
         place = session.place
-        if place.kind is not PlaceKind.CONTAINER:
+        if place.kind is not LocationKind.CONTAINER:
             return None
         return self._store.container(place.part)
 
@@ -200,14 +200,14 @@ class Watch:
     # -- why what ran there is over
 
     def _explain(self, session_id: str, case: ContainerCase) -> None:
-        spawn(self._find_out(session_id, case), self._log, "finding out why a session ended")
+        spawn_logged(self._find_out(session_id, case), self._log, "finding out why a session ended")
 
     async def _find_out(self, session_id: str, case: ContainerCase) -> None:
         try:
             seen = await self._boxes.look(case)
         except ServiceError as error:
             self._log.info("session {id}: {error}", id=session_id, error=error)
-            self._timers.set(case.host_id, AGAIN_SECONDS, self._begun, case.host_id)
+            self._timers.schedule_call(case.host_id, AGAIN_SECONDS, self._begun, case.host_id)
             return
         self._tell_why(session_id, seen)
 
@@ -261,9 +261,9 @@ class Watch:
     # -- what engines tell
 
     def _begun(self, host_id: str) -> None:
-        self._timers.stop(host_id)
+        self._timers.cancel_timer(host_id)
         self._forget()
-        spawn(self._catch_up(host_id), self._log, "inspecting the containers of an engine")
+        spawn_logged(self._catch_up(host_id), self._log, "inspecting the containers of an engine")
 
     async def _catch_up(self, host_id: str) -> None:
         """Find out what happened while events were not followed, or the engine did not answer."""
@@ -274,7 +274,7 @@ class Watch:
         except ServiceError as error:
             self._log.debug("{host}: {error}", host=host_id, error=error)
             if self._concerned(host_id):
-                self._timers.set(host_id, AGAIN_SECONDS, self._begun, host_id)
+                self._timers.schedule_call(host_id, AGAIN_SECONDS, self._begun, host_id)
             return
         finally:
             self._looks = [each for each in self._looks if each is not moved]
@@ -314,12 +314,12 @@ class Watch:
         elif told.action == "oom":
             # Killed processes have ended by then; later ends have other causes.
             at = f"{case.container} is out of memory"
-            self._timers.set(at, SETTLED_SECONDS, self._count, case)
+            self._timers.schedule_call(at, SETTLED_SECONDS, self._count, case)
         elif told.action == "destroy":
             self._correct(case)
             # An explanation of the end may be running.
             at = f"{case.container} is removed"
-            self._timers.set(at, SETTLED_SECONDS, self._correct, case)
+            self._timers.schedule_call(at, SETTLED_SECONDS, self._correct, case)
         elif told.action in ("pause", "unpause"):
             for session in self._inside(case):
                 if session.pid is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.config.model import PREFIX, Config, Setting, settings
+from tservice.core.config.model import PREFIX, Config, SettingEntry, list_settings
 from tservice.core.errors import StartError
 
 CONFIG_VARIABLE = "SERVICE_CONFIG"
@@ -24,39 +24,41 @@ PANE_VARIABLES = frozenset(
 
 
 @frozen(kw_only=True)
-class Loaded:
+class LoadedConfig:
     """Configuration, with warnings about problems that do not stop the start."""
 
     config: Config
     warnings: tuple[str, ...]
 
 
-def load(options: Mapping[str, object], environ: Mapping[str, str], home: Path) -> Loaded:
+def load_config(
+    options: Mapping[str, object], environ: Mapping[str, str], home: Path
+) -> LoadedConfig:
     """Merge every layer into one L{Config}.
 
     @param options: the values from the command line by setting name, and C{config}, the YAML file.
     @raise StartError: one line that names the setting, its source and the broken rule.
     """
-    table = settings()
+    table = list_settings()
     values: dict[str, object] = _from_credential(environ)
     named = {"--config": options.get("config"), CONFIG_VARIABLE: environ.get(CONFIG_VARIABLE)}
     where, name = next(((where, name) for where, name in named.items() if name), ("", None))
     if name is not None:
-        file = _expand(Path(str(name)), home)
+        file = _expand_path(Path(str(name)), home)
         layer = _from_yaml(f"{where}: {file}", file, table)
-        values |= _with_password(layer, f"{file}: password-file", home)
+        values |= _read_layer_password(layer, f"{file}: password-file", home)
     layer = _from_environment(environ, table)
-    values |= _with_password(layer, "SERVICE_PASSWORD_FILE", home)
-    values |= _with_password(_from_options(options, table), "--password-file", home)
+    values |= _read_layer_password(layer, "SERVICE_PASSWORD_FILE", home)
+    values |= _read_layer_password(_from_options(options, table), "--password-file", home)
     for entry in table:
         raw = values.get(entry.attribute, entry.default)
         if isinstance(raw, Path):
-            values[entry.attribute] = _expand(raw, home)
+            values[entry.attribute] = _expand_path(raw, home)
     made: dict[str, Any] = values
-    return Loaded(config=Config(**made), warnings=_unknown_variables(environ, table))
+    return LoadedConfig(config=Config(**made), warnings=_unknown_variables(environ, table))
 
 
-def _from_yaml(where: str, file: Path, table: tuple[Setting, ...]) -> dict[str, object]:
+def _from_yaml(where: str, file: Path, table: tuple[SettingEntry, ...]) -> dict[str, object]:
     import yaml  # slow to import, and few operators use a file
 
     try:
@@ -81,31 +83,35 @@ def _from_yaml(where: str, file: Path, table: tuple[Setting, ...]) -> dict[str, 
 
 
 def _parsed_yaml(
-    file: Path, document: Mapping[object, object], table: tuple[Setting, ...]
+    file: Path, document: Mapping[object, object], table: tuple[SettingEntry, ...]
 ) -> dict[str, object]:
     known = {entry.name: entry for entry in table}
     values: dict[str, object] = {}
     for key, raw in document.items():
         entry = known.get(str(key))
         if entry is None:
-            raise StartError(f"{file}: unknown key {str(key)!r}{_guess(str(key), known)}")
+            raise StartError(f"{file}: unknown key {str(key)!r}{_suggest_key(str(key), known)}")
         if raw is not None:
-            values[entry.attribute] = _parse(entry, raw, f"{file}: {entry.name}")
+            values[entry.attribute] = _parse_setting(entry, raw, f"{file}: {entry.name}")
     return values
 
 
-def _from_environment(environ: Mapping[str, str], table: tuple[Setting, ...]) -> dict[str, object]:
+def _from_environment(
+    environ: Mapping[str, str], table: tuple[SettingEntry, ...]
+) -> dict[str, object]:
     """Read the settings from environment variables; an empty variable counts as unset."""
     return {
-        entry.attribute: _parse(entry, environ[entry.variable], entry.variable)
+        entry.attribute: _parse_setting(entry, environ[entry.variable], entry.variable)
         for entry in table
         if entry.in_environment and environ.get(entry.variable)
     }
 
 
-def _from_options(options: Mapping[str, object], table: tuple[Setting, ...]) -> dict[str, object]:
+def _from_options(
+    options: Mapping[str, object], table: tuple[SettingEntry, ...]
+) -> dict[str, object]:
     return {
-        entry.attribute: _parse(entry, options[entry.name], f"--{entry.name}")
+        entry.attribute: _parse_setting(entry, options[entry.name], f"--{entry.name}")
         for entry in table
         if options.get(entry.name) is not None
     }
@@ -119,7 +125,7 @@ def _from_credential(environ: Mapping[str, str]) -> dict[str, object]:
     return {"password": _read_password(f"credential {CREDENTIAL}: {file}", file)}
 
 
-def _with_password(layer: dict[str, object], where: str, home: Path) -> dict[str, object]:
+def _read_layer_password(layer: dict[str, object], where: str, home: Path) -> dict[str, object]:
     """Return the layer with its password file read into C{password}.
 
     @param where: the name of the password file setting in that layer.
@@ -129,7 +135,7 @@ def _with_password(layer: dict[str, object], where: str, home: Path) -> dict[str
         return layer
     if "password" in layer:
         raise StartError(f"{where}: password and password-file are both set: use one of them")
-    file = _expand(file, home)
+    file = _expand_path(file, home)
     where = f"{where}: {file}"
     _check_private(where, file)
     return {**layer, "password": _read_password(where, file)}
@@ -160,14 +166,14 @@ def _read_password(where: str, file: Path) -> str:
     return lines[0]
 
 
-def _parse(entry: Setting, raw: object, where: str) -> object:
+def _parse_setting(entry: SettingEntry, raw: object, where: str) -> object:
     try:
         return entry.parse(raw)
     except ValueError as rule:
         raise StartError(f"{where}: {rule}") from None
 
 
-def _expand(path: Path, home: Path) -> Path:
+def _expand_path(path: Path, home: Path) -> Path:
     """Return C{path} as absolute, with C{~} replaced by the home folder, since a daemon changes its
     current folder.
     """
@@ -176,12 +182,14 @@ def _expand(path: Path, home: Path) -> Path:
     return path.absolute()
 
 
-def _guess(word: str, known: Mapping[str, object]) -> str:
+def _suggest_key(word: str, known: Mapping[str, object]) -> str:
     close = difflib.get_close_matches(word.replace("_", "-").lower(), known, n=1)
     return f" (did you mean {close[0]}?)" if close else ""
 
 
-def _unknown_variables(environ: Mapping[str, str], table: tuple[Setting, ...]) -> tuple[str, ...]:
+def _unknown_variables(
+    environ: Mapping[str, str], table: tuple[SettingEntry, ...]
+) -> tuple[str, ...]:
     known = {entry.variable for entry in table if entry.in_environment}
     known |= PANE_VARIABLES | {CONFIG_VARIABLE}
     return tuple(

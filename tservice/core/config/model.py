@@ -12,14 +12,14 @@ from typing import Any
 
 from attrs import field, fields, frozen
 
-from tservice.core.config import parse
+from tservice.core.config import setting_parsers
 
 DEFAULT_LISTEN = "tcp:8770:interface=127.0.0.1"
 PREFIX = "SERVICE_"
 
 
 @frozen(kw_only=True)
-class Setting:
+class SettingEntry:
     """Entry of the table of settings.
 
     @ivar name: the field's name with dashes: the YAML key and the long option.
@@ -30,7 +30,7 @@ class Setting:
     """
 
     name: str
-    parse: parse.Parser
+    parse: setting_parsers.Parser
     help: str
     default: object
     flag: bool
@@ -49,9 +49,9 @@ class Setting:
         return self.name.replace("-", "_")
 
 
-def _setting(
+def _setting_field(
     default: object,
-    parser: parse.Parser,
+    parser: setting_parsers.Parser,
     text: str,
     *,
     secret: bool = False,
@@ -73,127 +73,147 @@ class Config:
     protocol-startup.
     """
 
-    listen: tuple[str, ...] = _setting(
+    listen: tuple[str, ...] = _setting_field(
         (DEFAULT_LISTEN,),
-        parse.list_of(parse.text),
+        setting_parsers.list_parser(setting_parsers.parse_text),
         "Where to listen: Twisted endpoints (tcp, tcp6, ssl, unix). May be repeated.",
     )
-    data_dir: Path = _setting(
+    data_dir: Path = _setting_field(
         Path("~/.tservice"),
-        parse.path,
+        setting_parsers.parse_path,
         "Folder of everything that the service writes; made with mode 0700.",
     )
-    cases_dir: Path = _setting(
-        Path("~/service-cases"), parse.path, "Folder of the local cases (workspaces)."
+    cases_dir: Path = _setting_field(
+        Path("~/service-cases"),
+        setting_parsers.parse_path,
+        "Folder of the local cases (workspaces).",
     )
-    webview_listen: tuple[str, ...] = _setting(
+    webview_listen: tuple[str, ...] = _setting_field(
         (),
-        parse.list_of(parse.text),
+        setting_parsers.list_parser(setting_parsers.parse_text),
         "Where to serve web tabs at a separate origin: Twisted endpoints.",
     )
-    log_format: str = _setting(
-        "text", parse.one_of("text", "json"), "Form of the log lines: text or json."
+    log_format: str = _setting_field(
+        "text",
+        setting_parsers.choice_parser("text", "json"),
+        "Form of the log lines: text or json.",
     )
-    log_level: str = _setting(
+    log_level: str = _setting_field(
         "info",
-        parse.one_of("debug", "info", "warn", "error", "critical"),
+        setting_parsers.choice_parser("debug", "info", "warn", "error", "critical"),
         "Least level that is logged: debug, info, warn, error or critical.",
     )
-    audit_export: str | None = _setting(
+    audit_export: str | None = _setting_field(
         None,
-        parse.export,
+        setting_parsers.parse_export,
         "Where each entry of the audit log goes as it is made: syslog, or the path of a file.",
     )
-    username: str = _setting(
-        "admin", parse.user_name, "User name of Basic authentication, and of the first admin."
+    username: str = _setting_field(
+        "admin",
+        setting_parsers.parse_user_name,
+        "User name of Basic authentication, and of the first admin.",
     )
-    password: str | None = _setting(
+    password: str | None = _setting_field(
         None,
-        parse.text,
+        setting_parsers.parse_text,
         "Password of Basic authentication. Without one everybody who reaches the port is let in.",
         secret=True,
     )
-    password_file: Path | None = _setting(
-        None, parse.path, "File whose first line is the password; no other user may read it."
+    password_file: Path | None = _setting_field(
+        None,
+        setting_parsers.parse_path,
+        "File whose first line is the password; no other user may read it.",
     )
-    multiuser: bool = _setting(False, parse.boolean, "Separate accounts for several users.")
-    allow_unauthenticated_network: bool = _setting(
+    multiuser: bool = _setting_field(
+        False, setting_parsers.parse_boolean, "Separate accounts for several users."
+    )
+    allow_unauthenticated_network: bool = _setting_field(
         False,
-        parse.boolean,
+        setting_parsers.parse_boolean,
         "Start without a password although other machines or users can connect.",
     )
-    allowed_hosts: tuple[str, ...] = _setting(
+    allowed_hosts: tuple[str, ...] = _setting_field(
         (),
-        parse.list_of(parse.host),
+        setting_parsers.list_parser(setting_parsers.parse_host),
         "Further names that the service may be called by: hosts, or suffixes such as .example.org.",
     )
-    allowed_origins: tuple[str, ...] = _setting(
+    allowed_origins: tuple[str, ...] = _setting_field(
         (),
-        parse.list_of(parse.local_origin),
+        setting_parsers.list_parser(setting_parsers.parse_local_origin),
         "Origins on localhost whose pages may call the service.",
     )
-    trusted_proxies: tuple[str, ...] = _setting(
+    trusted_proxies: tuple[str, ...] = _setting_field(
         (),
-        parse.list_of(parse.network),
+        setting_parsers.list_parser(setting_parsers.parse_network),
         "Addresses or networks of reverse proxies whose X-Forwarded headers are believed.",
     )
-    base_path: str = _setting(
-        "", parse.url_prefix, "Path that a reverse proxy serves the service under."
+    base_path: str = _setting_field(
+        "", setting_parsers.parse_url_prefix, "Path that a reverse proxy serves the service under."
     )
-    http2: bool = _setting(
-        False, parse.boolean, "Offer HTTP/2 over TLS; see docs/explain/security.rst before."
+    http2: bool = _setting_field(
+        False,
+        setting_parsers.parse_boolean,
+        "Offer HTTP/2 over TLS; see docs/explain/security.rst before.",
     )
-    docker_bridge_hooks: bool = _setting(
-        False, parse.boolean, "Let hooks of agents in containers reach the service by their bridge."
+    docker_bridge_hooks: bool = _setting_field(
+        False,
+        setting_parsers.parse_boolean,
+        "Let hooks of agents in containers reach the service by their bridge.",
     )
-    gesture: bool = _setting(
-        False, parse.boolean, "Gesture-control overlay; widens the content security policy."
+    gesture: bool = _setting_field(
+        False,
+        setting_parsers.parse_boolean,
+        "Gesture-control overlay; widens the content security policy.",
     )
-    voice_stream_base: str = _setting(
+    voice_stream_base: str = _setting_field(
         "wss://api.anthropic.com/api/ws/speech_to_text/voice_stream",
-        parse.url("ws", "wss"),
+        setting_parsers.url_parser("ws", "wss"),
         "Where dictations of the primary CLI's account are sent.",
     )
-    voice_third_party_base: str = _setting(
+    voice_third_party_base: str = _setting_field(
         "wss://api.deepgram.com/v1/listen",
-        parse.url("ws", "wss"),
+        setting_parsers.url_parser("ws", "wss"),
         "Where dictations with a third party's key are sent; speaks as Deepgram does.",
     )
-    output_ring: int = _setting(
+    output_ring: int = _setting_field(
         8 * 1024 * 1024,
-        parse.whole(64 * 1024, 1024 * 1024 * 1024),
+        setting_parsers.integer_parser(64 * 1024, 1024 * 1024 * 1024),
         "Bytes of output kept in memory for each session.",
     )
-    max_sessions: int = _setting(50, parse.whole(1, 10_000), "Live sessions at most.")
-    max_sessions_per_user: int = _setting(
-        25, parse.whole(1, 10_000), "Live sessions of one user at most."
+    max_sessions: int = _setting_field(
+        50, setting_parsers.integer_parser(1, 10_000), "Live sessions at most."
     )
-    wait_max_per_session: int = _setting(
-        16, parse.whole(1, 10_000), "Parked waits on one session at most."
+    max_sessions_per_user: int = _setting_field(
+        25, setting_parsers.integer_parser(1, 10_000), "Live sessions of one user at most."
     )
-    wait_max_total: int = _setting(128, parse.whole(1, 100_000), "Parked waits in all at most.")
-    wait_max_per_owner: int = _setting(
-        48, parse.whole(1, 100_000), "Parked waits of one user at most."
+    wait_max_per_session: int = _setting_field(
+        16, setting_parsers.integer_parser(1, 10_000), "Parked waits on one session at most."
     )
-    pane_env: tuple[str, ...] = _setting(
+    wait_max_total: int = _setting_field(
+        128, setting_parsers.integer_parser(1, 100_000), "Parked waits in all at most."
+    )
+    wait_max_per_owner: int = _setting_field(
+        48, setting_parsers.integer_parser(1, 100_000), "Parked waits of one user at most."
+    )
+    pane_env: tuple[str, ...] = _setting_field(
         (),
-        parse.list_of(parse.variable),
+        setting_parsers.list_parser(setting_parsers.parse_variable),
         "Names of further variables of the service's environment that reach the panes.",
     )
-    tunnel_command: str = _setting(
+    tunnel_command: str = _setting_field(
         "cloudflared",
-        parse.text,
+        setting_parsers.parse_text,
         "Program that opens the tunnel, a name on PATH or a path; run with: tunnel --url URL.",
     )
-    boot_id_file: Path = _setting(
+    boot_id_file: Path = _setting_field(
         Path("/proc/sys/kernel/random/boot_id"),
-        parse.path,
+        setting_parsers.parse_path,
         "File that names the boot of this machine; in a container one that each start rewrites.",
     )
     # In a pane of another service, SERVICE_API_URL is the address of that service.
-    api_url: str | None = _setting(
+    api_url: str | None = _setting_field(
         None,
-        parse.url("http", "https"),
+        setting_parsers.url_parser("http", "https"),
         "Address that hooks in the panes post to; made from the first endpoint unless given.",
         in_environment=False,
     )
@@ -204,10 +224,10 @@ class Config:
         return self.multiuser or self.password is not None
 
 
-def settings() -> tuple[Setting, ...]:
+def list_settings() -> tuple[SettingEntry, ...]:
     """Return the table of settings in the order of L{Config}."""
     return tuple(
-        Setting(
+        SettingEntry(
             name=entry.name.replace("_", "-"),
             default=entry.default,
             flag=isinstance(entry.default, bool),

@@ -13,8 +13,8 @@ from twisted.logger import ILogObserver, LogEvent, LogLevel, formatEvent
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from tservice.core.disk import NotKept
-from tservice.core.logs.redact import Redactor
+from tservice.core.disk_errors import DiskFull
+from tservice.core.logs.redact import SecretRedactor
 
 LONGEST = 16_000
 """Limit in characters on one message and on one traceback; the rest is cut off and its length
@@ -34,7 +34,7 @@ class LineObserver:
     @param level: C{debug}, C{info}, C{warn}, C{error} or C{critical}.
     """
 
-    def __init__(self, out: Any, log_format: str, level: str, redactor: Redactor) -> None:
+    def __init__(self, out: Any, log_format: str, level: str, redactor: SecretRedactor) -> None:
         self._out = out
         self._form = json_line if log_format == "json" else text_line
         self._least = LogLevel.lookupByName(level)
@@ -42,7 +42,7 @@ class LineObserver:
         self._lost = 0
 
     def __call__(self, event: LogEvent) -> None:
-        if event.get("log_level", LogLevel.info) < self._least or is_told_elsewhere(event):
+        if event.get("log_level", LogLevel.info) < self._least or is_logged_elsewhere(event):
             return
         lines = self._form(event, self._redactor)
         if self._lost:
@@ -68,7 +68,7 @@ class FaultCount:
         self.count = 0
 
     def __call__(self, event: LogEvent) -> None:
-        if event.get("log_level", LogLevel.info) < LogLevel.error or is_told_elsewhere(event):
+        if event.get("log_level", LogLevel.info) < LogLevel.error or is_logged_elsewhere(event):
             return
         self.count += 1
 
@@ -78,7 +78,7 @@ class LogFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = self._open()
+        self._file = self._open_stream()
 
     def write(self, text: str) -> int:
         """Append C{text}; it reaches the kernel once L{flush} returns."""
@@ -90,7 +90,7 @@ class LogFile:
 
     def reopen(self) -> None:
         """Close the file, even if it was renamed, and continue in a new one of the old name."""
-        fresh = self._open()
+        fresh = self._open_stream()
         self._file.close()
         self._file = fresh
 
@@ -98,7 +98,7 @@ class LogFile:
         """Close the file; no more text may be written."""
         self._file.close()
 
-    def _open(self) -> IO[str]:
+    def _open_stream(self) -> IO[str]:
         # Mode 0640: only the owner and the administrators' group may read it.
         descriptor = os.open(
             self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640
@@ -106,13 +106,13 @@ class LogFile:
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
 
-def is_told_elsewhere(event: LogEvent) -> bool:
+def is_logged_elsewhere(event: LogEvent) -> bool:
     """Return whether the event is a write failure of a full disk that is logged elsewhere.
 
     The store logs the disk problem once; logging each failed write would flood the log.
     """
     failure = event.get("log_failure")
-    return isinstance(failure, Failure) and failure.check(NotKept) is not None
+    return isinstance(failure, Failure) and failure.check(DiskFull) is not None
 
 
 def _lost_lines(event: LogEvent, count: int) -> LogEvent:
@@ -125,42 +125,44 @@ def _lost_lines(event: LogEvent, count: int) -> LogEvent:
     }
 
 
-def text_line(event: LogEvent, redactor: Redactor) -> str:
+def text_line(event: LogEvent, redactor: SecretRedactor) -> str:
     """Return C{<time> <level> <where> <message>}; a traceback follows on indented lines."""
-    message, traceback = _told(event, redactor)
-    head = f"{_time(event)} {_level(event):<8} {_where(event)}: {_one_line(message)}\n"
+    message, traceback = _format_parts(event, redactor)
+    head = f"{_format_time(event)} {_format_level(event):<8} {_format_source(event)}: {_one_line(message)}\n"
     return head + "".join(f"    {_one_line(line)}\n" for line in traceback.splitlines())
 
 
-def json_line(event: LogEvent, redactor: Redactor) -> str:
+def json_line(event: LogEvent, redactor: SecretRedactor) -> str:
     """Return one object: C{time}, C{level}, C{where}, C{message}, and C{traceback} if there is one.
 
     C{event} names the event for programs that read the log, if the caller named it.
     """
-    message, traceback = _told(event, redactor)
+    message, traceback = _format_parts(event, redactor)
     line = {
-        "time": _time(event),
-        "level": _level(event),
-        "where": _where(event),
+        "time": _format_time(event),
+        "level": _format_level(event),
+        "where": _format_source(event),
         "message": message,
     }
     if isinstance(event.get("event"), str):
-        line["event"] = redactor.clean(event["event"])
+        line["event"] = redactor.redact_text(event["event"])
     if traceback:
         line["traceback"] = traceback
     return json.dumps(line) + "\n"
 
 
-def _told(event: LogEvent, redactor: Redactor) -> tuple[str, str]:
+def _format_parts(event: LogEvent, redactor: SecretRedactor) -> tuple[str, str]:
     message = formatEvent(event)
     failure = event.get("log_failure")
     traceback = failure.getTraceback() if isinstance(failure, Failure) else ""
     if traceback and not message:
         message = traceback.strip().splitlines()[-1]
-    return _bounded(redactor.clean(message)), _bounded(redactor.clean(traceback))
+    return _truncate_text(redactor.redact_text(message)), _truncate_text(
+        redactor.redact_text(traceback)
+    )
 
 
-def _bounded(text: str) -> str:
+def _truncate_text(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     return f"{text[:LONGEST]}... ({len(text) - LONGEST} more characters)"
@@ -176,15 +178,15 @@ def _one_line(text: str) -> str:
     )
 
 
-def _time(event: Mapping[str, Any]) -> str:
+def _format_time(event: Mapping[str, Any]) -> str:
     moment = datetime.fromtimestamp(event["log_time"], UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
-def _level(event: Mapping[str, Any]) -> str:
+def _format_level(event: Mapping[str, Any]) -> str:
     level = event.get("log_level")
     return str(level.name) if level is not None else "info"
 
 
-def _where(event: Mapping[str, Any]) -> str:
+def _format_source(event: Mapping[str, Any]) -> str:
     return str(event.get("log_namespace") or event.get("log_system") or "-")

@@ -29,7 +29,7 @@ _PATTERNS = (
 """Patterns that match secrets of any origin; the first group of each is kept."""
 
 
-class Redactor:
+class SecretRedactor:
     """Replaces known secret values, and text that looks like a secret, by L{MARK}.
 
     At most L{MOST_SECRETS} values are known.  The oldest is dropped first; the patterns cover
@@ -41,48 +41,48 @@ class Redactor:
         self._known: re.Pattern[str] | None = None
         self._stale = False
 
-    def register(self, secret: str) -> Callable[[], None]:
+    def register_secret(self, secret: str) -> Callable[[], None]:
         """Hide C{secret} from now on, both verbatim and URL-encoded.
 
         @return: a function that stops hiding it.
         """
         if not secret:
-            return _nothing
+            return _do_nothing
         self._forms.pop(secret, None)
         self._forms[secret] = (secret, quote(secret, safe=""))
         while len(self._forms) > MOST_SECRETS:
             del self._forms[next(iter(self._forms))]
         self._stale = True
 
-        def forget() -> None:
+        def forget_secret() -> None:
             self._forms.pop(secret, None)
             self._stale = True
 
-        return forget
+        return forget_secret
 
     def register_login(self, username: str, password: str) -> None:
         """Hide a password and its Basic authentication encoding."""
-        self.register(password)
-        self.register(base64.b64encode(f"{username}:{password}".encode()).decode("ascii"))
+        self.register_secret(password)
+        self.register_secret(base64.b64encode(f"{username}:{password}".encode()).decode("ascii"))
 
-    def clean(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """Return C{text} without secrets."""
         if self._stale:
-            self._compile()
+            self._compile_pattern()
         if self._known is not None:
             text = self._known.sub(MARK, text)
         for pattern in _PATTERNS:
             text = pattern.sub(rf"\1{MARK}", text)
         return text
 
-    def _compile(self) -> None:
+    def _compile_pattern(self) -> None:
         self._stale = False
         forms = {form for forms in self._forms.values() for form in forms}
         ordered = sorted(forms, key=len, reverse=True)
-        self._known = re.compile("|".join(map(_pattern, ordered))) if ordered else None
+        self._known = re.compile("|".join(map(_secret_pattern, ordered))) if ordered else None
 
 
-def _pattern(form: str) -> str:
+def _secret_pattern(form: str) -> str:
     """Return the pattern for one spelling; a very short secret matches only as a separate word, or
     the log would be unreadable.
     """
@@ -90,5 +90,5 @@ def _pattern(form: str) -> str:
     return escaped if len(form) >= _SHORT else rf"(?<!\w){escaped}(?!\w)"
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing: the undo function for an empty secret."""

@@ -21,7 +21,7 @@ class AlpnContext(SSL.Context):
         them.
         """
 
-        def select(connection: SSL.Connection, offered: Sequence[bytes]) -> Any:
+        def select_protocol(connection: SSL.Connection, offered: Sequence[bytes]) -> Any:
             chosen = callback(connection, list(offered))
             if chosen == b"":
                 # This error becomes the alert no_application_protocol.  The handshake then raises
@@ -29,7 +29,7 @@ class AlpnContext(SSL.Context):
                 raise SSL.Error([("SSL routines", "", "no application protocol")])
             return chosen
 
-        super().set_alpn_select_callback(select)
+        super().set_alpn_select_callback(select_protocol)
 
 
 class AlpnReactor:

@@ -68,11 +68,11 @@ class EgressPolicy:
         """
         if not any(address.version == net.version and address in net for net in self.within):
             raise EgressRefused(self.rule)
-        for form in (address, *_carried(address)):
+        for form in (address, *_carried_addresses(address)):
             if any(form.version == net.version and form in net for net in self.networks):
                 raise EgressRefused(self.rule)
 
-    def admits(self, address: Address) -> bool:
+    def admits_address(self, address: Address) -> bool:
         """Return whether L{check_address} accepts C{address}."""
         try:
             self.check_address(address)
@@ -80,7 +80,7 @@ class EgressPolicy:
             return False
         return True
 
-    def stricter(
+    def refuse_more_networks(
         self, *networks: str, rule: str, within: tuple[str, ...] = ("0.0.0.0/0", "::/0")
     ) -> EgressPolicy:
         """Return a copy of the policy that also refuses C{networks}."""
@@ -132,7 +132,7 @@ refused; this host and private networks are allowed.  For targets that an admini
 webhooks, web tabs, model endpoints.
 """
 
-PUBLIC_ONLY = GUARDED.stricter(
+PUBLIC_ONLY = GUARDED.refuse_more_networks(
     "127.0.0.0/8",
     "10.0.0.0/8",
     "172.16.0.0/12",
@@ -209,18 +209,18 @@ def parse_target(url: str, policy: EgressPolicy = GUARDED) -> EgressTarget:
     bracketed = "[" in parts.netloc
     if bracketed and not _BRACKETED.fullmatch(parts.netloc):
         raise EgressRefused("must have only a port after the brackets")
-    name, address = read_host(host, bracketed=bracketed)
+    name, address = parse_host(host, bracketed=bracketed)
     policy.check_name(name) if address is None else policy.check_address(address)
     return EgressTarget(
         scheme=parts.scheme,
         host=name,
         port=port or _PORTS[parts.scheme],
-        resource=_resource(parts.path, parts.query),
+        resource=_join_resource(parts.path, parts.query),
         address=address,
     )
 
 
-def read_host(host: str, *, bracketed: bool = False) -> tuple[str, Address | None]:
+def parse_host(host: str, *, bracketed: bool = False) -> tuple[str, Address | None]:
     """Return the canonical form of a host, and its address if it is a literal in any spelling.
 
     Accepts decimal, octal, hexadecimal and shortened IPv4, as C{inet_aton} reads them; full-width
@@ -229,7 +229,7 @@ def read_host(host: str, *, bracketed: bool = False) -> tuple[str, Address | Non
     @raise EgressRefused: neither a name nor an address.
     """
     if bracketed:
-        return _literal6(host)
+        return _parse_ipv6_literal(host)
     try:
         name = host.encode("idna").decode("ascii").lower().removesuffix(".")
     except UnicodeError:
@@ -237,14 +237,14 @@ def read_host(host: str, *, bracketed: bool = False) -> tuple[str, Address | Non
     labels = name.split(".")
     # Some resolvers read any name that ends in a number as an address.
     if _NUMBER.fullmatch(labels[-1]):
-        address = _literal4(labels)
+        address = _parse_ipv4_literal(labels)
         return str(address), address
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise EgressRefused("must hold a valid host name")
     return name, None
 
 
-def _literal6(host: str) -> tuple[str, Address]:
+def _parse_ipv6_literal(host: str) -> tuple[str, Address]:
     try:
         address = IPv6Address(host)
     except ValueError:
@@ -254,10 +254,10 @@ def _literal6(host: str) -> tuple[str, Address]:
     return str(address), address
 
 
-def _literal4(labels: list[str]) -> IPv4Address:
+def _parse_ipv4_literal(labels: list[str]) -> IPv4Address:
     """Parse an IPv4 address of four parts or fewer; the last part fills the remaining bytes."""
     try:
-        numbers = [_number(label) for label in labels]
+        numbers = [_parse_number(label) for label in labels]
         *heads, last = numbers
         if (
             len(numbers) > 4
@@ -273,7 +273,7 @@ def _literal4(labels: list[str]) -> IPv4Address:
     return IPv4Address(value)
 
 
-def _number(label: str) -> int:
+def _parse_number(label: str) -> int:
     if not _NUMBER.fullmatch(label):
         raise ValueError
     if label.startswith("0x"):
@@ -281,7 +281,7 @@ def _number(label: str) -> int:
     return int(label, 8 if len(label) > 1 and label[0] == "0" else 10)
 
 
-def _resource(path: str, query: str) -> str:
+def _join_resource(path: str, query: str) -> str:
     asked = f"{path or '/'}?{query}" if query else path or "/"
     return quote(asked, safe=_PATH_SAFE)
 
@@ -300,7 +300,7 @@ _LOCAL_GATEWAYS = IPv6Network("64:ff9b:1::/48")
 """Prefixes of any length that a network has chosen for its NAT64 (RFC 8215)."""
 
 
-def _carried(address: Address) -> list[IPv4Address]:
+def _carried_addresses(address: Address) -> list[IPv4Address]:
     """Return the IPv4 addresses that a gateway may extract from C{address}."""
     if isinstance(address, IPv4Address):
         return []
@@ -312,12 +312,12 @@ def _carried(address: Address) -> list[IPv4Address]:
         found.append(value & low)
     if address in _LOCAL_GATEWAYS:
         # 0.0.0.0/8 holds no hosts: these zeros belong to a prefix of another length.
-        found += [inner for inner in _placed(value) if inner >> 24]
+        found += [inner for inner in _embedded_addresses(value) if inner >> 24]
     # The loopback and unspecified addresses of IPv6 match a carrier network but carry nothing.
     return [IPv4Address(inner) for inner in found if value > 1]
 
 
-def _placed(value: int) -> tuple[int, ...]:
+def _embedded_addresses(value: int) -> tuple[int, ...]:
     """Return the IPv4 addresses that follow a prefix of 48, 56, 64 and 96 bits (RFC 6052, 2.2: bits
     64 to 71 are empty).
     """
@@ -329,7 +329,7 @@ def _placed(value: int) -> tuple[int, ...]:
     )
 
 
-def read_address(text: str) -> Address:
+def parse_address(text: str) -> Address:
     """Parse an address as a resolver returns it; a zone is dropped.
 
     @raise ValueError: C{text} is not an address.

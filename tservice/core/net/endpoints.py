@@ -45,7 +45,7 @@ class ListenAddress:
 
 
 @frozen(kw_only=True)
-class _Parts:
+class _EndpointParts:
     """Endpoint description split at its colons, like Twisted's endpoint strings."""
 
     kind: str
@@ -62,7 +62,7 @@ def parse_listen(config: Config) -> tuple[ListenAddress, ...]:
     """
     if not config.listen:
         raise StartError("listen: must name at least one endpoint")
-    addresses = tuple(_address(text) for text in config.listen)
+    addresses = tuple(_parse_address(text) for text in config.listen)
     protected = config.password is not None or config.multiuser
     if protected or config.allow_unauthenticated_network:
         return addresses
@@ -95,19 +95,19 @@ def make_endpoint(reactor: Any, address: ListenAddress) -> IStreamServerEndpoint
         raise StartError(f"listen: {address.text}: {error or type(error).__name__}") from None
 
 
-def _address(text: str) -> ListenAddress:
-    parts = _split(text)
+def _parse_address(text: str) -> ListenAddress:
+    parts = _split_description(text)
     if parts.kind not in KINDS:
         raise StartError(f"listen: {text} must start with one of {', '.join(KINDS)}")
     if not parts.words or not parts.words[0]:
         what = "path" if parts.kind == "unix" else "port"
         raise StartError(f"listen: {text} must name a {what}")
     if parts.kind == "unix":
-        return _unix(text, parts)
-    return _internet(text, parts)
+        return _parse_unix(text, parts)
+    return _parse_tcp(text, parts)
 
 
-def _internet(text: str, parts: _Parts) -> ListenAddress:
+def _parse_tcp(text: str, parts: _EndpointParts) -> ListenAddress:
     if not parts.words[0].isdecimal() or int(parts.words[0]) > 65535:
         raise StartError(f"listen: {text} must name a port from 0 to 65535")
     interface = parts.named.get("interface", parts.words[1] if len(parts.words) > 1 else "")
@@ -126,7 +126,7 @@ def _internet(text: str, parts: _Parts) -> ListenAddress:
     )
 
 
-def _unix(text: str, parts: _Parts) -> ListenAddress:
+def _parse_unix(text: str, parts: _EndpointParts) -> ListenAddress:
     try:
         mode = int(parts.named.get("mode", f"{PRIVATE_MODE:o}"), 8)
     except ValueError:
@@ -136,8 +136,8 @@ def _unix(text: str, parts: _Parts) -> ListenAddress:
         raise StartError(f"listen: {text}: path is longer than {LONGEST_SOCKET_PATH} bytes")
     # Twisted's lock file holds a pid, and any process with that pid counts as its owner.  After a
     # crash in a container that is this process, so the socket is checked instead.
-    backlog = _escape(parts.named.get("backlog", str(BACKLOG)))
-    description = f"unix:{_escape(str(path))}:mode={mode:o}:lockfile=0:backlog={backlog}"
+    backlog = _escape_part(parts.named.get("backlog", str(BACKLOG)))
+    description = f"unix:{_escape_part(str(path))}:mode={mode:o}:lockfile=0:backlog={backlog}"
     return ListenAddress(
         text=text,
         description=description,
@@ -165,7 +165,7 @@ def _clear_stale_socket(path: Path) -> None:
     raise StartError(f"listen: {path} is in use by another process")
 
 
-def _split(text: str) -> _Parts:
+def _split_description(text: str) -> _EndpointParts:
     """Split at colons; a backslash escapes the next character."""
     pieces: list[list[str]] = [[""]]
     characters = iter(text)
@@ -180,8 +180,8 @@ def _split(text: str) -> _Parts:
             pieces[-1][-1] += character
     words = tuple(piece[0] for piece in pieces if len(piece) == 1)
     named = {piece[0]: piece[1] for piece in pieces if len(piece) == 2}
-    return _Parts(kind=words[0] if words else "", words=words[1:], named=named)
+    return _EndpointParts(kind=words[0] if words else "", words=words[1:], named=named)
 
 
-def _escape(text: str) -> str:
+def _escape_part(text: str) -> str:
     return text.replace("\\", "\\\\").replace(":", "\\:").replace("=", "\\=")

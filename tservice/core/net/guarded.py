@@ -30,7 +30,7 @@ from twisted.internet.interfaces import (
 from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
 from zope.interface import implementer
 
-from tservice.core.net.egress import EgressPolicy, EgressRefused, read_address, read_host
+from tservice.core.net.egress import EgressPolicy, EgressRefused, parse_address, parse_host
 
 
 @implementer(IStreamClientEndpoint)
@@ -48,7 +48,7 @@ class GuardedEndpoint:
         *,
         policy: EgressPolicy,
         resolver: IHostnameResolver,
-        meter: Meter | None = None,
+        meter: TrafficMeter | None = None,
         narrowed: EgressPolicy | None = None,
     ) -> None:
         """@param meter: limits the bytes that the connection receives.
@@ -68,20 +68,20 @@ class GuardedEndpoint:
         The Deferred errbacks with L{EgressRefused} before any connection attempt if one address of
         the answer is refused, however many others there are.
         """
-        return Deferred.fromCoroutine(self._connect(protocolFactory))
+        return Deferred.fromCoroutine(self._connect_checked(protocolFactory))
 
-    async def _connect(self, factory: IProtocolFactory) -> Any:
+    async def _connect_checked(self, factory: IProtocolFactory) -> Any:
         addresses = await find_addresses(
             self._host, self._port, policy=self._policy, resolver=self._resolver
         )
         if self._narrowed is not None:
-            addresses = _within(addresses, self._narrowed)
-        only = _CheckedReactor(self._reactor, _Answered(addresses))
+            addresses = _filter_addresses(addresses, self._narrowed)
+        only = _CheckedReactor(self._reactor, _FixedResolver(addresses))
         # Happy eyeballs over addresses that are already known.
         endpoint = HostnameEndpoint(only, self._host, self._port)
         if self._meter is None:
             return await endpoint.connect(factory)
-        wrapper: Any = await endpoint.connect(_Metering(factory, self._meter))
+        wrapper: Any = await endpoint.connect(_MeteringFactory(factory, self._meter))
         return wrapper.wrappedProtocol
 
 
@@ -93,32 +93,32 @@ async def find_addresses(
     @raise EgressRefused: one of them is against C{policy}, or the name is.
     @raise DNSLookupError: there is none.
     """
-    name, literal = read_host(host, bracketed=":" in host)
+    name, literal = parse_host(host, bracketed=":" in host)
     if literal is not None:
         kind = IPv4Address if literal.version == 4 else IPv6Address
         found: list[Any] = [kind("TCP", str(literal), port)]
     else:
         policy.check_name(name)
-        found = await _resolve(resolver, name, port)
+        found = await _resolve_name(resolver, name, port)
     if not found:
         raise DNSLookupError
     for address in found:
-        policy.check_address(read_address(address.host))
+        policy.check_address(parse_address(address.host))
     return found
 
 
-def _within(addresses: Sequence[Any], policy: EgressPolicy) -> list[Any]:
+def _filter_addresses(addresses: Sequence[Any], policy: EgressPolicy) -> list[Any]:
     """Return the addresses that pass C{policy}.
 
     @raise EgressRefused: no address passes.
     """
-    found = [each for each in addresses if policy.admits(read_address(each.host))]
+    found = [each for each in addresses if policy.admits_address(parse_address(each.host))]
     if not found:
         raise EgressRefused(policy.rule)
     return found
 
 
-def _resolve(resolver: IHostnameResolver, name: str, port: int) -> Deferred[list[Any]]:
+def _resolve_name(resolver: IHostnameResolver, name: str, port: int) -> Deferred[list[Any]]:
     """Return every address of C{name}.  Cancelling stops the wait, not the lookup."""
     found: list[Any] = []
     done: Deferred[list[Any]] = Deferred()
@@ -144,7 +144,7 @@ def _resolve(resolver: IHostnameResolver, name: str, port: int) -> Deferred[list
 
 
 @implementer(IHostnameResolver)
-class _Answered:
+class _FixedResolver:
     """Resolver that returns known addresses."""
 
     def __init__(self, addresses: Sequence[IAddress]) -> None:
@@ -158,7 +158,7 @@ class _Answered:
         addressTypes: Sequence[type[IAddress]] | None = None,
         transportSemantics: str = "TCP",
     ) -> IHostResolution:
-        resolution = _Resolution(hostName)
+        resolution = _CompletedResolution(hostName)
         resolutionReceiver.resolutionBegan(resolution)
         for address in self._addresses:
             resolutionReceiver.addressResolved(address)
@@ -168,7 +168,7 @@ class _Answered:
 
 @implementer(IHostResolution)
 @frozen
-class _Resolution:
+class _CompletedResolution:
     name: str
 
     def cancel(self) -> None:
@@ -207,7 +207,7 @@ class _CheckedReactor:
         raise NotImplementedError("the addresses are fixed")
 
 
-class Meter:
+class TrafficMeter:
     """Counter of the bytes received over one or more connections, which it can abort.
 
     @ivar limit: bytes; connections are aborted beyond it.
@@ -215,45 +215,45 @@ class Meter:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._connections: list[_Metered] = []
+        self._connections: list[_MeteredProtocol] = []
 
-    def opened(self, connection: _Metered) -> None:
+    def add_connection(self, connection: _MeteredProtocol) -> None:
         """Count a further connection."""
         self._connections.append(connection)
 
-    def abort(self) -> None:
+    def abort_all(self) -> None:
         """Abort every connection without a TLS close, which a peer could delay."""
         connections, self._connections = self._connections, []
         for connection in connections:
-            connection.abort()
+            connection.abort_transport()
 
 
-class _Metered(ProtocolWrapper):
+class _MeteredProtocol(ProtocolWrapper):
     """Protocol wrapper directly above the TCP transport, below any TLS."""
 
-    factory: _Metering
+    factory: _MeteringFactory
     _received = 0
 
     def connectionMade(self) -> None:
-        self.factory.meter.opened(self)
+        self.factory.meter.add_connection(self)
         super().connectionMade()
 
     def dataReceived(self, data: bytes) -> None:
         self._received += len(data)
         if self._received > self.factory.meter.limit:
-            self.abort()
+            self.abort_transport()
             return
         super().dataReceived(data)
 
-    def abort(self) -> None:
+    def abort_transport(self) -> None:
         transport: Any = self.transport
         transport.abortConnection()
 
 
-class _Metering(WrappingFactory):
-    protocol = _Metered
+class _MeteringFactory(WrappingFactory):
+    protocol = _MeteredProtocol
     noisy = False
 
-    def __init__(self, factory: IProtocolFactory, meter: Meter) -> None:
+    def __init__(self, factory: IProtocolFactory, meter: TrafficMeter) -> None:
         super().__init__(factory)
         self.meter = meter

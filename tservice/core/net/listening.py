@@ -16,7 +16,7 @@ from tservice.core.errors import StartError
 from tservice.core.net.endpoints import ListenAddress, make_endpoint
 
 
-class Listener(Service):
+class PortListener(Service):
     """Service that binds every endpoint at start and accepts connections after L{open}.
 
     Clients that connect in between wait in the kernel's queue.  They are not refused and never
@@ -37,7 +37,7 @@ class Listener(Service):
         @raise StartError: an endpoint cannot be bound; the text names it.
         """
         for address in self._addresses:
-            port: Any = _bind(self._reactor, address, self._factory)
+            port: Any = _bind_endpoint(self._reactor, address, self._factory)
             self._ports.append((address, port))
             port.stopReading()
         super().startService()
@@ -49,7 +49,7 @@ class Listener(Service):
         super().stopService()
         ports, self._ports = self._ports, []
         closed = [port.stopListening() for _, port in ports]
-        return DeferredList([one for one in closed if one is not None]).addCallback(_nothing)
+        return DeferredList([one for one in closed if one is not None]).addCallback(_ignore_result)
 
     def open(self) -> None:
         """Start to accept connections."""
@@ -57,20 +57,20 @@ class Listener(Service):
             transport: Any = port
             transport.startReading()
 
-    def bound(self) -> list[tuple[ListenAddress, int]]:
+    def get_bound_ports(self) -> list[tuple[ListenAddress, int]]:
         """Return the bound TCP ports with their addresses, in the order of the settings."""
         held = [(address, port.getHost()) for address, port in self._ports]
         return [(address, host.port) for address, host in held if hasattr(host, "port")]
 
-    def ports(self) -> list[int]:
+    def get_port_numbers(self) -> list[int]:
         """Return the numbers of the bound TCP ports."""
-        return [port for _, port in self.bound()]
+        return [port for _, port in self.get_bound_ports()]
 
-    def urls(self, base_path: str) -> tuple[str, ...]:
+    def get_urls(self, base_path: str) -> tuple[str, ...]:
         """Return the URLs for users, one for each endpoint, in the order of the settings."""
-        return tuple(_url(address, port, base_path) for address, port in self._ports)
+        return tuple(_format_url(address, port, base_path) for address, port in self._ports)
 
-    def local_url(self, base_path: str) -> str | None:
+    def get_local_url(self, base_path: str) -> str | None:
         """Return a URL that programs on this machine can use; C{None} with unix sockets alone.
 
         A plain loopback endpoint is preferred: hooks count as local there, and need not know the
@@ -79,16 +79,18 @@ class Listener(Service):
         ports = [entry for entry in self._ports if entry[0].kind != "unix"]
         if not ports:
             return None
-        return _url(*min(ports, key=_distance), base_path).rstrip("/")
+        return _format_url(*min(ports, key=_loopback_rank), base_path).rstrip("/")
 
 
-def _distance(entry: tuple[ListenAddress, IListeningPort]) -> tuple[bool, bool]:
+def _loopback_rank(entry: tuple[ListenAddress, IListeningPort]) -> tuple[bool, bool]:
     address, port = entry
     host: Any = port.getHost()
-    return address.kind == "ssl", not ip_address(_reachable(host.host)).is_loopback
+    return address.kind == "ssl", not ip_address(_reachable_host(host.host)).is_loopback
 
 
-def _bind(reactor: Any, address: ListenAddress, factory: IProtocolFactory) -> IListeningPort:
+def _bind_endpoint(
+    reactor: Any, address: ListenAddress, factory: IProtocolFactory
+) -> IListeningPort:
     found: list[Any] = []
     make_endpoint(reactor, address).listen(factory).addBoth(found.append)
     (result,) = found  # Twisted's server endpoints fire synchronously
@@ -100,21 +102,21 @@ def _bind(reactor: Any, address: ListenAddress, factory: IProtocolFactory) -> IL
     return port
 
 
-def _url(address: ListenAddress, port: IListeningPort, base_path: str) -> str:
+def _format_url(address: ListenAddress, port: IListeningPort, base_path: str) -> str:
     host: Any = port.getHost()
     if isinstance(host, UNIXAddress):
         return f"unix:{address.socket_path}"
     scheme = "https" if address.kind == "ssl" else "http"
-    name = _reachable(host.host)
+    name = _reachable_host(host.host)
     if isinstance(host, IPv6Address):
         name = f"[{name}]"
     return f"{scheme}://{name}:{host.port}{base_path}/"
 
 
-def _reachable(host: str) -> str:
+def _reachable_host(host: str) -> str:
     """Return the loopback address for a wildcard address, else C{host}."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
 
 
-def _nothing(_: object) -> None:
+def _ignore_result(_: object) -> None:
     """Drop the result of a L{DeferredList}."""

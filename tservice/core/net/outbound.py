@@ -38,10 +38,10 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer, IPolicyForHTTPS, IResponse
 from zope.interface import implementer
 
-from tservice.core.doors.resolving import asked_by
-from tservice.core.net.asking import Asking
+from tservice.core.doors.resolver import limit_to_owner_share
 from tservice.core.net.egress import GUARDED, EgressPolicy, EgressRefused, parse_target
-from tservice.core.net.guarded import GuardedEndpoint, Meter
+from tservice.core.net.guarded import GuardedEndpoint, TrafficMeter
+from tservice.core.net.http_client import BoundedHttpClient
 
 TIME_LIMIT = 5.0
 """Time limit in seconds for a whole request, from the lookup to the end of the response
@@ -72,7 +72,7 @@ class OutboundError(Exception):
 
 
 @frozen(kw_only=True)
-class OutboundReply:
+class OutboundResponse:
     """Response of the remote server.
 
     @ivar headers: names in lower case; of repeated ones the last.
@@ -84,7 +84,7 @@ class OutboundReply:
     body: bytes = b""
 
     @property
-    def redirects(self) -> bool:
+    def is_redirect(self) -> bool:
         """True for a redirect, which is never followed."""
         return 300 <= self.status < 400
 
@@ -107,7 +107,7 @@ class OutboundRequest:
     asker: str | None = None
 
 
-class Outbound:
+class OutboundClient:
     """HTTP client that keeps no connection and no state between requests."""
 
     def __init__(
@@ -129,13 +129,13 @@ class Outbound:
         self._tls = tls or BrowserLikePolicyForHTTPS()
         self._time_limit = time_limit
 
-    async def send(self, request: OutboundRequest) -> OutboundReply:
+    async def send(self, request: OutboundRequest) -> OutboundResponse:
         """Send C{request}; cancelling ends the connection.
 
         @raise OutboundError: no complete response arrived within the limits, or the target is
             refused.
         """
-        work: Deferred[OutboundReply] = Deferred.fromCoroutine(self._send(request))
+        work: Deferred[OutboundResponse] = Deferred.fromCoroutine(self._send_request(request))
         work.addTimeout(self._time_limit, self._reactor, lambda _, __: _out_of_time())
         try:
             return await work
@@ -143,36 +143,38 @@ class Outbound:
             raise
         except Exception as error:
             # The original may name the host; only the fault may leave this method.
-            raise OutboundError(_fault(error)) from None
+            raise OutboundError(_classify_error(error)) from None
 
-    async def _send(self, request: OutboundRequest) -> OutboundReply:
+    async def _send_request(self, request: OutboundRequest) -> OutboundResponse:
         target = parse_target(request.url, self._policy)
-        meter = Meter(HEAD_LIMIT + (request.body_limit or 0))
-        endpoints = _Endpoints(self._connector(meter, request.asker), self._tls)
+        meter = TrafficMeter(HEAD_LIMIT + (request.body_limit or 0))
+        endpoints = _EndpointFactory(self._make_connector(meter, request.asker), self._tls)
         pool: Any = HTTPConnectionPool(self._reactor, persistent=False)
-        pool._factory = _Client
+        pool._factory = _ClientFactory
         agent = Agent.usingEndpointFactory(self._reactor, endpoints, pool)
         headers = Headers({name: [value] for name, value in request.headers.items()})
         try:
             response = await agent.request(
-                request.method.encode(), target.url.encode(), headers, _body(request.body)
+                request.method.encode(), target.url.encode(), headers, _make_body(request.body)
             )
-            return await _read(response, request.body_limit)
+            return await _read_response(response, request.body_limit)
         finally:
-            meter.abort()
+            meter.abort_all()
 
-    def _connector(self, meter: Meter, asker: str | None) -> Callable[[str, int], GuardedEndpoint]:
-        resolver = asked_by(self._resolver or self._reactor.nameResolver, asker)
+    def _make_connector(
+        self, meter: TrafficMeter, asker: str | None
+    ) -> Callable[[str, int], GuardedEndpoint]:
+        resolver = limit_to_owner_share(self._resolver or self._reactor.nameResolver, asker)
 
-        def connector(host: str, port: int) -> GuardedEndpoint:
+        def make_endpoint(host: str, port: int) -> GuardedEndpoint:
             return GuardedEndpoint(
                 self._reactor, host, port, policy=self._policy, resolver=resolver, meter=meter
             )
 
-        return connector
+        return make_endpoint
 
 
-class _Client(Factory):
+class _ClientFactory(Factory):
     """Factory of the client connections, in place of Twisted's pool."""
 
     noisy = False
@@ -180,12 +182,12 @@ class _Client(Factory):
     def __init__(self, quiescent: Callable[[Any], None], metadata: str) -> None:
         self._quiescent = quiescent
 
-    def buildProtocol(self, addr: IAddress | None) -> Asking:
-        return Asking(self._quiescent)
+    def buildProtocol(self, addr: IAddress | None) -> BoundedHttpClient:
+        return BoundedHttpClient(self._quiescent)
 
 
 @implementer(IAgentEndpointFactory)
-class _Endpoints:
+class _EndpointFactory:
     """Factory of guarded endpoints for an L{Agent}, with TLS for https."""
 
     def __init__(
@@ -203,7 +205,7 @@ class _Endpoints:
         return secured
 
 
-class _Collector(Protocol):
+class _BodyCollector(Protocol):
     """Protocol that collects a body up to a limit; the owner of the connection ends it."""
 
     def __init__(self, limit: int) -> None:
@@ -228,21 +230,21 @@ class _Collector(Protocol):
             self.done.errback(OutboundError(OutboundFault.NETWORK))
 
 
-async def _read(response: IResponse, limit: int | None) -> OutboundReply:
+async def _read_response(response: IResponse, limit: int | None) -> OutboundResponse:
     headers = {
         name.decode("latin-1").lower(): values[-1].decode("latin-1")
         for name, values in response.headers.getAllRawHeaders()
     }
     body = b""
     if limit is not None:
-        collector = _Collector(limit)
+        collector = _BodyCollector(limit)
         response.deliverBody(collector)
         body = await collector.done
-    return OutboundReply(status=response.code, headers=headers, body=body)
+    return OutboundResponse(status=response.code, headers=headers, body=body)
 
 
 @implementer(IBodyProducer)
-class _Content:
+class _BodyProducer:
     """Body producer that writes the complete body at once."""
 
     def __init__(self, content: bytes) -> None:
@@ -259,15 +261,15 @@ class _Content:
     resumeProducing = stopProducing = pauseProducing
 
 
-def _body(content: bytes | None) -> _Content | None:
-    return None if content is None else _Content(content)
+def _make_body(content: bytes | None) -> _BodyProducer | None:
+    return None if content is None else _BodyProducer(content)
 
 
-def _out_of_time() -> OutboundReply:
+def _out_of_time() -> OutboundResponse:
     raise OutboundError(OutboundFault.TIMED_OUT)
 
 
-def _fault(error: Exception) -> OutboundFault:
+def _classify_error(error: Exception) -> OutboundFault:
     """Return the fault that users see for C{error}."""
     if isinstance(error, EgressRefused):
         return OutboundFault.REFUSED

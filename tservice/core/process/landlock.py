@@ -37,63 +37,63 @@ def run_only(programs: Iterable[str]) -> None:
     @raise OSError: the kernel does not support it, or a program is missing; then nothing is
         limited.
     """
-    handled = _EXECUTE | (_known() & _REFER)
-    rules = _ruleset(handled)
+    handled = _EXECUTE | (_supported_rights() & _REFER)
+    rules = _create_ruleset(handled)
     try:
-        for path in [*programs, *map(loader_of, programs)]:
+        for path in [*programs, *map(find_loader, programs)]:
             if path is not None:
-                _allow(rules, path, _EXECUTE)
+                _add_path_rule(rules, path, _EXECUTE)
         if handled & _REFER:
             # Without this right no file could be moved between folders.
-            _allow(rules, "/", _REFER)
-        restrict(rules)
+            _add_path_rule(rules, "/", _REFER)
+        apply_rules(rules)
     finally:
         os.close(rules)
 
 
-def fence(folder: str | bytes, readable: Iterable[str]) -> int:
+def make_folder_rules(folder: str | bytes, readable: Iterable[str]) -> int:
     """Return rules that allow reading and writing in C{folder}, reading C{readable}, and no other
     access.
 
     Running programs, and querying a path's metadata, is not limited.
 
     @param readable: folders and files; missing ones are skipped.
-    @return: a file descriptor, for L{restrict}.
+    @return: a file descriptor, for L{apply_rules}.
     @raise OSError: the kernel does not support it, or C{folder} is missing.
     """
-    handled = _known() & ~_EXECUTE
-    rules = _ruleset(handled)
+    handled = _supported_rights() & ~_EXECUTE
+    rules = _create_ruleset(handled)
     try:
         for path in readable:
             if os.path.exists(path):
-                _allow(rules, path, _READ)
-        _allow(rules, _DEVICE, handled)
-        _allow(rules, folder, handled)
+                _add_path_rule(rules, path, _READ)
+        _add_path_rule(rules, _DEVICE, handled)
+        _add_path_rule(rules, folder, handled)
     except OSError:
         os.close(rules)
         raise
     return rules
 
 
-def restrict(rules: int) -> None:
+def apply_rules(rules: int) -> None:
     """Apply C{rules} to this thread and its children, in addition to rules already in force.
 
     @raise OSError: the kernel does not support it.
     """
     if _libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) < 0:
-        raise _error()
-    _call(_RESTRICT, rules, 0)
+        raise _last_error()
+    _call_kernel(_RESTRICT, rules, 0)
 
 
-def is_possible() -> bool:
+def is_supported() -> bool:
     """Return whether this kernel supports Landlock."""
     try:
-        return _call(_CREATE, None, 0, _VERSION) > 0
+        return _call_kernel(_CREATE, None, 0, _VERSION) > 0
     except OSError:
         return False
 
 
-def loader_of(program: str) -> str | None:
+def find_loader(program: str) -> str | None:
     """Return the loader of an ELF program; C{None} if it needs none.
 
     @raise OSError: it cannot be read, or is not an ELF program, such as a script.
@@ -117,25 +117,25 @@ def loader_of(program: str) -> str | None:
     return None
 
 
-def _known() -> int:
+def _supported_rights() -> int:
     """Return the rights used here that this kernel can limit."""
-    version = _call(_CREATE, None, 0, _VERSION)
+    version = _call_kernel(_CREATE, None, 0, _VERSION)
     return _FIRST | (_REFER if version > 1 else 0) | (_TRUNCATE if version > 2 else 0)
 
 
-def _ruleset(handled: int) -> int:
-    return _call(_CREATE, struct.pack("=Q", handled), 8, 0)
+def _create_ruleset(handled: int) -> int:
+    return _call_kernel(_CREATE, struct.pack("=Q", handled), 8, 0)
 
 
-def _allow(rules: int, path: str | bytes, rights: int) -> None:
-    with _opened(path) as found:
+def _add_path_rule(rules: int, path: str | bytes, rights: int) -> None:
+    with _open_path(path) as found:
         if not stat.S_ISDIR(os.fstat(found).st_mode):
             rights &= _OF_FILES
-        _call(_ADD, rules, _BENEATH, struct.pack("=Qi", rights, found), 0)
+        _call_kernel(_ADD, rules, _BENEATH, struct.pack("=Qi", rights, found), 0)
 
 
 @contextmanager
-def _opened(path: str | bytes) -> Iterator[int]:
+def _open_path(path: str | bytes) -> Iterator[int]:
     found = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         yield found
@@ -143,18 +143,18 @@ def _opened(path: str | bytes) -> Iterator[int]:
         os.close(found)
 
 
-def _call(number: int, *words: int | bytes | None) -> int:
-    result: int = _libc.syscall(ctypes.c_long(number), *map(_word, words))
+def _call_kernel(number: int, *words: int | bytes | None) -> int:
+    result: int = _libc.syscall(ctypes.c_long(number), *map(_to_argument, words))
     if result < 0:
-        raise _error()
+        raise _last_error()
     return result
 
 
-def _word(word: int | bytes | None) -> object:
+def _to_argument(word: int | bytes | None) -> object:
     return ctypes.c_long(word) if isinstance(word, int) else ctypes.c_char_p(word)
 
 
-def _error() -> OSError:
+def _last_error() -> OSError:
     number = ctypes.get_errno()
     return OSError(number, os.strerror(number))
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def pause_garbage_collection() -> Iterator[None]:
     """Disable garbage collection in the block and exempt its objects for good; for imports of
     modules.
 
@@ -23,7 +23,7 @@ def uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def settle() -> None:
+def freeze_live_objects() -> None:
     """Exempt all live objects from later garbage collections.
 
     The modules, routes and records of a started service are some hundred thousand objects.  A full
@@ -33,7 +33,7 @@ def settle() -> None:
     gc.freeze()
 
 
-def give_back() -> None:
+def release_free_memory() -> None:
     """Return freed memory to the system.
 
     glibc keeps free memory below a live allocation.  The call takes about 0.1 ms for each megabyte;

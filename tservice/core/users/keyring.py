@@ -36,14 +36,14 @@ def fresh_keyring() -> Iterator[None]:
 
     @raise OSError: the kernel refuses.
     """
-    _join()
+    _join_new_keyring()
     try:
         yield
     finally:
-        _join()
+        _join_new_keyring()
 
 
-def _join() -> None:
+def _join_new_keyring() -> None:
     if _KEYCTL is None:
         raise OSError(errno.ENOSYS, "session keyrings are not supported on this processor")
     if _libc.syscall(_KEYCTL, _JOIN_SESSION_KEYRING, None) < 0:

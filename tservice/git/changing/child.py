@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.doors.programs import Find
+from tservice.core.doors.program_lookup import FindProgram
 from tservice.core.errors import ServiceError
 from tservice.git.command import GitProcess, ProcessEnd, Sink
 from tservice.git.forks import Forks
@@ -34,7 +34,7 @@ class _Talker(GitProcess):
 class Children:
     """Git processes with an environment that the caller sets; they end at the stop."""
 
-    def __init__(self, clock: IReactorTime, processes: IReactorProcess, find: Find) -> None:
+    def __init__(self, clock: IReactorTime, processes: IReactorProcess, find: FindProgram) -> None:
         self._clock, self._find = clock, find
         self._forks = Forks(clock, processes)
         self._running: set[GitProcess] = set()

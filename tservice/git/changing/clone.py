@@ -6,11 +6,11 @@ import os
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from tservice.core.disk import FULL
-from tservice.core.doors.inthread import InPlace
-from tservice.core.errors import ServiceError, failed
-from tservice.core.logs.redact import Redactor
-from tservice.core.places.place import Place
+from tservice.core.disk_errors import FULL
+from tservice.core.doors.thread_runners import RunInLocation
+from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.logs.redact import SecretRedactor
+from tservice.core.places.location import Location
 from tservice.git.changing.child import Children
 from tservice.git.changing.fence import (
     CONFIG_NAMES,
@@ -42,9 +42,9 @@ class Cloner:
         self,
         *,
         children: Children,
-        in_place: InPlace,
-        redactor: Redactor,
-        incomplete: Callable[[str, Place, str | None], Awaitable[Incomplete]],
+        in_place: RunInLocation,
+        redactor: SecretRedactor,
+        incomplete: Callable[[str, Location, str | None], Awaitable[Incomplete]],
     ) -> None:
         """@param incomplete: finds out what a new clone lacks."""
         self._children = children
@@ -62,7 +62,7 @@ class Cloner:
         try:
             ending = await self._run(order, run, reader)
         except GitError as error:
-            raise failed(str(error)) from None
+            raise operation_failed(str(error)) from None
         if ending.status != 0 or run.cancelled:
             look = partial(_is_full, order.target)
             full = await self._in_place(order.place, look, order.target, order.owner)
@@ -74,7 +74,7 @@ class Cloner:
 
     async def _run(self, order: CloneOrder, run: CloneRun, reader: ProgressReader) -> ProcessEnd:
         place, actor = order.place, actor_of(order.place)
-        own = user_environment({**place.environment(), "HOME": str(place.home)})
+        own = user_environment({**place.build_environment(), "HOME": str(place.home)})
         names = await self._children.names(CONFIG_NAMES, as_bytes(own), actor, CONFIG_SECONDS)
         env = clone_environment(own, order.source, parse_names(names))
         words = clone_words(order.source, order.target, order.ref, shallow=order.shallow)
@@ -97,17 +97,17 @@ class Cloner:
         self, ending: ProcessEnd, order: CloneOrder, run: CloneRun, full: bool, complaints: bytes
     ) -> ServiceError:
         if run.cancelled:
-            return failed("the clone was cancelled")
+            return operation_failed("the clone was cancelled")
         if ending.timed_out:
-            return failed(f"the clone timed out after {SECONDS:g} s")
+            return operation_failed(f"the clone timed out after {SECONDS:g} s")
         if ending.status is None:
-            return failed(f"git could not be run: {ending.reason}")
+            return operation_failed(f"git could not be run: {ending.reason}")
         known = FULL if full else reason(complaints)
         fatal = [line for line in complaints.splitlines() if line.startswith((b"fatal", b"error"))]
         text = error_text(self._redactor, b"\n".join(fatal) or complaints)
         for secret in (order.source.password, order.source.username):
             text = text.replace(secret, "***") if secret else text
-        return failed(f"{known} ({text})" if known is not None else text)
+        return operation_failed(f"{known} ({text})" if known is not None else text)
 
 
 def _is_full(target: str) -> bool:

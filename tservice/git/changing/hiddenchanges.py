@@ -8,7 +8,7 @@ import stat
 from collections.abc import Sequence
 from functools import partial
 
-from tservice.core.doors.inthread import InThread
+from tservice.core.doors.thread_runners import RunInThread
 from tservice.git.inspect import Inspection, Inspector
 
 COMPARED = 2000
@@ -22,7 +22,9 @@ _FLAGGED = re.compile(rb"(?:^|\0)[a-zS] ([^\0]+)")
 """Entry of C{ls-files -v}: C{assume-unchanged} is a small letter, C{skip-worktree} an S."""
 
 
-async def count_hidden_changes(inspector: Inspector, visit: Inspection, in_thread: InThread) -> int:
+async def count_hidden_changes(
+    inspector: Inspector, visit: Inspection, in_thread: RunInThread
+) -> int:
     """Count files that differ and are marked C{assume-unchanged} or C{skip-worktree}.
 
     @raise GitError: git fails.

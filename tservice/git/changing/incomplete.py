@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from tservice.core.doors.inthread import InPlace
-from tservice.core.places.place import Place
+from tservice.core.doors.thread_runners import RunInLocation
+from tservice.core.places.location import Location
 from tservice.git.inspect import Inspector
 from tservice.git.interfaces import Incomplete
 from tservice.git.locate import recognise
@@ -36,12 +36,12 @@ class IncompleteCheckouts:
     """Finds missing parts of checkouts, with the rights of their location."""
 
     def __init__(
-        self, in_place: InPlace, inspector_of: Callable[[Place, str | None], Inspector]
+        self, in_place: RunInLocation, inspector_of: Callable[[Location, str | None], Inspector]
     ) -> None:
         self._in_place = in_place
         self._inspector_of = inspector_of
 
-    async def look(self, folder: str, place: Place, owner: str | None) -> Incomplete:
+    async def look(self, folder: str, place: Location, owner: str | None) -> Incomplete:
         """See L{tservice.git.interfaces.IGitWork.incomplete}."""
         repository = await self._in_place(place, partial(_find, folder), folder, owner)
         if repository is None:

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.core.doors.inthread import InPlace
-from tservice.core.places.place import Place
+from tservice.core.doors.thread_runners import RunInLocation
+from tservice.core.places.location import Location
 from tservice.git.changing.hiddenchanges import count_hidden_changes
 from tservice.git.changing.ignoredsecrets import list_ignored_secrets, without_copies
 from tservice.git.changing.inside import (
@@ -68,7 +68,7 @@ class _Look:
 
     inspector: Inspector
     inside: Inside
-    place: Place
+    place: Location
     owner: str | None
     source: str | None
 
@@ -95,13 +95,13 @@ class UnsavedWork:
     """Finds unsaved work, with the rights of the folder's location."""
 
     def __init__(
-        self, in_place: InPlace, inspector_of: Callable[[Place, str | None], Inspector]
+        self, in_place: RunInLocation, inspector_of: Callable[[Location, str | None], Inspector]
     ) -> None:
         self._in_place = in_place
         self._inspector_of = inspector_of
 
     async def tell(
-        self, folder: str, place: Place, owner: str | None, repository: str | None = None
+        self, folder: str, place: Location, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
         """See L{tservice.git.interfaces.IGitWork.unsaved}."""
         find = partial(_find, folder, repository)

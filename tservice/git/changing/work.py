@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from twisted.internet.defer import Deferred, gatherResults
 from zope.interface import implementer
 
-from tservice.core.places.place import Place
+from tservice.core.places.location import Location
 from tservice.git.changing.child import Children
 from tservice.git.changing.clone import Cloner
 from tservice.git.changing.incomplete import IncompleteCheckouts
@@ -49,18 +49,18 @@ class GitWork:
         return await self._cloner.clone(order, run)
 
     async def unsaved(
-        self, folder: str, place: Place, owner: str | None, repository: str | None = None
+        self, folder: str, place: Location, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
         return await self._unsaved.tell(folder, place, owner, repository)
 
-    async def incomplete(self, folder: str, place: Place, owner: str | None) -> Incomplete:
+    async def incomplete(self, folder: str, place: Location, owner: str | None) -> Incomplete:
         return await self._incomplete.look(folder, place, owner)
 
     async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
         return await self._worktrees.add(order)
 
     async def remove_worktree(
-        self, path: str, repository: str, place: Place, owner: str | None
+        self, path: str, repository: str, place: Location, owner: str | None
     ) -> None:
         await self._worktrees.remove(path, repository, place, owner)
 

@@ -10,10 +10,10 @@ from functools import partial
 
 from attrs import evolve, frozen
 
-from tservice.core.disk import trouble
-from tservice.core.doors.inthread import InPlace
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
-from tservice.core.places.place import Place
+from tservice.core.disk_errors import find_disk_problem
+from tservice.core.doors.thread_runners import RunInLocation
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
+from tservice.core.places.location import Location
 from tservice.git.inspect import Closed, Inspection, Inspector
 from tservice.git.interfaces import WorktreeOrder
 from tservice.git.locate import recognise
@@ -70,7 +70,7 @@ class GitWorktrees:
     """See L{tservice.git.interfaces.IGitWork}."""
 
     def __init__(
-        self, in_place: InPlace, inspector_of: Callable[[Place, str | None], Inspector]
+        self, in_place: RunInLocation, inspector_of: Callable[[Location, str | None], Inspector]
     ) -> None:
         self._in_place = in_place
         self._inspector_of = inspector_of
@@ -82,7 +82,7 @@ class GitWorktrees:
         except Closed as error:
             raise _refused(error) from None
         if shop is None:
-            raise failed(f"{order.folder} is not a git repository")
+            raise operation_failed(f"{order.folder} is not a git repository")
         try:
             there, elsewhere = await self._branches(shop, order.branch)
             if there and order.start is not None:
@@ -101,7 +101,7 @@ class GitWorktrees:
             raise _refused(error) from None
         return partial(self._undo, shop, order, not there)
 
-    async def remove(self, path: str, repository: str, place: Place, owner: str | None) -> None:
+    async def remove(self, path: str, repository: str, place: Location, owner: str | None) -> None:
         """Remove a worktree; its branch stays."""
         found = await self._in_place(place, partial(_recognised, path), path, owner)
         if found is not None and found.control == found.common:
@@ -116,7 +116,9 @@ class GitWorktrees:
             return
         if shop is None:
             if found is not None:
-                raise failed(f"the repository of this worktree is no longer at {repository}")
+                raise operation_failed(
+                    f"the repository of this worktree is no longer at {repository}"
+                )
             return
         if found is None:
             there = await self._in_place(place, partial(os.path.lexists, path), path, owner)
@@ -126,7 +128,7 @@ class GitWorktrees:
             return
         await shop.forget(path, known=found is not None)
 
-    async def _open(self, folder: str, place: Place, owner: str | None) -> _Shop | None:
+    async def _open(self, folder: str, place: Location, owner: str | None) -> _Shop | None:
         repository = await self._in_place(place, partial(_recognised, folder), folder, owner)
         if repository is None:
             return None
@@ -189,7 +191,9 @@ def _claim(path: str) -> None:
         text = f"{path} already exists"
         raise ServiceError(ErrorCode.ALREADY_EXISTS, text) from None
     except OSError as error:
-        raise failed(f"{path} cannot be created: {trouble(error) or error.strerror}") from error
+        raise operation_failed(
+            f"{path} cannot be created: {find_disk_problem(error) or error.strerror}"
+        ) from error
 
 
 def _recognised(folder: str) -> Repository | None:
@@ -201,4 +205,6 @@ def _recognised(folder: str) -> Repository | None:
 
 def _refused(error: GitError) -> ServiceError:
     text = str(error)
-    return conflict(text) if any(words in text for words in _TAKEN) else failed(text)
+    return (
+        state_conflict(text) if any(words in text for words in _TAKEN) else operation_failed(text)
+    )

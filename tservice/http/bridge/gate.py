@@ -9,7 +9,13 @@ from collections.abc import Mapping
 from attrs import frozen
 from zope.interface import implementer
 
-from tservice.core.authentication import Bucket, IAuthenticator, IFailures, Pass, Visit
+from tservice.core.authentication import (
+    AuthenticationRequest,
+    CredentialsAccepted,
+    FailureBucket,
+    IAuthenticator,
+    IFailureCounter,
+)
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.http.envelope import Response, bare
@@ -30,17 +36,17 @@ class BridgeGate:
     """
 
     hooks: IAuthenticator
-    failures: IFailures
+    failures: IFailureCounter
     paths: frozenset[str]
 
-    def screen(self, request: Request, method: str, path: str | None) -> Visit:
+    def screen(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
         """Refuse every path but those of hooks.
 
         @raise Refusal: bare 404.
         """
         if method != "POST" or path not in self.paths:
             raise bare(404, "Not Found")
-        return Visit(
+        return AuthenticationRequest(
             method=method,
             path=path,
             host=request.getHeader("host") or "",
@@ -51,30 +57,40 @@ class BridgeGate:
             cookies=lambda name: (),
         )
 
-    async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
+    async def identify(
+        self, visit: AuthenticationRequest, operation: Operation | None
+    ) -> CredentialsAccepted:
         """Identify the container.
 
         @raise Refusal: bare 401, 429 over a failure cap.
         """
         verdict = await self.hooks.authenticate(visit)
-        if isinstance(verdict, Pass):
+        if isinstance(verdict, CredentialsAccepted):
             return verdict
-        wait = self.failures.failed(Bucket.HOOK, visit.address, None)
+        wait = self.failures.record_failure(FailureBucket.HOOK, visit.address, None)
         if wait:
             raise too_many(wait)
         raise unauthorized("Unauthorized: hook secret required", challenge=False)
 
     def authorize(
-        self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
+        self,
+        visit: AuthenticationRequest,
+        who: Identity,
+        operation: Operation | None,
+        path: Mapping[str, str],
     ) -> None:
         """Do nothing, since the handlers check the owner of the session."""
 
     def judge_again(
-        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+        self,
+        visit: AuthenticationRequest,
+        who: Identity,
+        operation: Operation,
+        path: Mapping[str, str],
     ) -> None:
         """Do nothing, since a secret is valid as long as its container exists."""
 
-    def headers(self, visit: Visit | None) -> Mapping[str, str]:
+    def headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
         """Return no headers, since no browser uses this listener."""
         return {"Cache-Control": "no-store"}
 
@@ -83,7 +99,7 @@ class BridgeGate:
 class NoPages:
     """Empty set of pages."""
 
-    def find(self, path: str, visit: Visit) -> Response | None:
+    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
         """Return C{None}."""
         return None
 

@@ -14,8 +14,8 @@ from twisted.internet.interfaces import IDelayedCall, IProtocol
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel, _ChunkedTransferDecoder
 
-from tservice.core.net.chunks import Chunks
-from tservice.core.timers import cancel
+from tservice.core.net.chunked_body import BatchedChunkDecoder
+from tservice.core.timers import cancel_call
 from tservice.http.connections.parts import ConnectionServer, Early, Streamed
 
 HEADER_SECONDS = 20.0
@@ -118,7 +118,7 @@ class Channel(HTTPChannel):
     def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
         chosen: bool = super()._maybeChooseTransferDecoder(header, data)
         if chosen and type(self._transferDecoder) is _ChunkedTransferDecoder:
-            self._transferDecoder = Chunks(self._take_chunks, self._finishRequestBody)
+            self._transferDecoder = BatchedChunkDecoder(self._take_chunks, self._finishRequestBody)
         return chosen
 
     def _take_chunks(self, data: bytes) -> None:
@@ -165,7 +165,7 @@ class Channel(HTTPChannel):
             super().rawDataReceived(data)
 
     def _in_chunks(self) -> bool:
-        return isinstance(self._transferDecoder, Chunks) and not self._handlingRequest
+        return isinstance(self._transferDecoder, BatchedChunkDecoder) and not self._handlingRequest
 
     def requestDone(self, request: Any) -> None:
         """Continue with the next request: if it has already arrived, in a new reactor iteration.
@@ -269,7 +269,7 @@ class Channel(HTTPChannel):
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
         for timer in (self._linger, self._turn):
-            cancel(timer)
+            cancel_call(timer)
         super().connectionLost(reason)
         if self._upgraded is not None:
             self._upgraded.connectionLost(reason)

@@ -175,7 +175,7 @@ class Patient(H2Connection):
         elif waited:
             self.transport.resumeProducing()
 
-    def drop(self) -> None:
+    def abort_connection(self) -> None:
         """Abort the connection."""
         self.transport.abortConnection()
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from twisted.internet.interfaces import IDelayedCall
 from twisted.logger import Logger
 
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 
 TURN = 64
 """Budget of one reactor iteration, in small frames: some milliseconds."""
@@ -28,7 +28,7 @@ class Taker(Protocol):
     def take(self) -> None:
         """Process a share of the bytes, and call L{Turns.wait} for the rest."""
 
-    def drop(self) -> None:
+    def abort_connection(self) -> None:
         """Abort the connection."""
 
 
@@ -72,7 +72,7 @@ class Turns:
             if taker in line:
                 line.remove(taker)
         if not self._waiting and self._left == TURN:
-            cancel(self._next)
+            cancel_call(self._next)
             self._next = None
 
     @property
@@ -97,4 +97,4 @@ class Turns:
             taker.take()
         except Exception:
             self._log.failure("a connection failed while processing received data")
-            taker.drop()
+            taker.abort_connection()

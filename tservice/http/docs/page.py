@@ -13,8 +13,8 @@ from attrs import frozen
 from twisted.python.failure import Failure
 from twisted.web.template import Tag, flattenString, tags
 
-from tservice.core.doors.threads import IThreads
-from tservice.core.flight import Flight
+from tservice.core.doors.worker_pool import IThreads
+from tservice.core.shared_work import SharedWork
 from tservice.http.docs.openapi import Schema, document
 from tservice.http.envelope import dump
 from tservice.http.operations import Access, Call, Operation, Reply, Style
@@ -58,7 +58,7 @@ class ApiDocs:
         """
         self._version, self._threads, self._base = version, threads, base
         self._operations: Sequence[Operation] = ()
-        self._made: Flight[Made] | None = None
+        self._made: SharedWork[Made] | None = None
 
     def cover(self, operations: Sequence[Operation]) -> None:
         """Set the table to describe; the document is generated on the first request."""
@@ -78,9 +78,9 @@ class ApiDocs:
         """Generate the document once; concurrent requests share the work, and a failure is retried
         by the next request.
         """
-        made = self._made = self._made or Flight(self._in_thread())
+        made = self._made = self._made or SharedWork(self._in_thread())
         try:
-            return await made.join()
+            return await made.wait_for_result()
         except Exception:
             if self._made is made:
                 self._made = None

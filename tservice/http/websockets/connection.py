@@ -18,8 +18,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from zope.interface import Attribute, Interface, implementer
 
-from tservice.core.net.atonce import write_at_once
-from tservice.core.timers import cancel
+from tservice.core.net.immediate_write import write_immediately
+from tservice.core.timers import cancel_call
 from tservice.http.bounds import ANY_MESSAGE, TOO_BIG, SocketBounds
 from tservice.http.bounds import MAX_MESSAGE as MAX_MESSAGE
 from tservice.http.connections.turns import SHARE, Turns
@@ -229,7 +229,7 @@ class Socket(WebSocketServerProtocol):
             return
         self._writing = len(data)
         if at_once:
-            write_at_once(self.transport, self.transport, data)
+            write_immediately(self.transport, self.transport, data)
         else:
             # The acknowledgement of a key press: its echo often follows and is sent with it.
             self.transport.write(data)
@@ -285,7 +285,7 @@ class Socket(WebSocketServerProtocol):
         if waited and self.state != self.STATE_CLOSED:
             self._read_on()
 
-    def drop(self) -> None:
+    def abort_connection(self) -> None:
         """Abort the connection."""
         self.transport.abortConnection()
 
@@ -385,7 +385,7 @@ class Socket(WebSocketServerProtocol):
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         super().connectionLost(reason)
-        cancel(self._timer)
+        cancel_call(self._timer)
         self._turns.leave(self)
         self.stopProducing()
         code = self._how_it_ended()
@@ -405,7 +405,7 @@ class Socket(WebSocketServerProtocol):
     # Liveness
 
     def _rest(self, seconds: float, then: Callable[..., object], *args: object) -> None:
-        cancel(self._timer)
+        cancel_call(self._timer)
         self._timer = self._clock.callLater(seconds, then, *args)
 
     def _ping(self) -> None:

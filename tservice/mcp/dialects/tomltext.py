@@ -11,7 +11,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AbstractTable, InlineTable
 
-from tservice.core.crowd import parse_toml
+from tservice.core.value_limits import parse_toml
 from tservice.mcp.dialects.faults import DialectError
 
 _PLACE = re.compile(r"\(at (line \d+, column \d+|end of document)\)\Z")

@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 from tservice.mux.far.shell import HEARING, MARK, SPOKEN
 from tservice.mux.preamble import Preamble
 from tservice.mux.transport import ISpare
@@ -111,7 +111,7 @@ class Far:
         try:
             answer = await child.ended
         finally:
-            cancel(timer)
+            cancel_call(timer)
         if child.flooded:
             raise FarError(f"it said more than {MAX_ANSWER} bytes")
         if child.given_up:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from attrs import field, frozen
 
-from tservice.core.places.place import Place
+from tservice.core.places.location import Location
 from tservice.mux.far import programs
 from tservice.mux.far.attached import AttachedSetup
 from tservice.mux.far.runner import FarError, IFar
@@ -85,7 +85,7 @@ class FarSetup:
 class IFars(Protocol):
     """Remote ends of all places of a kind."""
 
-    def of(self, place: Place) -> IFar:
+    def of(self, place: Location) -> IFar:
         """Return the remote end of C{place}.
 
         @raise MuxError: there is none.
@@ -101,7 +101,7 @@ class FarSetups:
 
     fars: IFars
 
-    async def of(self, place: Place) -> ISetup:
+    async def of(self, place: Location) -> ISetup:
         far = self.fars.of(place)
         if place.id.tmux_session is not None:
             return AttachedSetup(far=far, name=place.id.tmux_session)

@@ -16,7 +16,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.timers import Timers
+from tservice.core.timers import NamedTimers
 
 WAITS = 60.0
 """Seconds that an idle channel is kept; the remote end holds nothing of ours for longer."""
@@ -44,7 +44,7 @@ class Spare:
         self._processes = processes
         self._argv = argv
         self._env = env
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
         self._waiting: _Waiting | None = None
         self._closed = False
 
@@ -56,14 +56,14 @@ class Spare:
         waiting, self._waiting = self._waiting, None
         if waiting is None:
             return False
-        self._timers.clear()
+        self._timers.cancel_all()
         waiting.hand_to(protocol)
-        self._timers.set("next", 0, self.keep)
+        self._timers.schedule_call("next", 0, self.keep)
         return True
 
     def keep(self) -> None:
         """Open an idle child, unless one exists."""
-        self._timers.stop("next")
+        self._timers.cancel_timer("next")
         if self._closed or self._waiting is not None:
             return
         waiting, argv = _Waiting(self._ended), [*self._argv()]
@@ -73,7 +73,7 @@ class Spare:
             self._log.warn("{program}: {why}", program=argv[0], why=error.strerror)
             return
         self._waiting = waiting
-        self._timers.set("over", WAITS, self._drop)
+        self._timers.schedule_call("over", WAITS, self._drop)
 
     def close(self) -> None:
         """Close the idle child and never open another."""
@@ -81,7 +81,7 @@ class Spare:
         self._drop()
 
     def _drop(self) -> None:
-        self._timers.clear()
+        self._timers.cancel_all()
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             waiting.end()
@@ -89,7 +89,7 @@ class Spare:
     def _ended(self, waiting: _Waiting) -> None:
         if waiting is self._waiting:
             self._waiting = None
-            self._timers.clear()
+            self._timers.cancel_all()
 
 
 class _Waiting(ProcessProtocol):

@@ -15,7 +15,7 @@ from typing import TypeVar
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
-from tservice.core.places.place import Place
+from tservice.core.places.location import Location
 from tservice.mux.interface import (
     HISTORY_SIZE,
     Capture,
@@ -333,7 +333,7 @@ class FakeMultiplexer:
         self.host.start(spec, lambda hosted: made.append(self._attach(hosted)))
         return made[0]
 
-    async def adopt(self, session_id: str, place: Place) -> FakePane | None:
+    async def adopt(self, session_id: str, place: Location) -> FakePane | None:
         """Adopt the running pane; its log starts empty and with a new epoch."""
         hosted = self.host.panes.get(session_id)
         if hosted is not None and hosted.spec.place.id != place.id:

@@ -8,8 +8,8 @@ from typing import Any
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.tasks import spawn
-from tservice.core.timers import Timers
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import NamedTimers
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxError, PaneGone
 from tservice.mux.tmux.client import CommandRefused
 from tservice.mux.tmux.control import Block
@@ -26,7 +26,7 @@ class PaneChannel:
 
     def __init__(self, clock: IReactorTime, link: ServerLink) -> None:
         self._link = link
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
 
     async def send(
         self, line: bytes, answers: int, timeout: float = COMMAND_TIMEOUT
@@ -48,7 +48,7 @@ class PaneChannel:
 
     def unawaited(self, work: Coroutine[Any, Any, object], what: str) -> None:
         """Run C{work} in the background."""
-        spawn(self.attempt(work, what), self._log, what)
+        spawn_logged(self.attempt(work, what), self._log, what)
 
     async def attempt(self, work: Coroutine[Any, Any, object], what: str) -> None:
         """Run C{work}; log a failure of the multiplexer under the name C{what}."""
@@ -67,7 +67,7 @@ class PaneChannel:
             self.unawaited(call(), f"{name} of a pane")
 
         if name not in self._timers and not self._link.over:
-            self._timers.set(name, delay, run)
+            self._timers.schedule_call(name, delay, run)
 
     def awaits(self, name: str) -> bool:
         """Return true if a command of that name is scheduled."""
@@ -75,4 +75,4 @@ class PaneChannel:
 
     def stop(self) -> None:
         """Cancel all scheduled commands."""
-        self._timers.clear()
+        self._timers.cancel_all()

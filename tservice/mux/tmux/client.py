@@ -15,8 +15,8 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.net.atonce import write_at_once
-from tservice.core.timers import cancel
+from tservice.core.net.immediate_write import write_immediately
+from tservice.core.timers import cancel_call
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
 from tservice.mux.preamble import Preamble
 from tservice.mux.tmux.commands import PANE
@@ -204,7 +204,7 @@ class ControlClient(ProcessProtocol):
         command.timer = self._clock.callLater(timeout, self._late, command, line, timeout)
         self._waiting.append(command)
         pipes = getattr(self._process, "pipes", {})
-        write_at_once(self._process, pipes.get(0), line + b"\n")
+        write_immediately(self._process, pipes.get(0), line + b"\n")
         return done
 
     def detach(self) -> None:
@@ -243,7 +243,7 @@ class ControlClient(ProcessProtocol):
         self._closing = self._clock.callLater(CLOSE_TIMEOUT, self._process.loseConnection)
 
     def processEnded(self, reason: Failure) -> None:
-        cancel(self._closing)
+        cancel_call(self._closing)
         for event in self._parser.finish():
             self._dispatch(event)
         self._process = None

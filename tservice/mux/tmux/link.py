@@ -9,8 +9,8 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.tasks import spawn
-from tservice.core.timers import Timers, cancel
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import NamedTimers, cancel_call
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout, PaneGone
 from tservice.mux.tmux.client import MAX_WAITING, ClientGone, ControlClient
 from tservice.mux.tmux.commands import PANE, of_pane
@@ -105,7 +105,7 @@ class ServerLink:
         self._pane = PANE
         self._attempts = 0
         self._since = 0.0
-        self._timers = Timers(clock)
+        self._timers = NamedTimers(clock)
 
     # -- called by the pane
 
@@ -126,7 +126,7 @@ class ServerLink:
         """Make C{client}, which is attached, the current client."""
         self._fresh, self._current = None, client
         self._since = self._clock.seconds()
-        self._timers.set("heartbeat", HEARTBEAT, self._beat)
+        self._timers.schedule_call("heartbeat", HEARTBEAT, self._beat)
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             waiter.callback(client)
@@ -165,7 +165,7 @@ class ServerLink:
         for client in clients:
             timer = self._clock.callLater(DETACH_TIMEOUT, client.kill)
             await client.gone
-            cancel(timer)
+            cancel_call(timer)
 
     def expect_end(self, expected: bool) -> None:
         """Set if an end is expected. If so, clients that end are not replaced."""
@@ -194,15 +194,15 @@ class ServerLink:
 
     def client_stalled(self, client: ControlClient) -> None:
         if client is self._current and "doubt" not in self._timers:
-            self._timers.set("doubt", 0, self._doubt)
+            self._timers.schedule_call("doubt", 0, self._doubt)
 
     def client_ended(self, client: ControlClient, why: str) -> None:
         if client is self._fresh:
             self._fresh = None
         elif client is self._current:
             self._current = None
-            self._timers.stop("doubt")
-            self._timers.stop("heartbeat")
+            self._timers.cancel_timer("doubt")
+            self._timers.cancel_timer("heartbeat")
             self._log.info("a tmux client ended: {why}", why=why)
             if self._clock.seconds() - self._since > SETTLED:
                 self._attempts = 0
@@ -218,7 +218,7 @@ class ServerLink:
         return self._fresh is not None or seeking or "retry" in self._timers
 
     def _again(self) -> None:
-        self._seeking = spawn(self._seek(), self._log, "reconnecting to a tmux server")
+        self._seeking = spawn_logged(self._seek(), self._log, "reconnecting to a tmux server")
 
     async def _seek(self) -> None:
         """Attach again after a delay, unless the server is known to be gone."""
@@ -237,7 +237,7 @@ class ServerLink:
             return
         delay = min(FIRST_DELAY * 2**self._attempts, LAST_DELAY)
         self._attempts = min(self._attempts + 1, 16)
-        self._timers.set("retry", delay, self._renew)
+        self._timers.schedule_call("retry", delay, self._renew)
 
     def _renew(self) -> None:
         client = self._fresh = self.new_client()
@@ -260,7 +260,7 @@ class ServerLink:
         self._log.debug("could not attach: {why}", why=failure.getErrorMessage())
 
     def _doubt(self) -> None:
-        self._checking = spawn(self._check(), self._log, "checking a tmux client")
+        self._checking = spawn_logged(self._check(), self._log, "checking a tmux client")
 
     async def _check(self) -> None:
         client = self._current
@@ -273,7 +273,7 @@ class ServerLink:
             self._log.warn("a tmux client has stalled and is replaced")
             client.kill()
         else:
-            self._timers.set("doubt", LAST_DELAY, self._doubt)
+            self._timers.schedule_call("doubt", LAST_DELAY, self._doubt)
 
     async def _wait(self, timeout: float) -> ControlClient:
         if self._over is not None:
@@ -289,7 +289,7 @@ class ServerLink:
         try:
             return await waiter
         finally:
-            cancel(timer)
+            cancel_call(timer)
 
     def _drop(self, waiter: Deferred[ControlClient]) -> None:
         if waiter in self._waiters:
@@ -302,7 +302,7 @@ class ServerLink:
     def _finish(self, why: str) -> None:
         self._over = PaneGone(why)
         self._current = self._fresh = None
-        self._timers.clear()
+        self._timers.cancel_all()
         for asked in (self._checking, self._seeking):
             if asked is not None:
                 asked.cancel()
@@ -311,7 +311,7 @@ class ServerLink:
             waiter.errback(PaneGone(why))
 
     def _beat(self) -> None:
-        self._timers.set("heartbeat", HEARTBEAT, self._beat)
+        self._timers.schedule_call("heartbeat", HEARTBEAT, self._beat)
         client = self._current
         if client is not None and not client.waiting:
             # If a client does not answer this, its time-out puts it in doubt.

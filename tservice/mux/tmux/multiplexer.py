@@ -11,7 +11,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from tservice.core.places.place import Place, PlaceKind
+from tservice.core.places.location import Location, LocationKind
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     IMultiplexer,
@@ -45,7 +45,7 @@ class TmuxMultiplexer:
         self,
         clock: IReactorTime,
         processes: IReactorProcess,
-        setups: Mapping[PlaceKind, Setups],
+        setups: Mapping[LocationKind, Setups],
         *,
         token: Callable[[], str],
         capacity: int,
@@ -90,7 +90,7 @@ class TmuxMultiplexer:
         await self._hold(pane)
         return pane
 
-    async def adopt(self, session_id: str, place: Place) -> TmuxPane | None:
+    async def adopt(self, session_id: str, place: Location) -> TmuxPane | None:
         """Adopt the running pane. A stale socket is removed.
 
         @raise MuxTimeout: a server exists but does not answer.
@@ -147,7 +147,7 @@ class TmuxMultiplexer:
             client.kill()
         await gatherResults([Deferred.fromCoroutine(pane.let_go()) for pane in panes.values()])
 
-    async def _setup(self, place: Place) -> ISetup:
+    async def _setup(self, place: Location) -> ISetup:
         setups = self._setups.get(place.id.kind)
         if setups is None:
             raise MuxError(f"this service runs no panes in {place.title}")

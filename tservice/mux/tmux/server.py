@@ -14,8 +14,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from tservice.core.clock import sleep
-from tservice.core.disk import trouble
-from tservice.core.timers import cancel
+from tservice.core.disk_errors import find_disk_problem
+from tservice.core.timers import cancel_call
 from tservice.mux.family import Family, Leftover, UnknownFamily
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
 from tservice.mux.preamble import Preamble
@@ -116,7 +116,8 @@ class TmuxServer:
         """Return the problem of the place, or of the disk of the socket, which tmux does not
         report.
 
-        @return: C{None} if there is none or it is unknown; see L{tservice.core.disk.trouble}.
+        @return: C{None} if there is none or it is unknown; see
+            L{tservice.core.disk_errors.find_disk_problem}.
         """
         if self._setup.refuses or await self.reach() is not Reachability.GONE:
             return None
@@ -128,7 +129,7 @@ class TmuxServer:
             await self._setup.sockets.put_preface(self._session_id, b"\n")
             await self.clear()
         except OSError as error:
-            return trouble(error)
+            return find_disk_problem(error)
         return None
 
     def attach(self, client: ControlClient) -> None:
@@ -246,7 +247,7 @@ class TmuxServer:
             # On a remote host the connection may have failed instead of tmux.
             return timer.active() and (done or not child.first)
         finally:
-            cancel(timer)
+            cancel_call(timer)
 
     async def _end_process(self, held: HeldProcess | None) -> None:
         if held is None or await held.probe() is Liveness.DEAD:

@@ -10,10 +10,10 @@ from typing import Protocol
 from attrs import frozen
 
 from tservice.core.files import FileError
-from tservice.core.places.place import Place
+from tservice.core.places.location import Location
 from tservice.core.users.keyring import fresh_keyring
-from tservice.core.users.osuser import can_run
-from tservice.core.users.sharedfolder import SharedFolder
+from tservice.core.users.os_users import can_run
+from tservice.core.users.shared_folder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.machine import OsUserTransport
 from tservice.mux.terminfo import own_terminal
@@ -119,7 +119,7 @@ class TmuxSetup:
 class Setups(Protocol):
     """Setups for all places of one kind."""
 
-    async def of(self, place: Place) -> ISetup:
+    async def of(self, place: Location) -> ISetup:
         """Return the setup for C{place}.
 
         @raise MuxError: there cannot be any.
@@ -135,7 +135,7 @@ class OwnSetups:
 
     setup: TmuxSetup
 
-    async def of(self, place: Place) -> TmuxSetup:
+    async def of(self, place: Location) -> TmuxSetup:
         return self.setup
 
     async def found(self) -> frozenset[str]:
@@ -157,11 +157,11 @@ class OsUserSetups:
     tmux: str
     pythons: Sequence[str]
 
-    async def of(self, place: Place) -> TmuxSetup:
+    async def of(self, place: Location) -> TmuxSetup:
         user = place.user
         try:
-            python = place.act(lambda: next(filter(can_run, self.pythons), None))
-            self.shared.prepare()
+            python = place.run_file_work(lambda: next(filter(can_run, self.pythons), None))
+            self.shared.create_folder()
             configuration, copied = self._copied(CONFIGURATION), self._copied(KEEPER)
         except (OSError, FileError) as error:
             raise MuxError(f"the files for {place.title} cannot be written: {error}") from error
@@ -170,7 +170,9 @@ class OsUserSetups:
         return TmuxSetup(
             transport=OsUserTransport(self.tmux, place),
             sockets=OsUserSockets(
-                self.shared.folder_of(user), lambda: self.shared.prepare_for(user), place.act
+                self.shared.get_user_folder(user),
+                lambda: self.shared.create_user_folder(user),
+                place.run_file_work,
             ),
             python=python,
             configuration=configuration,
@@ -180,8 +182,8 @@ class OsUserSetups:
         )
 
     async def found(self) -> frozenset[str]:
-        folders = self.shared.folders()
+        folders = self.shared.list_user_folders()
         return frozenset(name for folder in folders for name in sockets_in(folder))
 
     def _copied(self, file: Path) -> Path:
-        return self.shared.put(file.name, file.read_text("utf-8"), 0o644)
+        return self.shared.write_file(file.name, file.read_text("utf-8"), 0o644)

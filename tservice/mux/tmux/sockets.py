@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from tservice.core.disk import trouble
+from tservice.core.disk_errors import find_disk_problem
 from tservice.core.files import FileError
 from tservice.mux.interface import MuxError
 
@@ -84,7 +84,7 @@ class SocketFolder:
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            why = trouble(error) or error.strerror
+            why = find_disk_problem(error) or error.strerror
             raise MuxError(f"{self.path} cannot be made: {why}") from error
         found = self.path.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
@@ -149,7 +149,9 @@ class OsUserSockets(SocketFolder):
         try:
             self._make()
         except (OSError, FileError) as error:
-            raise MuxError(f"{self.path} cannot be made: {trouble(error) or error}") from error
+            raise MuxError(
+                f"{self.path} cannot be made: {find_disk_problem(error) or error}"
+            ) from error
 
 
 def sockets_in(folder: Path) -> frozenset[str]:

@@ -34,7 +34,7 @@ class InputBuffer:
     def put(self, session_id: str, request: InputRequest) -> bool:
         """Buffer a request and return whether it fits.
 
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         text = request.text.encode("utf-8", "replace")
         row = self._database.query_one(
@@ -89,7 +89,7 @@ class InputBuffer:
     def strike(self, session_id: str, position: int) -> None:
         """Delete a chunk that will not be typed.
 
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         self._database.execute(STRIKE, (session_id, position))
 

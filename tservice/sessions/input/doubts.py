@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from attrs import evolve, frozen
 
-from tservice.core.errors import ServiceError, failed
+from tservice.core.errors import ServiceError, operation_failed
 from tservice.mux.interface import PaneGone
 from tservice.sessions.input.composing import Composer
 from tservice.sessions.input.doubtstore import DoubtStore, KeptDoubt
@@ -78,7 +78,7 @@ class Doubts:
                 session = evolve(self._session(), last_submit_at=kept.submitted_at)
                 text = kept.entry.data.decode("utf-8")
                 prompter.recall(gate.claim(session, text, caught_up=False))
-            self._doubts.append(_Doubt(kept.entry, prompter, failed(kept.message)))
+            self._doubts.append(_Doubt(kept.entry, prompter, operation_failed(kept.message)))
 
     async def settle(self, client: str | None, seq: int, again: Callable[[], object]) -> None:
         """Return if that prompt is confirmed, or was never unconfirmed.

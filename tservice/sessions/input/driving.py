@@ -7,7 +7,7 @@ from attrs import frozen
 from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.core.places.bounds import WorkspaceBounds
+from tservice.core.places.workspace_bounds import WorkspaceBounds
 from tservice.sessions.input.journal import InputKind
 from tservice.sessions.record.model import Session
 
@@ -38,15 +38,15 @@ class Driving:
         if not self.bounds.multiuser or name is None:
             return
         account = self.bounds.account(name)
-        if sender is None and (account is None or not account.enabled):
+        if sender is None and (account is None or not account.is_enabled):
             raise ServiceError(ErrorCode.FORBIDDEN, "the session's account is gone or disabled")
-        if not session.owned and (account is None or not account.admin):
+        if not session.owned and (account is None or not account.is_admin):
             # The program there is unknown, so the rule of attaching applies (protocol-remote).
             raise _attached()
-        if account is None or not account.granted:
+        if account is None or not account.may_bypass_permissions:
             self.clis.check_grant(session.mode, session.params, session.env_overrides)
         if name == session.owner:
-            self.bounds.judge(name, session.place)
+            self.bounds.check_os_user(name, session.place)
 
     def judge_text(
         self, session: Session, sender: Identity | None, kind: InputKind, text: str
@@ -78,7 +78,7 @@ class Driving:
         if not self.bounds.multiuser or name is None:
             return True
         account = self.bounds.account(name)
-        return account is not None and account.granted
+        return account is not None and account.may_bypass_permissions
 
     def _judge_agent(self, session: Session) -> None:
         """Check an agent's own token, which has no grant, regardless of its owner."""

@@ -25,7 +25,7 @@ from enum import StrEnum
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.mux.typed import PIECE
 from tservice.sessions.input.buffer import STRIKE
 from tservice.sessions.input.heldmarks import CLIENTS, HeldMark, digest, held_mark, stand_in
@@ -115,7 +115,7 @@ class InputJournal:
         """Reserve the entry's sequence number and begin the entry, both or neither.
 
         @return: the entry to type; its id contains a number that is not on disk.
-        @raise NotKept: the disk refuses a prompt, or too many clients have unsaved numbers.
+        @raise DiskFull: the disk refuses a prompt, or too many clients have unsaved numbers.
         """
         if _fleeting(entry):
             self._unsaved.settle(entry.session_id, but_of=entry.client_id)
@@ -127,7 +127,7 @@ class InputJournal:
             return self._hold(entry)
         try:
             self._keep(entry)
-        except NotKept:
+        except DiskFull:
             if not raw:
                 raise
             return self._hold(entry)
@@ -141,7 +141,7 @@ class InputJournal:
         """Save the numbers in the pane's mark that an earlier run of the service left.
 
         @return: the id of the finished row on disk, if there is one.
-        @raise NotKept: not all of it can be deferred.
+        @raise DiskFull: not all of it can be deferred.
         """
         found = HeldMark.read(mark_id)
         if found is None:
@@ -169,11 +169,11 @@ class InputJournal:
         self._latest.pop(entry.session_id, None)
         try:
             if entry.held:
-                raise NotKept(self._database.debts.reason)
+                raise DiskFull(self._database.debts.reason)
             with self._database.transaction(durable=entry.kind is not InputKind.RAW):
                 self._strike(entry)
                 self._set_mark(entry, entry.previous_seq)
-        except NotKept:
+        except DiskFull:
             self.finish(entry)
             self._hold_number(entry, entry.previous_seq)
 
@@ -270,7 +270,7 @@ class InputJournal:
         """Refuse the number that does not fit into a mark, before anything is typed."""
         held = self._unwritten(session_id)
         if client not in held and len(held) >= CLIENTS:
-            raise NotKept(self._database.debts.reason)
+            raise DiskFull(self._database.debts.reason)
 
     def _unwritten(self, session_id: str) -> dict[str, int | None]:
         """Return the held numbers without those that are on disk now."""

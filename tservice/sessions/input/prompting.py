@@ -12,7 +12,7 @@ from collections.abc import Callable
 from attrs import define
 
 from tservice.core.clock import sleep
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
 from tservice.mux.interface import Mark, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.journal import JournalEntry
@@ -299,7 +299,9 @@ class Prompter:
             await sleep(self._context.clock, pause)
             if await self._asks(self._text) is None and await self.holds():
                 return
-        raise failed("the text was typed but not submitted: the agent opened a dialog before Enter")
+        raise operation_failed(
+            "the text was typed but not submitted: the agent opened a dialog before Enter"
+        )
 
     async def _asks(self, typed: str) -> str | None:
         """Return one line about the dialog on the screen, if it can be seen."""

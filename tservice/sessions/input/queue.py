@@ -22,8 +22,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from tservice.core.clock import sleep
-from tservice.core.disk import NotKept
-from tservice.core.errors import ServiceError, conflict, failed, invalid
+from tservice.core.disk_errors import DiskFull
+from tservice.core.errors import ServiceError, invalid_field, operation_failed, state_conflict
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
@@ -137,7 +137,7 @@ class InputQueue:
             process; 422: the answer was lost, or it was refused; 429: too many wait.
         """
         if key not in KEYS:
-            raise invalid("key", f"one of {' '.join(KEYS)}")
+            raise invalid_field("key", f"one of {' '.join(KEYS)}")
         self._target.living_pane()
         await self._put(None, True, lambda: self._press(key, sender))
 
@@ -222,18 +222,18 @@ class InputQueue:
     ) -> Delivery:
         client = request.client_id or ""
         if client and self._failures.get(client, 0) != failures:
-            raise conflict("an earlier input of this client failed; send both again")
+            raise state_conflict("an earlier input of this client failed; send both again")
         try:
             return await self._accept(
                 request,
-                unsure=lambda: _once(answer, failed(UNSURE)),
+                unsure=lambda: _once(answer, operation_failed(UNSURE)),
                 # A caller without a number can only send again, and an input whose wait failed is
                 # never typed later. All other inputs must not get lost.
                 wanted=lambda: not answer.called or _outlives(request),
             )
         except NotTyped as error:
             self._failed(client)
-            raise failed(f"nothing was typed: {error}") from error
+            raise operation_failed(f"nothing was typed: {error}") from error
         except PaneGone as error:
             self._failed(client)
             raise no_process() from error
@@ -326,7 +326,7 @@ class InputQueue:
         try:
             return await prompter.give(resumed=resumed)
         except NotSure as error:
-            why = failed(f"{NOT_SURE}; look at the terminal")
+            why = operation_failed(f"{NOT_SURE}; look at the terminal")
             self._doubts.add(entry, prompter, why)
             raise why from error
         except ServiceError as error:
@@ -345,7 +345,7 @@ class InputQueue:
             while (kept := self._buffer.first(session_id)) is not None:
                 try:
                     await self._type_kept(kept, lost.append)
-                except NotKept as error:
+                except DiskFull as error:
                     # Without a journal entry it might be typed twice.
                     self._log.warn("buffered input of {id}: {why}", id=session_id, why=str(error))
                     # Keys overtake it, so that a user can make room.
@@ -361,7 +361,7 @@ class InputQueue:
             done = await self._accept(
                 kept.request, unsure=lambda: None, wanted=lambda: True, buffered=kept.position
             )
-        except NotKept:
+        except DiskFull:
             raise
         except (NotTyped, PaneGone, ServiceError) as error:
             self._buffer.strike(session_id, kept.position)
@@ -398,7 +398,7 @@ class InputQueue:
                 return None if mark is None else self._journal.learn(session_id, mark.id)
             except PaneGone:
                 return None
-            except (MuxError, NotKept) as error:
+            except (MuxError, DiskFull) as error:
                 self._log.warn("session {id}: mark not read: {error}", id=session_id, error=error)
                 await sleep(self._clock, PAUSE)
 
@@ -475,9 +475,9 @@ class InputQueue:
         except PaneGone as error:
             raise no_process() from error
         except MuxTimeout as error:
-            raise failed(UNSURE) from error
+            raise operation_failed(UNSURE) from error
         except MuxError as error:
-            raise failed(f"the key was not pressed: {error}") from error
+            raise operation_failed(f"the key was not pressed: {error}") from error
         self._target.typed()
 
 

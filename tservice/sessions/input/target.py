@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
 from tservice.mux.keys import KEYS
@@ -49,7 +49,7 @@ class InputTarget:
         """
         pane = self.pane()
         if pane is None and self.session().pid is not None:
-            raise failed("the terminal does not answer; nothing was typed")
+            raise operation_failed("the terminal does not answer; nothing was typed")
         if pane is None or pane.ending is not None:
             raise no_process()
         return pane
@@ -98,4 +98,4 @@ class InputTarget:
 
 def no_process() -> ServiceError:
     """Return the 409 of an input without a process (protocol-prompts)."""
-    return conflict("the session has no process; nothing was typed")
+    return state_conflict("the session has no process; nothing was typed")

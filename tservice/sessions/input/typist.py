@@ -14,7 +14,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import sleep
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
 from tservice.mux.interface import Capture, IPane, Mark, MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.composing import Composer
 from tservice.sessions.input.journal import InputKind, JournalEntry
@@ -183,7 +183,7 @@ class Typist:
         if self._refusals >= REFUSALS:
             if mark is None:
                 raise NotTyped(str(error)) from error
-            raise failed(f"only a part of the input was typed: {error}") from error
+            raise operation_failed(f"only a part of the input was typed: {error}") from error
         await sleep(self._context.clock, PAUSE)
 
     async def _mark(self) -> Mark | None:

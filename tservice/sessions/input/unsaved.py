@@ -12,13 +12,13 @@ from collections.abc import Callable
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 
 SETTLE = 1.0
 """Seconds from a typed key until its number is on disk, even if the typing continues."""
 
 Write = Callable[[str, str, int], None]
-"""Writes the number of a session's client; raises L{NotKept} if it cannot be deferred either."""
+"""Writes the number of a session's client; raises L{DiskFull} if it cannot be deferred either."""
 
 
 class UnsavedNumbers:
@@ -48,7 +48,7 @@ class UnsavedNumbers:
     def settle(self, session_id: str, but_of: str | None = None) -> None:
         """Write the session's number, unless it belongs to the client C{but_of}.
 
-        @raise NotKept: it is still unsaved.
+        @raise DiskFull: it is still unsaved.
         """
         found = self._numbers.get(session_id)
         if found is not None and found[0] != but_of:
@@ -70,7 +70,7 @@ class UnsavedNumbers:
         for session_id in tuple(self._numbers):
             try:
                 self.settle(session_id)
-            except NotKept as error:
+            except DiskFull as error:
                 self._log.info(
                     "numbers of {id} are not saved yet: {why}", id=session_id, why=str(error)
                 )

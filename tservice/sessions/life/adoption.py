@@ -8,8 +8,8 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.tasks import spawn
-from tservice.core.timers import cancel
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import cancel_call
 from tservice.mux.interface import IMultiplexer
 from tservice.sessions.life.processes import Processes
 from tservice.sessions.live import Live
@@ -54,14 +54,14 @@ class Adoption:
     def close(self) -> None:
         """Stop querying."""
         self._closed = True
-        cancel(self._timer)
+        cancel_call(self._timer)
         if self._asking is not None:
             self._asking.cancel()
 
     async def _ask(self) -> None:
         unknown = [live for live in self._roster if live.stage.phase is Phase.UNKNOWN]
         known = await gatherResults(
-            [spawn(self._meet(it), self._log, "adopting") for it in unknown]
+            [spawn_logged(self._meet(it), self._log, "adopting") for it in unknown]
         )
         if not all(known) and not self._closed:
             self._timer = self._clock.callLater(RETRY, self._again)
@@ -70,4 +70,4 @@ class Adoption:
         return await self._processes.reconcile(live)
 
     def _again(self) -> None:
-        self._asking = spawn(self._ask(), self._log, "querying running sessions again")
+        self._asking = spawn_logged(self._ask(), self._log, "querying running sessions again")

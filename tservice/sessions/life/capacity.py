@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
 from tservice.sessions.record.model import Session, Status
 
 STOPPED_KEPT = 100
@@ -22,11 +22,11 @@ def check_capacity(
     """
     living = [session for session in sessions if session.status is not Status.STOPPED]
     if len(living) >= total:
-        raise failed(f"capacity reached: {total} sessions")
+        raise operation_failed(f"capacity reached: {total} sessions")
     if owner is None:
         return
     if sum(1 for session in living if session.owner == owner) >= per_user:
-        raise failed(f"capacity reached: {per_user} sessions of {owner}")
+        raise operation_failed(f"capacity reached: {per_user} sessions of {owner}")
 
 
 def overdue(sessions: Iterable[Session]) -> list[Session]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tservice.core.errors import conflict
+from tservice.core.errors import state_conflict
 from tservice.sessions.live import Live
 from tservice.sessions.record.model import Phase, Session
 
@@ -31,8 +31,10 @@ def check_free(
         if live.stage.phase not in _ALIVE or record.conversation_ids[-1:] != (conversation,):
             continue
         if may_name(record):
-            raise conflict(
+            raise state_conflict(
                 f"resumeSessionId: the conversation is alive in session {record.id}; "
                 "open that session, or end it first"
             )
-        raise conflict("resumeSessionId: the conversation is alive in a session of another account")
+        raise state_conflict(
+            "resumeSessionId: the conversation is alive in a session of another account"
+        )

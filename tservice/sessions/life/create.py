@@ -14,9 +14,9 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.cases.interfaces import CasePlace, ICases
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, failed, invalid, not_found
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
 from tservice.core.identity import Identity
-from tservice.core.places.place import Place, PlaceId, PlaceKind
+from tservice.core.places.location import Location, LocationId, LocationKind
 from tservice.sessions.interfaces import Again
 from tservice.sessions.life.capacity import check_capacity
 from tservice.sessions.life.launcher import Launcher
@@ -96,7 +96,7 @@ class Creator:
         case = None if name is None else await self._cases.case(name, caller)
         folder = await self._folder(request, case, caller)
         place = await self._place_of(case, caller)
-        if not place.near:
+        if not place.has_local_files:
             folder = _there(folder, place)
         if case is None:
             return self._record(request, caller, place, None, folder)
@@ -107,7 +107,7 @@ class Creator:
         self,
         request: CreateRequest,
         caller: Identity,
-        place: Place,
+        place: Location,
         case_name: str | None,
         folder: str,
     ) -> Session:
@@ -142,7 +142,9 @@ class Creator:
         )
         return self._complete(session, caller)
 
-    async def _attached(self, known: PlaceId, caller: Identity) -> tuple[Place, str | None, str]:
+    async def _attached(
+        self, known: LocationId, caller: Identity
+    ) -> tuple[Location, str | None, str]:
         """Return the location of a foreign tmux session, no case, and the home folder there.
 
         The caller will type into an unknown program, usually a shell. This needs the grant, which
@@ -151,10 +153,10 @@ class Creator:
         places = self._launcher.places.places
         if not (caller.admin and caller.can_bypass_permissions):
             raise ServiceError(ErrorCode.FORBIDDEN, "Only admins may use attachRemoteSession")
-        if not places.knows(known.kind) or places.find(known) is None:
+        if not places.has_provider(known.kind) or places.find_location(known) is None:
             raise not_found(f"Remote host {known.name}")
-        await places.ready(known)
-        place = places.judge(known, None)
+        await places.prepare_location(known)
+        place = places.check_location(known, None)
         return place, None, str(place.home)
 
     async def in_worktree(
@@ -170,7 +172,7 @@ class Creator:
         if request.worktree is None:
             return request, None
         if request.case_name is None or request.working_dir is not None:
-            raise invalid("worktree", "needs a caseName, and excludes workingDir")
+            raise invalid_field("worktree", "needs a caseName, and excludes workingDir")
         made = await self._cases.add_worktree(request.case_name, request.worktree, caller, again)
         return evolve(request, case_name=made.name, worktree=None), made
 
@@ -224,13 +226,13 @@ class Creator:
         name = check_name(request.name or "")
         return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
 
-    async def _place_of(self, case: CasePlace | None, caller: Identity) -> Place:
+    async def _place_of(self, case: CasePlace | None, caller: Identity) -> Location:
         """Return the location of the new session, ready for use."""
         places = self._launcher.places
         if case is None or case.place is None:
             return places.of_caller(caller)
-        await places.places.ready(case.place)
-        return places.places.judge(case.place, None)
+        await places.places.prepare_location(case.place)
+        return places.places.check_location(case.place, None)
 
     async def _folder(
         self, request: CreateRequest, case: CasePlace | None, caller: Identity
@@ -247,11 +249,11 @@ class Creator:
         """Return the folder of a session at another location, which has only its case's folder."""
         if wanted is None:
             return case.path
-        if case.place is not None and case.place.kind is PlaceKind.REMOTE:
-            raise invalid("workingDir", "a remote case has a fixed folder")
+        if case.place is not None and case.place.kind is LocationKind.REMOTE:
+            raise invalid_field("workingDir", "a remote case has a fixed folder")
         folder = await self._cases.folder(wanted, caller)
         if not PurePosixPath(folder).is_relative_to(case.path):
-            raise invalid(
+            raise invalid_field(
                 "workingDir", "must be inside the case's folder, the only one in its container"
             )
         return folder
@@ -273,11 +275,11 @@ class Creator:
         if self._roster.find(parent) is None:
             raise _no_parent(parent)
         if len(self._roster.children(parent)) >= CHILDREN:
-            raise failed(f"capacity reached: {CHILDREN} children of a session")
+            raise operation_failed(f"capacity reached: {CHILDREN} children of a session")
         return parent
 
 
-def _there(folder: str, place: Place) -> str:
+def _there(folder: str, place: Location) -> str:
     """Expand a folder of another machine to an absolute path."""
     return str(place.home) + folder[1:] if folder.split("/", 1)[0] == "~" else folder
 

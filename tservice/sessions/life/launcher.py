@@ -10,14 +10,14 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, PaneKeys
-from tservice.core.doors.reach import NoReach, Reach
-from tservice.core.doors.threads import IThreads, NoThreads
-from tservice.core.errors import ServiceError, failed, not_found
+from tservice.core.doors.reachability import AlwaysReachable, ReachabilityCheck
+from tservice.core.doors.worker_pool import IThreads, SynchronousThreads
+from tservice.core.errors import ServiceError, not_found, operation_failed
 from tservice.core.identity import Identity
-from tservice.core.kernelfiles import leads_to_kernel
-from tservice.core.places.bounds import Inside, WorkspaceBounds
-from tservice.core.places.place import Place
-from tservice.core.users.osuser import can_enter
+from tservice.core.kernel_paths import leads_to_kernel
+from tservice.core.places.location import Location
+from tservice.core.places.workspace_bounds import FolderLimit, WorkspaceBounds
+from tservice.core.users.os_users import can_enter
 from tservice.mux.interface import (
     Colours,
     IMultiplexer,
@@ -57,8 +57,8 @@ class LaunchSettings:
     history_limit: Callable[[], int]
     places: SessionPlaces
     bounds: WorkspaceBounds
-    reach: Reach = field(factory=NoReach)
-    files: IThreads = field(factory=NoThreads)
+    reach: ReachabilityCheck = field(factory=AlwaysReachable)
+    files: IThreads = field(factory=SynchronousThreads)
 
 
 @implementer(ILaunchPreparation)
@@ -122,13 +122,15 @@ class Launcher:
         """Set the issuer of agents' own tokens."""
         self._tokens = tokens
 
-    def _token(self, session: Session, place: Place) -> Mapping[str, str]:
+    def _token(self, session: Session, place: Location) -> Mapping[str, str]:
         """Return the environment that points an agent to its token.
 
         A child session gets no token, so trees have one level. A session whose user cannot read the
         file gets none either.
         """
-        alone = session.parent_session_id is None and place.near and not place.apart
+        alone = (
+            session.parent_session_id is None and place.has_local_files and not place.is_isolated
+        )
         path = (
             self._tokens.give(session.id, session.owner or "") if self._tokens and alone else None
         )
@@ -144,9 +146,9 @@ class Launcher:
 
         @raise ServiceError: 422: a folder, or the system's user database, does not answer; 429.
         """
-        await self.places.places.ready(session.place)
+        await self.places.places.prepare_location(session.place)
         folders = (session.working_dir,)
-        await self._settings.reach.paths(session.place, folders, session.owner or "")
+        await self._settings.reach.check_paths(session.place, folders, session.owner or "")
 
     def plan(self, session: Session, *, granted: bool, resume: str | None = None) -> Launch:
         """Return the launch plan of a session.
@@ -177,7 +179,7 @@ class Launcher:
             place=place,
         )
 
-    def _keys(self, session: Session, place: Place) -> PaneKeys:
+    def _keys(self, session: Session, place: Location) -> PaneKeys:
         hooks = place.hooks
         url = self._settings.api_url if hooks is None or hooks.url is None else hooks.url
         return PaneKeys(
@@ -197,10 +199,14 @@ class Launcher:
         """
         place = self.places.starting(session)
         folder = session.working_dir
-        inside = self._settings.bounds.inside(session.owner, session.place)
-        look = partial(place.act, partial(_is_usable, folder, inside))
-        if place.near and not await self._settings.files.run(look, at=folder, owner=session.owner):
-            raise failed(f"the folder {folder} was not found, or its user may not enter it")
+        inside = self._settings.bounds.get_folder_limit(session.owner, session.place)
+        look = partial(place.run_file_work, partial(_is_usable, folder, inside))
+        if place.has_local_files and not await self._settings.files.run(
+            look, at=folder, owner=session.owner
+        ):
+            raise operation_failed(
+                f"the folder {folder} was not found, or its user may not enter it"
+            )
         put_secret(place)
         plan = await self._clis.fitted(session.mode, plan, place)
         plan = await self._models().inject(session, plan)
@@ -209,7 +215,7 @@ class Launcher:
             session_id=session.id,
             argv=plan.argv,
             env={**plan.env, **self._token(session, place)},
-            cwd=place.inside(folder),
+            cwd=place.path_inside(folder),
             cols=session.cols,
             rows=session.rows,
             history_limit=self._settings.history_limit(),
@@ -221,7 +227,7 @@ class Launcher:
         try:
             return await self._mux.create(spec)
         except MuxError as error:
-            raise failed(f"the session could not be started: {error}") from error
+            raise operation_failed(f"the session could not be started: {error}") from error
 
     async def attach(self, session: Session) -> IPane:
         """Return the pane of a tmux session that the service did not create.
@@ -232,9 +238,11 @@ class Launcher:
         try:
             pane = await self._mux.adopt(session.id, place)
         except MuxError as error:
-            raise failed(f"could not attach to the tmux session: {error}") from error
+            raise operation_failed(f"could not attach to the tmux session: {error}") from error
         if pane is None:
-            raise failed(f"there is no tmux session {place.id.tmux_session} on {place.title}")
+            raise operation_failed(
+                f"there is no tmux session {place.id.tmux_session} on {place.title}"
+            )
         return pane
 
     async def take_up(self, session: Session) -> IPane | None:
@@ -252,13 +260,13 @@ class Launcher:
         try:
             pane = await self._mux.adopt(session.id, place)
         except MuxError as error:
-            raise failed(f"the session's terminal does not answer: {error}") from error
+            raise operation_failed(f"the session's terminal does not answer: {error}") from error
         if pane is not None and pane.ending is None:
             self._token(session, place)
         return pane
 
 
-def _is_usable(folder: str, inside: Inside) -> bool:
+def _is_usable(folder: str, inside: FolderLimit) -> bool:
     """Return whether the folder can be used. A link may have changed since the folder was
     chosen.
 
@@ -266,7 +274,7 @@ def _is_usable(folder: str, inside: Inside) -> bool:
     """
     usable = can_enter(folder) and not leads_to_kernel(folder)
     if usable:
-        inside.check(folder)
+        inside.check_folder(folder)
     return usable
 
 
@@ -281,4 +289,4 @@ async def end(pane: IPane) -> tuple[Leftover, ...]:
     except PaneGone:
         return ()
     except MuxError as error:
-        raise failed(f"the session could not be ended: {error}") from error
+        raise operation_failed(f"the session could not be ended: {error}") from error

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
 from tservice.core.files import FileError
 from tservice.core.identity import Identity
-from tservice.core.places.place import Place
-from tservice.core.places.places import Places
+from tservice.core.places.location import Location
+from tservice.core.places.location_registry import LocationRegistry
 from tservice.sessions.record.model import Session
 
 
@@ -26,33 +26,33 @@ class SessionPlaces:
     @ivar of_account: returns the OS user of an owner's account.
     """
 
-    places: Places
+    places: LocationRegistry
     of_account: Callable[[str | None], str | None]
 
-    def of_caller(self, caller: Identity) -> Place:
+    def of_caller(self, caller: Identity) -> Location:
         """Return the location of the sessions that C{caller} creates.
 
         @raise ServiceError: 422 naming C{osUser}: panes cannot run as that user now.
         """
-        return self.places.of(caller)
+        return self.places.get_caller_location(caller)
 
-    def starting(self, session: Session) -> Place:
+    def starting(self, session: Session) -> Location:
         """Return the location where C{session} is to be started.
 
         @raise ServiceError: 422: nothing may be started there now.
         """
-        return self.places.judge(session.place, self.of_account(session.owner))
+        return self.places.check_location(session.place, self.of_account(session.owner))
 
-    async def running(self, session: Session) -> Place:
+    async def running(self, session: Session) -> Location:
         """Return the location where C{session} runs, even if it is not usable for new starts.
 
         @raise ServiceError: 422, 429: it does not answer.
         """
-        await self.places.meet(session.place)
-        return self.places.recall(session.place)
+        await self.places.refresh_if_reachable(session.place)
+        return self.places.recall_location(session.place)
 
 
-def put_secret(place: Place) -> None:
+def put_secret(place: Location) -> None:
     """Write the hooks' secret to the file where hooks at C{place} read it.
 
     @raise ServiceError: 422: it cannot be written.
@@ -62,4 +62,4 @@ def put_secret(place: Place) -> None:
     try:
         place.hooks.put()
     except (OSError, FileError) as error:
-        raise failed(f"could not write the hooks' secret: {error}") from error
+        raise operation_failed(f"could not write the hooks' secret: {error}") from error

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from twisted.logger import Logger
 
-from tservice.core.errors import ServiceError, failed
-from tservice.core.places.place import OWN, PlaceId
-from tservice.core.users.osuser import process_owner
+from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.places.location import OWN_LOCATION, LocationId
+from tservice.core.users.os_users import process_owner
 from tservice.sessions.record.model import Nice
 
 SetPriority = Callable[[int, int], None]
@@ -24,18 +24,18 @@ def set_process_priority(pid: int, nice: int) -> None:
     os.setpriority(os.PRIO_PROCESS, pid, nice)
 
 
-def confined(set_priority: SetPriority, place: PlaceId) -> SetPriority:
+def confined(set_priority: SetPriority, place: LocationId) -> SetPriority:
     """Limit C{set_priority} to processes of C{place}, because the pane's user controls the
     reported pid.
 
     Only root may set a value below 0. The pid of a process on another machine is refused, because
     it means another process here.
     """
-    if place == OWN:
+    if place == OWN_LOCATION:
         return set_priority
 
     def renice(pid: int, nice: int) -> None:
-        theirs = place.on_this_machine and process_owner(pid) == place.uid
+        theirs = place.is_on_this_machine and process_owner(pid) == place.uid
         if nice < 0 or not theirs:
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
         set_priority(pid, nice)
@@ -53,7 +53,7 @@ def apply_now(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:
     try:
         set_priority(pid, nice.value if nice.enabled else 0)
     except OSError as error:
-        raise failed(f"nice: the system refused: {error.strerror}") from error
+        raise operation_failed(f"nice: the system refused: {error.strerror}") from error
 
 
 def apply_at_start(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:

@@ -9,9 +9,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import ServiceError, failed
+from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.event_payloads import SessionExited
 from tservice.core.events import EventName
-from tservice.core.payloads import ExitTold
 from tservice.mux.interface import IPane, Leftover, PaneExit
 from tservice.sessions.interfaces import (
     Again,
@@ -93,7 +93,8 @@ class Processes:
         """End the process in any phase, and remove the session.
 
         @return: the processes that outlive it.
-        @raise NotKept: done, but a restart brings the session back until the disk takes the change.
+        @raise DiskFull: done, but a restart brings the session back until the disk takes the
+            change.
         @raise ServiceError: 422: it does not answer; nothing was changed.
         """
         return await _alone(live, lambda: self._kill(live))
@@ -192,7 +193,7 @@ class Processes:
             pid=None,
         )
         if ran:
-            self._roster.publish(live, EventName.SESSION_EXIT, ExitTold(id=live.record.id))
+            self._roster.publish(live, EventName.SESSION_EXIT, SessionExited(id=live.record.id))
         return live.session
 
     async def _kill(self, live: Live) -> tuple[Leftover, ...]:
@@ -210,7 +211,7 @@ class Processes:
 
     async def _let_go(self, live: Live) -> tuple[Leftover, ...]:
         if live.stage.phase is Phase.UNKNOWN:
-            raise failed("the session's terminal does not answer")
+            raise operation_failed("the session's terminal does not answer")
         if live.stage.phase is not Phase.RUNNING:
             return await self._kill(live)
         live.stage.move.let_go()
@@ -314,7 +315,7 @@ class Processes:
             pid=None,
             pane_exit=ending if _is_known(ending) else None,
         )
-        told = ExitTold(id=live.record.id, status=None if ending is None else ending.status)
+        told = SessionExited(id=live.record.id, status=None if ending is None else ending.status)
         self._roster.publish(live, EventName.SESSION_EXIT, told)
         if broke:
             self._roster.tell(live, EventName.SESSION_BREAKER_TRIPPED)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import ServiceError, invalid
+from tservice.core.errors import ServiceError, invalid_field
+from tservice.core.event_payloads import SessionPinnedPayload, SessionRenamedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
-from tservice.core.payloads import NameTold, PinTold
 from tservice.sessions.life.priority import SetPriority, apply_now, confined
 from tservice.sessions.live import Live
 from tservice.sessions.record.display import MODEL_LENGTH, clean_line
@@ -55,7 +55,9 @@ class Properties:
         self._roster.publish(
             live,
             EventName.SESSION_RENAMED,
-            NameTold(id=session.id, name=session.name, name_source=session.name_source),
+            SessionRenamedPayload(
+                id=session.id, name=session.name, name_source=session.name_source
+            ),
         )
         return session
 
@@ -69,7 +71,7 @@ class Properties:
         if pinned:
             at = live.record.pinned_at or now_ms(self._clock)
         session = self._roster.change(live, pinned=pinned, pinned_at=at)
-        told = PinTold(id=session.id, pinned=pinned)
+        told = SessionPinnedPayload(id=session.id, pinned=pinned)
         self._roster.publish(live, EventName.SESSION_PINNED, told)
         return session
 
@@ -97,7 +99,7 @@ class Properties:
         @raise ServiceError: 400: a session is named twice; 404: one does not exist for the caller.
         """
         if len(set(order)) != len(order):
-            raise invalid("order", "names a session twice")
+            raise invalid_field("order", "names a session twice")
         lives = {session_id: self._roster.get(session_id, caller) for session_id in order}
         positions = {session_id: live.record.position for session_id, live in lives.items()}
         self._roster.place(reorder(positions, order))

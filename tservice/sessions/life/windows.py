@@ -11,8 +11,8 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import failed
-from tservice.core.tasks import spawn
+from tservice.core.errors import operation_failed
+from tservice.core.tasks import spawn_logged
 from tservice.mux.interface import Colours, MuxError, PaneGone
 from tservice.sessions.live import Live
 from tservice.sessions.record.viewport import Wish, after_leaving, after_wish, may_resize
@@ -70,7 +70,7 @@ class Windows:
         if live.pane is None or live.record.pid is None or live.told_colours == colours:
             return
         live.told_colours = colours
-        spawn(self._tell(live, colours), self._log, "colours of a terminal")
+        spawn_logged(self._tell(live, colours), self._log, "colours of a terminal")
 
     def settings_changed(self, before: object, after: object) -> None:
         """Apply the default colours, which may have changed."""
@@ -96,7 +96,7 @@ class Windows:
                 # It ended just now; the size holds for the next start.
                 self._log.debug("session {id} ended before its resize", id=live.record.id)
             except MuxError as error:
-                raise failed(f"the terminal was not resized: {error}") from error
+                raise operation_failed(f"the terminal was not resized: {error}") from error
             else:
                 cols, rows = pane.cols, pane.rows
         self.roster.change(live, durable=False, cols=cols, rows=rows)

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from tservice.core.errors import ServiceError
+from tservice.core.event_payloads import SessionOutputPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.payloads import OutputTold
 from tservice.mux.interface import IPane
 
 PER_SECOND = 20
@@ -136,7 +136,7 @@ class TerminalFeed:
         self._hub.publish(
             Event(
                 name=EventName.SESSION_TERMINAL,
-                payload=OutputTold(id=session_id, offset=offset, data=data),
+                payload=SessionOutputPayload(id=session_id, offset=offset, data=data),
                 session_id=session_id,
                 owner=self._owner_of(session_id),
             )

@@ -9,7 +9,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import sleep
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 from tservice.mux.interface import Capture, IPane, MuxError
 from tservice.sessions.output.viewer import Viewer
 
@@ -51,7 +51,7 @@ class FloodMode:
         """Begin flood mode if no viewer keeps up."""
         if not self.on and self._nobody_keeps_up():
             self.on = True
-            self._task = spawn(self._run(), self._log, "flood mode")
+            self._task = spawn_logged(self._run(), self._log, "flood mode")
 
     def close(self) -> None:
         """Stop sampling; the pane is left as it is, for its owner to close."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.crowd import is_crowd
+from tservice.core.value_limits import exceeds_value_limit
 
 MAX_COLS, MAX_ROWS = 500, 200
 VIEWPORTS = ("mobile", "tablet", "desktop")
@@ -68,7 +68,7 @@ def parse(text: str) -> ClientFrame | None:
     @raise Malformed: not a JSON object with a C{t}, a wrong type, a missing field, a bad range, or
         more than L{MAX_VALUES}.
     """
-    if is_crowd(text, MAX_VALUES):
+    if exceeds_value_limit(text, MAX_VALUES):
         raise Malformed(f"more than {MAX_VALUES} values and names")
     try:
         message = json.loads(text)

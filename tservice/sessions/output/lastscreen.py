@@ -10,8 +10,8 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.tasks import spawn
-from tservice.core.timers import cancel
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import cancel_call
 from tservice.mux.interface import Capture, IPane, MuxError
 
 AFTER = 0.25
@@ -57,14 +57,14 @@ class LastScreen:
 
     def close(self) -> None:
         """Stop capturing; the last capture stays."""
-        cancel(self._timer)
+        cancel_call(self._timer)
         self._timer = None
         if self._looking is not None:
             self._looking.cancel()
 
     def _look(self) -> None:
         self._timer = None
-        self._looking = spawn(self._capture(), self._log, "capturing a remote screen")
+        self._looking = spawn_logged(self._capture(), self._log, "capturing a remote screen")
         self._looking.addBoth(self._looked, self._pane.log.end)
 
     async def _capture(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 
 _Demand = TypeVar("_Demand")
 
@@ -50,7 +50,7 @@ class Latest(Generic[_Demand]):
         demand, self._demand = self._demand, None
         self._busy = True
         self._pause = self._clock.callLater(self._seconds, self._rested)
-        spawn(self._work(demand), self._log, "coalesced work").addBoth(self._done)
+        spawn_logged(self._work(demand), self._log, "coalesced work").addBoth(self._done)
 
     def _rested(self) -> None:
         self._pause = None

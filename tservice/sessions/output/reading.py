@@ -12,7 +12,7 @@ from attrs import asdict, evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import sleep
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.mux.interface import Capture, IPane, MuxBusy, MuxError, PaneGone
 from tservice.sessions.interfaces import KeptScreen
 from tservice.sessions.output.lastscreen import LastScreen, SeenScreen
@@ -155,7 +155,7 @@ async def _capture(pane: IPane, history: int | None) -> Capture | None:
     except MuxBusy as error:
         raise ServiceError(ErrorCode.RATE_LIMITED, f"{error}: try again") from error
     except MuxError as error:
-        raise failed(f"the terminal does not answer: {error}") from error
+        raise operation_failed(f"the terminal does not answer: {error}") from error
 
 
 async def _in_pieces(clock: IReactorTime, lines: Iterator[bytes]) -> AsyncIterator[list[bytes]]:

@@ -12,7 +12,7 @@ from attrs import define, field
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
-from tservice.core.places.place import Outage
+from tservice.core.places.location import LocationOutage
 from tservice.mux.interface import IPane, IPaneListener, PaneExit
 from tservice.sessions.output.stream import TerminalStream
 from tservice.sessions.output.viewer import Viewer, ViewerSocket, frame
@@ -92,7 +92,7 @@ class TerminalSockets:
         clock: IReactorTime,
         pane_of: Callable[[str], IPane | None],
         needed: Callable[[str], bool] = lambda session_id: False,
-        outage: Callable[[str], Outage | None] = lambda session_id: None,
+        outage: Callable[[str], LocationOutage | None] = lambda session_id: None,
     ) -> None:
         self.clock = clock
         self._pane_of = pane_of

@@ -8,8 +8,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.tasks import spawn
-from tservice.core.timers import cancel
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import cancel_call
 from tservice.mux.interface import Capture, GlyphRun, IPane, MuxError
 from tservice.sessions.output.flood import FloodMode
 from tservice.sessions.output.links import with_links
@@ -101,7 +101,7 @@ class TerminalStream:
         """Stop reading the pane."""
         self._unsubscribe()
         self._cancel_timer()
-        cancel(self._retry)
+        cancel_call(self._retry)
         if self._task is not None:
             self._task.cancel()
         self._flood.close()
@@ -148,7 +148,7 @@ class TerminalStream:
         self._wanting[viewer] = None
         if not self._capturing:
             self._capturing = True
-            self._task = spawn(self._capture(), self._log, "a snapshot")
+            self._task = spawn_logged(self._capture(), self._log, "a snapshot")
 
     async def _capture(self) -> None:
         try:

@@ -9,8 +9,13 @@ from typing import Any
 from attrs import field, frozen
 
 from tservice.core.numbers import TOKENS_MAX
-from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
-from tservice.core.users.osuser import OsUserId
+from tservice.core.places.location import (
+    OWN_LOCATION,
+    LocationId,
+    LocationKind,
+    location_of_os_user,
+)
+from tservice.core.users.os_users import OsUserId
 from tservice.sessions.record.display import ModelSource as ModelSource
 from tservice.sessions.record.display import display_model
 
@@ -266,16 +271,16 @@ class Session:
     current_task: str | None = field(default=None, metadata=_LIVE)
 
     @property
-    def place(self) -> PlaceId:
+    def place(self) -> LocationId:
         """The location of the session; L{fields_of_place} is the inverse."""
         if self.location is Location.LOCAL:
             known = self.os_user
-            return OWN if known is None else place_of_os_user(known.name, known.uid)
-        kind = PlaceKind(self.location.value)
+            return OWN_LOCATION if known is None else location_of_os_user(known.name, known.uid)
+        kind = LocationKind(self.location.value)
         found = self.remote or self.container
         if found is None:
-            return PlaceId(kind=kind)
-        return PlaceId(kind=kind, name=found.host_id, part=found.name)
+            return LocationId(kind=kind)
+        return LocationId(kind=kind, name=found.host_id, part=found.name)
 
     @property
     def owned(self) -> bool:
@@ -307,12 +312,12 @@ class Session:
         return None if found is None else found[1]
 
 
-def fields_of_place(place: PlaceId) -> dict[str, Any]:
+def fields_of_place(place: LocationId) -> dict[str, Any]:
     """Return the L{Session} fields for a session in C{place}."""
-    if place.on_this_machine:
+    if place.is_on_this_machine:
         known = None if place.uid is None else OsUserId(name=place.name, uid=place.uid)
         return {"os_user": known}
-    if place.kind is PlaceKind.CONTAINER:
+    if place.kind is LocationKind.CONTAINER:
         container = Container(host_id=place.name, name=place.part)
         return {"location": Location.CONTAINER, "container": container}
     owned = place.tmux_session is None

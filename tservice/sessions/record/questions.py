@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from tservice.core.event_payloads import AffectedSession
 from tservice.core.payload import Payload
-from tservice.core.payloads import SessionNamed
 
 
 class ContextQuestion(Payload):
@@ -22,4 +22,4 @@ class SwapQuestion(Payload):
 
     requires_confirmation: Literal[True] = True
     currently_loaded_model: str
-    affected_sessions: list[SessionNamed]
+    affected_sessions: list[AffectedSession]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.sessions.record.columns import COLUMNS, from_row, to_row
 from tservice.sessions.record.model import Session
 from tservice.store.database import Database
@@ -35,7 +35,7 @@ class SessionRepository:
 
         @param durable: false if a durable change follows before any answer is sent: no flush is
             made.
-        @raise NotKept: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write.
         """
         self._database.execute(_SAVE, to_row(session), durable=durable)
 
@@ -49,12 +49,12 @@ class SessionRepository:
     def remove(self, session_id: str) -> None:
         """Delete the record, its input marks and its journal.
 
-        @raise NotKept: the disk refuses the write; a restart brings the record back until the disk
+        @raise DiskFull: the disk refuses the write; a restart brings the record back until the disk
             takes the change.
         """
         try:
             self._database.execute(_REMOVE, (session_id,))
-        except NotKept:
+        except DiskFull:
             self.drop(session_id)
             raise
 

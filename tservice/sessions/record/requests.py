@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from attrs import field, frozen
 
 from tservice.cases.interfaces import WorktreeWish as WorktreeWish
-from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field
 from tservice.core.identity import Identity
-from tservice.core.places.place import PlaceId
+from tservice.core.places.location import LocationId
 from tservice.sessions.record.model import CustomModel
 
 INPUT_LENGTH = 65_536
@@ -55,7 +55,7 @@ class CreateRequest:
     statusline_telemetry: bool = False
     model_wish: ModelWish | None = None
     custom_model: CustomModel | None = None
-    attach: PlaceId | None = None
+    attach: LocationId | None = None
     start: bool = False
     worktree: WorktreeWish | None = None
     cols: int = 120
@@ -100,8 +100,8 @@ def check_input(request: InputRequest) -> None:
     if request.seq is None:
         return
     if request.client_id is None:
-        raise invalid("seq", "needs a clientId")
+        raise invalid_field("seq", "needs a clientId")
     if not 1 <= len(request.client_id) <= CLIENT_ID_LENGTH:
-        raise invalid("clientId", f"1 to {CLIENT_ID_LENGTH} characters")
+        raise invalid_field("clientId", f"1 to {CLIENT_ID_LENGTH} characters")
     if not 0 <= request.seq <= SEQ_LIMIT:
-        raise invalid("seq", f"0 to {SEQ_LIMIT}")
+        raise invalid_field("seq", f"0 to {SEQ_LIMIT}")

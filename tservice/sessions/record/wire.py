@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Union, cast, get_args, get_origin, get_ty
 import attrs
 from pydantic import Field, create_model
 
-from tservice.core.payload import Payload, absent, absent_if_false
-from tservice.core.payloads import SessionTold
+from tservice.core.event_payloads import SessionPayload
+from tservice.core.payload import Payload, omit_if_false, omit_if_none
 from tservice.sessions.record.model import ModelSource, Session
 
 
@@ -48,7 +48,7 @@ def _field(hint: Any, metadata: Any) -> tuple[Any, Any]:
     kind = _shown(kept)
     if not empty:
         return kind, Field(**alias)
-    return kind | None, Field(**alias) if "null" in metadata else absent(**alias)
+    return kind | None, Field(**alias) if "null" in metadata else omit_if_none(**alias)
 
 
 def _shown(hint: Any) -> Any:
@@ -65,12 +65,12 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
     return kept, True
 
 
-class _Derived(SessionTold):
+class _Derived(SessionPayload):
     """A session (protocol-session)."""
 
     display_model: str | None
-    display_model_source: ModelSource | None = absent()
-    respawn_blocked: bool = absent_if_false()
+    display_model_source: ModelSource | None = omit_if_none()
+    respawn_blocked: bool = omit_if_false()
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tservice.core.payload import absent, absent_if_false
+from tservice.core.payload import omit_if_false, omit_if_none
 from tservice.http.models import Answer
 from tservice.sessions.record.model import Colour, Status
 from tservice.sessions.record.wire import SessionAnswer
@@ -16,7 +16,7 @@ class OneSession(Answer):
     """A session, wrapped."""
 
     session: SessionAnswer
-    warnings: list[str] | None = absent(
+    warnings: list[str] | None = omit_if_none(
         description="What a new worktree lacks, in sentences; left out without one that does"
     )
 
@@ -31,7 +31,7 @@ class LeftAnswer(Answer):
 class DeletedAnswer(Answer):
     """A session was removed, and what is left of it; absent where nothing is."""
 
-    left: list[LeftAnswer] | None = absent()
+    left: list[LeftAnswer] | None = omit_if_none()
 
 
 class Killed(DeletedAnswer):
@@ -81,9 +81,9 @@ class DeliveryAnswer(Answer):
     """What became of an input."""
 
     delivered: bool
-    duplicate: bool = absent_if_false()
-    opened: str | None = absent()
-    put_aside: bool = absent_if_false()
+    duplicate: bool = omit_if_false()
+    opened: str | None = omit_if_none()
+    put_aside: bool = omit_if_false()
 
 
 class BufferedAnswer(Answer):
@@ -91,7 +91,7 @@ class BufferedAnswer(Answer):
     for it (C{dropped})."""
 
     buffered: Literal[True] = True
-    dropped: bool = absent_if_false()
+    dropped: bool = omit_if_false()
 
 
 class QuickStartAnswer(Answer):
@@ -100,7 +100,7 @@ class QuickStartAnswer(Answer):
     session_id: str
     case_name: str
     case_path: str
-    warnings: list[str] | None = absent(
+    warnings: list[str] | None = omit_if_none(
         description="What a new worktree lacks, in sentences; left out without one that does"
     )
 
@@ -128,8 +128,8 @@ class TerminalAnswer(Answer):
     truncation_reason: str | None = Field(pattern="^(tail|capped)$")
     offset: int
     epoch: str | None
-    stale: bool = absent_if_false()
-    stale_at: int | None = absent()
+    stale: bool = omit_if_false()
+    stale_at: int | None = omit_if_none()
 
 
 class MatchAnswer(Answer):
@@ -141,7 +141,7 @@ class MatchAnswer(Answer):
     line: int
     text: str
     offset: int
-    start: int | None = absent()
+    start: int | None = omit_if_none()
 
 
 class SearchAnswer(Answer):

@@ -6,8 +6,8 @@ import secrets
 from collections.abc import Callable
 
 from tservice.clis.interfaces import ICliRegistry
+from tservice.core.event_payloads import HostDroppedPayload
 from tservice.core.events import Event, EventName
-from tservice.core.payloads import DroppedTold
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import number
@@ -83,7 +83,9 @@ def follow_panes(terminals: TerminalSockets) -> Callable[[Event], None]:
         if event.name is EventName.SESSION_DELETED:
             terminals.deleted(event.session_id)
         elif event.name in _OF_THE_WAY:
-            next_at = event.payload.next_at if isinstance(event.payload, DroppedTold) else None
+            next_at = (
+                event.payload.next_at if isinstance(event.payload, HostDroppedPayload) else None
+            )
             up = event.name is EventName.REMOTE_SESSION_RECONNECTED
             terminals.broadcast(event.session_id, link_frame(up=up, next_at=next_at))
         else:

@@ -9,7 +9,7 @@ from zope.interface import implementer
 
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.core.tasks import spawn
+from tservice.core.tasks import spawn_logged
 from tservice.http.websockets.connection import ISocket, ISocketHandler
 from tservice.http.websockets.frames import SocketMessage
 from tservice.sessions.interfaces import Colours, Delivery, ISessions
@@ -117,7 +117,7 @@ class TerminalSocket:
             return
         match message:
             case InputFrame():
-                spawn(self._type(message), self._log, "terminal input")
+                spawn_logged(self._type(message), self._log, "terminal input")
             case ResizeFrame():
                 self._sizes.put(message)
             case ColoursFrame(foreground=foreground, background=background):
@@ -179,7 +179,9 @@ class TerminalSocket:
         self._sockets.disconnect(self._id, self)
         if self._viewing:
             self._viewing = False
-            spawn(self._sessions.leave(self._id, self.cid), self._log, "removing a viewer's size")
+            spawn_logged(
+                self._sessions.leave(self._id, self.cid), self._log, "removing a viewer's size"
+            )
 
     def _refusal(self) -> int | None:
         try:

@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
-from tservice.core.payload import absent, absent_if_false
+from tservice.core.payload import omit_if_false, omit_if_none
 from tservice.http.bounds import LEAST_BODY_LIMIT, LONGEST_CHARACTER
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope, Style
@@ -78,8 +78,8 @@ class InputWaitAnswer(WaitAnswer):
 
     delivered: bool
     duplicate: bool
-    opened: str | None = absent()
-    put_aside: bool = absent_if_false()
+    opened: str | None = omit_if_none()
+    put_aside: bool = omit_if_false()
 
 
 class InputRoutes:

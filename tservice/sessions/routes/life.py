@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from attrs import evolve
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode, invalid
-from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.errors import ErrorCode, invalid_field
+from tservice.core.places.location import LocationId, LocationKind
 from tservice.core.text import CASE_NAME, LINE
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Call, Operation, Scope
@@ -370,7 +370,7 @@ def _shared(body: LaunchBody, warnings: list[str]) -> dict[str, Any]:
     }
 
 
-def _attached(body: CreateBody) -> PlaceId | None:
+def _attached(body: CreateBody) -> LocationId | None:
     """Return the location of the tmux session to attach to; C{None} without one.
 
     @raise ServiceError: 400: another field selects the location or program too.
@@ -381,8 +381,10 @@ def _attached(body: CreateBody) -> PlaceId | None:
     for name in _PLACED:
         if getattr(body, name) is not None:
             field = CreateBody.model_fields[name].alias or name
-            raise invalid(field, "cannot be combined with attachRemoteSession")
-    return PlaceId(kind=PlaceKind.REMOTE, name=wanted.host_id, part=wanted.remote_session_name)
+            raise invalid_field(field, "cannot be combined with attachRemoteSession")
+    return LocationId(
+        kind=LocationKind.REMOTE, name=wanted.host_id, part=wanted.remote_session_name
+    )
 
 
 def _wish(body: NewWorktreeBody | None, warnings: list[str]) -> WorktreeWish | None:

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
-from tservice.core.failfast import AT_FIRST
+from tservice.core.failfast import FAIL_FAST
 from tservice.http.models import Body
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
 from tservice.sessions.record.model import (
@@ -93,7 +93,7 @@ class AutoResumeBody(Body):
 class OrderBody(Body):
     """Session ids in their new order; those not named stay where they are."""
 
-    order: Annotated[list[SessionId], Field(max_length=1000), AT_FIRST]
+    order: Annotated[list[SessionId], Field(max_length=1000), FAIL_FAST]
 
 
 class PropertyRoutes:

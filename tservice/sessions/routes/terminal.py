@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
-from tservice.core.payloads import Nothing
+from tservice.core.event_payloads import EmptyPayload
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope
 from tservice.sessions.output.reading import BUFFER_BOUND
@@ -94,7 +94,7 @@ class TerminalRoutes:
                 summary="Press one named key",
                 tag="Terminal",
                 body=KeyBody,
-                answer=Nothing,
+                answer=EmptyPayload,
                 errors=_TYPING_ERRORS,
             ),
             Operation(
@@ -145,7 +145,7 @@ class TerminalRoutes:
     async def send_key(self, call: Call) -> object:
         """Press a key."""
         await self._sessions.send_key(call.id, call.body.key, call.identity)
-        return Nothing()
+        return EmptyPayload()
 
     async def resize(self, call: Call) -> object:
         """Request a size."""

@@ -12,8 +12,8 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.clock import now_ms
-from tservice.core.tasks import spawn
-from tservice.core.timers import cancel
+from tservice.core.tasks import spawn_logged
+from tservice.core.timers import cancel_call
 from tservice.mux.interface import IPane, IPaneListener, MuxError, PaneExit
 from tservice.sessions.waits.signals import WaitSlots
 from tservice.terminal.lines import numbered_lines, screen_of
@@ -73,7 +73,7 @@ class OutputWait:
             self._before = Counter()
             self._look()
             return
-        spawn(self._remember_screen(), self._log, "reading the screen")
+        spawn_logged(self._remember_screen(), self._log, "reading the screen")
 
     def end(self) -> None:
         """End the wait, because the session was deleted or detached."""
@@ -82,7 +82,7 @@ class OutputWait:
     # -- callbacks of the pane
 
     def pane_exited(self, ending: PaneExit) -> None:
-        spawn(self._last_look(), self._log, "reading the last screen")
+        spawn_logged(self._last_look(), self._log, "reading the last screen")
 
     def pane_lost(self) -> None:
         self._finish(None, ended=True)
@@ -116,7 +116,7 @@ class OutputWait:
             self._quiet = self._clock.callLater(SETTLED, self._look)
 
     def _look(self) -> None:
-        spawn(self._match_screen(), self._log, "matching the screen")
+        spawn_logged(self._match_screen(), self._log, "matching the screen")
 
     async def _remember_screen(self) -> None:
         texts = await texts_of_screen(self._pane, self._needle)
@@ -151,7 +151,7 @@ class OutputWait:
         for end in self._ends:
             end()
         for timer in (self._quiet, self._timeout):
-            cancel(timer)
+            cancel_call(timer)
         self._over()
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from tservice.core.errors import ErrorCode, invalid
+from tservice.core.errors import ErrorCode, invalid_field
 from tservice.http.models import Answer, Query, QueryBool, QueryInt
 from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
 from tservice.sessions.waits.service import FLEET_MAX, Waiting, WaitRequest
@@ -35,7 +35,7 @@ def parse_until(texts: list[str], field: str = "until") -> tuple[Signal, ...] | 
             found[Signal(token.lower())] = None
         except ValueError:
             names = ", ".join(Signal)
-            raise invalid(field, f"{token!r} is not one of {names}") from None
+            raise invalid_field(field, f"{token!r} is not one of {names}") from None
     return tuple(found)
 
 
@@ -150,7 +150,7 @@ class WaitRoutes:
         query: FleetQuery = call.query
         ids = list(dict.fromkeys(split_tokens(query.sessions)))
         if not all(ids) or len(ids) > FLEET_MAX:
-            raise invalid("sessions", f"must name 1 to {FLEET_MAX} sessions")
+            raise invalid_field("sessions", f"must name 1 to {FLEET_MAX} sessions")
         found = await self._waiting.fleet(
             ids, query.request(), call.identity, need_all=query.mode == "all"
         )

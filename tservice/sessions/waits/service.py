@@ -9,10 +9,10 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import sleep
-from tservice.core.errors import ServiceError, invalid
+from tservice.core.errors import ServiceError, invalid_field
+from tservice.core.event_payloads import SessionPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.core.payloads import SessionTold
 from tservice.sessions.interfaces import Delivery, ISessions
 from tservice.sessions.record.model import Session, Status
 from tservice.sessions.waits.output import OutputOutcome, OutputWaits, search_buffer
@@ -217,7 +217,7 @@ class Waiting:
             return tuple(signal for signal in DEFAULT_UNTIL if signal not in TURN_SIGNALS)
         for signal in asked:
             if signal in TURN_SIGNALS:
-                raise invalid(field, f"{signal} is not given by sessions of mode {mode}")
+                raise invalid_field(field, f"{signal} is not given by sessions of mode {mode}")
         return asked
 
     def _held(self, session: Session, request: WaitRequest) -> list[Signal]:
@@ -293,7 +293,7 @@ class Waiting:
         if event.name is EventName.SESSION_DELETED:
             self._waits.session_deleted(event.session_id)
             self._outputs.session_gone(event.session_id)
-        elif isinstance(event.payload, SessionTold) and event.payload.detached:
+        elif isinstance(event.payload, SessionPayload) and event.payload.detached:
             # A detached session has no process, but no exit event reports that.
             self._waits.signal(event.session_id, Signal.EXIT)
             self._outputs.session_gone(event.session_id)

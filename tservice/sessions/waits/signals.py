@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.timers import cancel
+from tservice.core.timers import cancel_call
 
 _T = TypeVar("_T")
 
@@ -243,5 +243,5 @@ def _trap_cancelled(why: Failure) -> None:
 
 
 def _stop_timer(result: _T, call: IDelayedCall) -> _T:
-    cancel(call)
+    cancel_call(call)
     return result

@@ -17,7 +17,7 @@ from twisted.python.failure import Failure
 from zope.interface import implementer
 
 from tservice.core.net.egress import EgressRefused
-from tservice.core.timers import Timers
+from tservice.core.timers import NamedTimers
 from tservice.http.websockets.connection import UNSUPPORTED, ISocket, ISocketHandler
 from tservice.http.websockets.upgrade import NO_SUCH, TOO_MANY
 from tservice.voice.dialects import CLOSE_STREAM, DIALECTS, KEEP_ALIVE, KEEP_ALIVE_SECONDS
@@ -79,7 +79,7 @@ class Dictation:
 
     def __init__(self, deps: DictationDependencies) -> None:
         self._deps = deps
-        self._timers = Timers(deps.clock)
+        self._timers = NamedTimers(deps.clock)
         self._dialect = DIALECTS[deps.source.provider]
         self._forget: Callable[[], None] = lambda: None
         self._socket: ISocket | None = None
@@ -99,8 +99,10 @@ class Dictation:
             self._release()
             socket.close(TOO_MANY, "too many dictations at a time; try again later")
             return
-        self._timers.set("length", STREAM_SECONDS, self._finish)
-        self._timers.set("open", OPEN_SECONDS, self._fail, "the speech service does not answer")
+        self._timers.schedule_call("length", STREAM_SECONDS, self._finish)
+        self._timers.schedule_call(
+            "open", OPEN_SECONDS, self._fail, "the speech service does not answer"
+        )
         deps = self._deps
         request, self._forget = deps.voice.request(deps.source, deps.language, deps.keyterms)
         try:
@@ -155,7 +157,7 @@ class Dictation:
         if self._over:
             return
         self._line, self._open = line, True
-        self._timers.stop("open")
+        self._timers.cancel_timer("open")
         self._keep_alive()
         self._say({"t": "ready"})
         self._pump()
@@ -177,11 +179,13 @@ class Dictation:
 
     def line_filled(self) -> None:
         self._full = True
-        self._timers.set("stall", STALL_SECONDS, self._fail, "the speech service accepts no speech")
+        self._timers.schedule_call(
+            "stall", STALL_SECONDS, self._fail, "the speech service accepts no speech"
+        )
 
     def line_drained(self) -> None:
         self._full = False
-        self._timers.stop("stall")
+        self._timers.cancel_timer("stall")
         if not self._over:
             self._pump()
 
@@ -240,19 +244,19 @@ class Dictation:
         if not self._finishing:
             self._finishing = True
             if self._open:
-                self._timers.set("rest", REST_SECONDS, self._finish)
+                self._timers.schedule_call("rest", REST_SECONDS, self._finish)
             self._pump()
 
     def _ask_for_rest(self) -> None:
         if self._line is not None and not self._asked:
             self._asked = True
-            self._timers.set("rest", REST_SECONDS, self._finish)
+            self._timers.schedule_call("rest", REST_SECONDS, self._finish)
             self._line.send_text(CLOSE_STREAM)
 
     def _keep_alive(self) -> None:
         if self._line is not None and not self._full:
             self._line.send_text(KEEP_ALIVE)
-        self._timers.set("alive", KEEP_ALIVE_SECONDS, self._keep_alive)
+        self._timers.schedule_call("alive", KEEP_ALIVE_SECONDS, self._keep_alive)
 
     def _show(self, *, final: bool) -> None:
         self._unshown = False
@@ -280,7 +284,7 @@ class Dictation:
         if self._over:
             return
         self._over = True
-        self._timers.clear()
+        self._timers.cancel_all()
         self._queue.clear()
         self._queued = 0
         self._deps.voice.leave(self)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from attrs import frozen
 
-from tservice.core.authentication import Visit
+from tservice.core.authentication import AuthenticationRequest
 from tservice.core.identity import Identity
 from tservice.http.envelope import Response, bare
 from tservice.http.operations import Call
@@ -63,7 +63,7 @@ class Doorway:
 
     words: OpenWords
     url_of: Callable[[str], str | None]
-    recognise: Callable[[Visit], Awaitable[Identity | None]]
+    recognise: Callable[[AuthenticationRequest], Awaitable[Identity | None]]
     ancestors: Callable[[str], Sequence[str]]
     apart: bool = False
 
@@ -141,7 +141,9 @@ class Entrance:
             raise bare(403, "Forbidden: this web tab is no longer open")
         return found
 
-    async def _passage(self, visit: Visit, word: str, found: Found, resource: bytes) -> Passage:
+    async def _passage(
+        self, visit: AuthenticationRequest, word: str, found: Found, resource: bytes
+    ) -> Passage:
         # Without sign-in, a password sent by a page's script is meant for the target: tried here,
         # it would count as a failed sign-in of the viewer.
         who = None if self._doorway.apart else await self._doorway.recognise(visit)

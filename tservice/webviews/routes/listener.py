@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from zope.interface import implementer
 
-from tservice.core.authentication import Pass, Visit
+from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
 from tservice.core.identity import Identity
 from tservice.http.envelope import Response
 from tservice.http.gate import STRANGER, Gate
@@ -26,7 +26,7 @@ _PLAIN = {
 class NoFiles:
     """Page source without any pages."""
 
-    def find(self, path: str, visit: Visit) -> Response | None:
+    def find(self, path: str, visit: AuthenticationRequest) -> Response | None:
         """Return no page."""
         return None
 
@@ -40,27 +40,37 @@ class OpenOrigin:
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
 
-    def screen(self, request: Request, method: str, path: str | None) -> Visit:
+    def screen(self, request: Request, method: str, path: str | None) -> AuthenticationRequest:
         """Check Host.
 
         @raise Refusal: plain 403.
         """
         return self._gate.screen_host(request, method, path)
 
-    async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
+    async def identify(
+        self, visit: AuthenticationRequest, operation: Operation | None
+    ) -> CredentialsAccepted:
         """Return an anonymous identity: the token in the path decides."""
-        return Pass(identity=STRANGER)
+        return CredentialsAccepted(identity=STRANGER)
 
     def authorize(
-        self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
+        self,
+        visit: AuthenticationRequest,
+        who: Identity,
+        operation: Operation | None,
+        path: Mapping[str, str],
     ) -> None:
         """Permit everything, as tokens protect all content here."""
 
     def judge_again(
-        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+        self,
+        visit: AuthenticationRequest,
+        who: Identity,
+        operation: Operation,
+        path: Mapping[str, str],
     ) -> None:
         """Permit everything; see L{authorize}."""
 
-    def headers(self, visit: Visit | None) -> Mapping[str, str]:
+    def headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
         """Return the headers of answers that do not come from a target."""
         return _PLAIN

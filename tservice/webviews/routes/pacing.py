@@ -9,15 +9,15 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import Request
 from twisted.web.iweb import IResponse
 
-from tservice.core.net.asking import Asking
-from tservice.core.net.chunks import Chunks
+from tservice.core.net.chunked_body import BatchedChunkDecoder
+from tservice.core.net.http_client import BoundedHttpClient
 from tservice.http.connections.turns import SHARE, Turns
 
 CHUNKS = 32
 """Chunks of a body that are read for the cost of one small frame."""
 
 
-class Paced(Asking):
+class Paced(BoundedHttpClient):
     """HTTP client that yields to others while an answer arrives in very many chunks."""
 
     def __init__(self, turns: Turns) -> None:
@@ -27,7 +27,7 @@ class Paced(Asking):
         """
         super().__init__()
         self._turns = turns
-        self._chunks: Chunks | None = None
+        self._chunks: BatchedChunkDecoder | None = None
         self._waits = self._paused = False
 
     def request(self, request: Request) -> Deferred[IResponse]:
@@ -37,8 +37,8 @@ class Paced(Asking):
         parser.transport._producer = self
         return answer
 
-    def _in_chunks(self, took: Any, finished: Any) -> Chunks:
-        self._chunks = Chunks(took, finished, CHUNKS * SHARE)
+    def _in_chunks(self, took: Any, finished: Any) -> BatchedChunkDecoder:
+        self._chunks = BatchedChunkDecoder(took, finished, CHUNKS * SHARE)
         return self._chunks
 
     # # -- called by the transport

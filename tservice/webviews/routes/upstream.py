@@ -12,7 +12,7 @@ from twisted.internet.interfaces import IStreamClientEndpoint
 from twisted.internet.protocol import Factory, Protocol
 from twisted.web.client import BrowserLikePolicyForHTTPS
 
-from tservice.core.doors.resolving import asked_by
+from tservice.core.doors.resolver import limit_to_owner_share
 from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.core.net.guarded import GuardedEndpoint
 from tservice.http.envelope import bare
@@ -86,7 +86,7 @@ class Upstream:
             target.host,
             target.port,
             policy=self.guard.policy(target.port, owner),
-            resolver=asked_by(self.reactor.nameResolver, owner),
+            resolver=limit_to_owner_share(self.reactor.nameResolver, owner),
             narrowed=pin.narrowed,
         )
         if target.scheme == "http":

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, StringConstraints
 
 from tservice.core.errors import ErrorCode
-from tservice.core.payloads import Nothing
+from tservice.core.event_payloads import EmptyPayload
 from tservice.core.text import LINE
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Style
@@ -81,7 +81,7 @@ class WebViewRoutes:
                   errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED)),
             _mine("PATCH", one, self.update, "Change a web tab", OneWebView,
                   body=WebViewPatch, errors=(ErrorCode.NOT_FOUND,)),
-            _mine("DELETE", one, self.delete, "Forget a web tab", Nothing,
+            _mine("DELETE", one, self.delete, "Forget a web tab", EmptyPayload,
                   errors=(ErrorCode.NOT_FOUND,)),
             _mine("POST", f"{one}/open", self.open, "Where a web tab is to be seen",
                   OpenedWebView, errors=(*refused, ErrorCode.NOT_FOUND)),
@@ -107,10 +107,10 @@ class WebViewRoutes:
         view = self._views.update(call.id, given, call.identity)
         return OneWebView(webview=webview_answer(view))
 
-    async def delete(self, call: Call) -> Nothing:
+    async def delete(self, call: Call) -> EmptyPayload:
         """Delete a web tab."""
         self._views.delete(call.id, call.identity)
-        return Nothing()
+        return EmptyPayload()
 
     async def probe(self, call: Call) -> ProbeAnswer:
         """Check whether a server answers at an address."""

@@ -23,7 +23,7 @@ from tservice.agents.approvals.shown import item_answer
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.transcripts.build import build_transcripts
 from tservice.agents.upkeep.build import build_upkeep
-from tservice.core.disk import FULL, NotKept
+from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.zone import local_zone
@@ -326,7 +326,7 @@ class EndTests(ApprovalCase):
         seen, asked = self.ready(), self.asked(permission())
         self.hook(seen, "idle_prompt")
         database = self.machine.database
-        with mock.patch.object(database, "execute", side_effect=NotKept(FULL)):
+        with mock.patch.object(database, "execute", side_effect=DiskFull(FULL)):
             dismissed = self.assertRaises(
                 ServiceError, self.approvals.dismiss, self.item(asked).id, ADMIN
             )

@@ -64,7 +64,7 @@ class FolderTrustCase(ApprovalCase):
 
     def find(self, mode: str = "primary") -> Awaitable[FolderFinding]:
         trust = self.agents.trust
-        return trust.find(mode, trust.places.of(ADMIN), str(self.work), None, {})
+        return trust.find(mode, trust.places.get_caller_location(ADMIN), str(self.work), None, {})
 
     def found(self, mode: str = "primary") -> str:
         """What people are told that the folder brings."""

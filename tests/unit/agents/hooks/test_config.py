@@ -20,7 +20,7 @@ from tservice.agents.hooks.command import is_own_hook
 from tservice.agents.hooks.config import HOOKS, UnusableSettings, merge_settings, own_status_line
 from tservice.agents.hooks.files import FILE, FOLDER, FileRefused, HookConfig
 from tservice.agents.hooks.statusline import is_own_status
-from tservice.core.places.bounds import ANYWHERE, Inside
+from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
 
 OLD = 'curl -H "X: $(cat $SERVICE_HOOK_SECRET_FILE)" $SERVICE_API_URL/api/hook-event'
 OLD_LINE = "curl -K $SERVICE_HOOK_SECRET_FILE $SERVICE_API_URL/api/status-telemetry"
@@ -205,7 +205,7 @@ class FileTests(SynchronousTestCase):
         self.assertIn("secret-line", json.dumps(self.write(telemetry=True)))
 
     def test_a_workspace_that_leads_out_is_not_written(self) -> None:
-        inside = Inside(self.work.parent / "another")
+        inside = FolderLimit(self.work.parent / "another")
         with self.assertRaises(FileRefused) as caught:
             self.config.write(self.work, hooks=True, telemetry=False, environ={}, inside=inside)
         self.assertIn("outside the workspace of this account", str(caught.exception))

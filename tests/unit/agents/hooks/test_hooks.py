@@ -24,7 +24,7 @@ from tservice.agents.hooks.model import FOREIGN, TOOLS, PaneConversations, Tools
 from tservice.agents.model import HookEvent, reduce_data
 from tservice.agents.todos import TODOS
 from tservice.core.errors import ServiceError
-from tservice.core.events import Audience
+from tservice.core.events import EventAudience
 from tservice.core.identity import Identity
 from tservice.sessions.record.model import Session
 from tservice.sessions.record.wire import session_answer
@@ -151,7 +151,7 @@ class SignalTests(AgentCase):
             self.assertEqual(1, len(told))
             self.assertEqual({"message": "m"}, wire(told[0])["data"])
             self.assertEqual(session.id, wire(told[0])["sessionId"])
-            self.assertIs(Audience.OWNER, told[0].name.audience)
+            self.assertIs(EventAudience.OWNER, told[0].name.audience)
 
     def test_one_blocked_for_one_dialog(self) -> None:
         session = self.ready()

@@ -21,7 +21,7 @@ from tservice.agents.transcripts.model import Tally
 from tservice.agents.transcripts.reader import HEAD
 from tservice.agents.transcripts.stores import StoredConversation
 from tservice.core.errors import ErrorCode
-from tservice.core.places.bounds import Inside
+from tservice.core.places.workspace_bounds import FolderLimit
 from tservice.sessions.record.model import Location, Session
 
 OLD, NEW = "11111111-aaaa", "22222222-bbbb"
@@ -121,7 +121,7 @@ class ResumeTests(AgentCase):
 
     def test_of_an_account_that_is_kept_to_its_cases(self) -> None:
         """Whose conversation it is tells where it began; Codex goes on with any."""
-        inside = Inside(self.machine.folder / "cases")
+        inside = FolderLimit(self.machine.folder / "cases")
         homes = Homes(own=self.files, places=places_of(here()), inside=lambda *_: inside)
         found = StoredConversations(lambda: homes, at_once)
         words = {"type": "event_msg", "payload": {"type": "user_message", "message": "go"}}

@@ -25,8 +25,8 @@ from tservice.agents.transcripts.model import LINE_VALUES, NAME_CHARS, ReadPosit
 from tservice.agents.transcripts.sources import read_on
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
-from tservice.core.places.bounds import ANYWHERE, Inside
-from tservice.core.users.osuser import OsUserId
+from tservice.core.places.workspace_bounds import ANYWHERE, FolderLimit
+from tservice.core.users.os_users import OsUserId
 
 EVE = Identity(username="eve", admin=False)
 
@@ -172,7 +172,7 @@ class HistoryTests(ApprovalCase):
             again = self.history.transcript(demoted, "primary", ID)
             self.assert_refused(ErrorCode.NOT_FOUND, again)
 
-        self.inside = Inside(self.machine.config.cases_dir / "admin")
+        self.inside = FolderLimit(self.machine.config.cases_dir / "admin")
         assert_unseen()
         self.inside = ANYWHERE
         self.sessions.update(session.id, os_user=OsUserId(name="ann", uid=1234))

@@ -17,8 +17,8 @@ from tservice.agents.transcripts.sources import messages, read_on
 from tservice.agents.transcripts.sqlite import rows as transcript_rows
 from tservice.agents.transcripts.sqlite.rows import Rows, kept_open, opened
 from tservice.agents.transcripts.stores import scan
-from tservice.core.users.acting import act_as, in_whose_name
-from tservice.core.users.osuser import OsUser
+from tservice.core.users.file_identity import act_as, get_acting_ids
+from tservice.core.users.os_users import OsUser
 
 ID = "ses_dfdff04dcffeRkFTm0FqI7aA1a"
 FOREVER = "instr(zeroblob(7000000) || x'01', zeroblob(3000000) || x'0102')"
@@ -120,7 +120,7 @@ class RowsTests(SynchronousTestCase):
         os.chown(self.database, NOBODY, NOBODY)
         self.assertEqual([ID], act_as(user, self.listed))
         self.assertEqual((NOBODY, NOBODY), act_as(user, self.who_reads))
-        self.assertIsNone(in_whose_name())
+        self.assertIsNone(get_acting_ids())
 
     def who_reads(self) -> tuple[int, int]:
         """The user and group of a child that is asked nothing."""

@@ -32,8 +32,8 @@ from tservice.agents.transcripts.stores import StoredConversation, scan
 from tservice.agents.transcripts.turns import IN_TURN, TurnLooks
 from tservice.agents.transcripts.usage.positions import TranscriptStore
 from tservice.agents.transcripts.usage.store import UsageStore
+from tservice.core.event_payloads import OccurrencePayload, SessionExited
 from tservice.core.events import Event, EventName
-from tservice.core.payloads import ExitTold, Happened
 from tservice.sessions.record.model import Status
 from tservice.sessions.record.wire import session_answer
 
@@ -66,7 +66,7 @@ def answered(name: str, output: object = "Plan updated") -> dict[str, Any]:
 
 def happened(name: EventName, session: str) -> Event:
     exits = name is EventName.SESSION_EXIT
-    payload = ExitTold(id=session) if exits else Happened(id=session, at=0)
+    payload = SessionExited(id=session) if exits else OccurrencePayload(id=session, at=0)
     return Event(name=name, payload=payload, session_id=session, owner=None)
 
 

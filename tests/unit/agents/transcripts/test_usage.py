@@ -24,7 +24,7 @@ from tservice.agents.transcripts.turns import PATIENCE
 from tservice.agents.transcripts.usage.positions import TranscriptStore
 from tservice.agents.transcripts.usage.record import MODEL_CHARS, MessageUsage, Usage
 from tservice.agents.transcripts.usage.store import UsageStore
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.core.events import EventName
 from tservice.sessions.record.model import Session
 from tservice.store.database import Database
@@ -269,7 +269,7 @@ class ClaudeTests(TokenCase):
 
 
 def _refuse(store: UsageStore, session_id: str, found: object) -> bool:
-    raise NotKept("the disk is full")
+    raise DiskFull("the disk is full")
 
 
 class StoreTests(SynchronousTestCase):

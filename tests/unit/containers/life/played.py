@@ -22,9 +22,9 @@ from tservice.containers.life.watch import (
 from tservice.containers.model import ContainerCase, ContainerHost
 from tservice.containers.model import Engine as EngineName
 from tservice.containers.place import place_of
-from tservice.core.errors import failed, not_found
+from tservice.core.errors import not_found, operation_failed
+from tservice.core.event_payloads import OccurrencePayload, SessionExited, SessionPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.payloads import ExitTold, Happened, SessionTold
 from tservice.sessions.interfaces import Exit, Session, Status
 from tservice.sessions.record.model import NameSource, Phase, fields_of_place
 
@@ -57,12 +57,12 @@ class Sessions:
 
     def update(self, session_id: str, *, durable: bool = True, **fields: Any) -> None:
         self.kept[session_id] = evolve(self.kept[session_id], **fields)
-        told = SessionTold(id=session_id)
+        told = SessionPayload(id=session_id)
         self.hub.publish(Event(name=EventName.SESSION_UPDATED, payload=told, session_id=session_id))
 
     def tell(self, session_id: str, name: EventName) -> None:
         """Say that something happened to it."""
-        told = Happened(id=session_id, at=1)
+        told = OccurrencePayload(id=session_id, at=1)
         self.hub.publish(Event(name=name, payload=told, session_id=session_id))
 
     def found(self, session_id: str, status: Status, reason: str) -> None:
@@ -114,7 +114,7 @@ class Boxes:
 
     async def look_at(self, cases: list[ContainerCase]) -> dict[str, Seen]:
         if self.seen is None:
-            raise failed("cannot connect to the docker daemon")
+            raise operation_failed("cannot connect to the docker daemon")
         seen = dict(self.seen)
         if self.held is not None:
             await self.held
@@ -202,7 +202,7 @@ class WatchCase(SynchronousTestCase):
         """Its terminal says that it is over."""
         self.sessions.update(name, pid=None, status=Status.IDLE, pane_exit=ending)
         self.hub.publish(
-            Event(name=EventName.SESSION_EXIT, payload=ExitTold(id=name), session_id=name)
+            Event(name=EventName.SESSION_EXIT, payload=SessionExited(id=name), session_id=name)
         )
 
     def told(self, name: str) -> tuple[Status, str | None]:

@@ -22,8 +22,8 @@ from tservice.containers.life.watch import (
     STOPPED,
 )
 from tservice.containers.model import ContainerCase
+from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventName
-from tservice.core.payloads import Happened
 from tservice.sessions.interfaces import Exit, Status
 
 
@@ -56,7 +56,7 @@ class EngineTests(WatchCase):
         self.is_back()
         self.assertEqual(1, len(self.streams))
         self.runs("b")
-        told = Happened(id="b", at=1)
+        told = OccurrencePayload(id="b", at=1)
         self.hub.publish(Event(name=EventName.SESSION_INTERACTIVE, payload=told, session_id="b"))
         self.assertEqual(2, len(self.streams))
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.nonempty import some
-from tservice.core.config.load import Loaded, load
-from tservice.core.config.model import Config, settings
+from tservice.core.config.load import LoadedConfig, load_config
+from tservice.core.config.model import Config, list_settings
 from tservice.core.errors import StartError
 
 HOME = Path("/home/someone")
@@ -29,11 +29,11 @@ class LoadCase(SynchronousTestCase):
         options: dict[str, object] | None = None,
         environ: dict[str, str] | None = None,
         yaml: str | None = None,
-    ) -> Loaded:
+    ) -> LoadedConfig:
         given_options = dict(options or {})
         if yaml is not None:
             given_options["config"] = str(self.yaml(yaml))
-        return load(given_options, environ or {}, HOME)
+        return load_config(given_options, environ or {}, HOME)
 
     def refused(
         self,
@@ -232,13 +232,13 @@ class PasswordTests(LoadCase):
 
     def test_it_has_no_option(self) -> None:
         """Every user of the machine reads the command lines of every process."""
-        hidden = [entry.name for entry in settings() if not entry.on_command_line]
+        hidden = [entry.name for entry in list_settings() if not entry.on_command_line]
         self.assertEqual(["password"], hidden)
 
 
 class TableTests(SynchronousTestCase):
     def test_every_field_is_a_setting_whose_default_its_parser_takes(self) -> None:
-        for entry in some(settings()):
+        for entry in some(list_settings()):
             self.assertEqual(getattr(Config(), entry.attribute), entry.default)
             if entry.default is not None:
                 shown = str(entry.default) if isinstance(entry.default, os.PathLike) else None
@@ -246,7 +246,7 @@ class TableTests(SynchronousTestCase):
 
     @given(st.one_of(st.none(), st.text(), st.integers(), st.floats(), st.lists(st.text())))
     def test_a_parser_gives_a_value_or_a_rule(self, raw: object) -> None:
-        for entry in some(settings()):
+        for entry in some(list_settings()):
             try:
                 entry.parse(raw)
             except ValueError as rule:

@@ -22,12 +22,12 @@ from tservice.core.logs.lines import (
     json_line,
     text_line,
 )
-from tservice.core.logs.redact import MARK, MOST_SECRETS, Redactor
+from tservice.core.logs.redact import MARK, MOST_SECRETS, SecretRedactor
 
 
 class RedactTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.redactor = Redactor()
+        self.redactor = SecretRedactor()
 
     def test_known_secrets_in_every_spelling(self) -> None:
         self.redactor.register_login("admin", "pass word/ü")
@@ -36,33 +36,33 @@ class RedactTests(SynchronousTestCase):
             "pass%20word%2F%C3%BC",
             base64.b64encode("admin:pass word/ü".encode()).decode(),
         ]:
-            self.assertEqual(f"a {MARK} b", self.redactor.clean(f"a {text} b"))
+            self.assertEqual(f"a {MARK} b", self.redactor.redact_text(f"a {text} b"))
 
     def test_a_longer_secret_goes_before_its_beginning(self) -> None:
-        self.redactor.register("secret")
-        self.redactor.register("secret-more")
-        self.assertEqual(MARK, self.redactor.clean("secret-more"))
+        self.redactor.register_secret("secret")
+        self.redactor.register_secret("secret-more")
+        self.assertEqual(MARK, self.redactor.redact_text("secret-more"))
 
     def test_a_short_one_leaves_words_whole(self) -> None:
-        self.redactor.register("a")
-        self.assertEqual(f"pass {MARK} at all", self.redactor.clean("pass a at all"))
+        self.redactor.register_secret("a")
+        self.assertEqual(f"pass {MARK} at all", self.redactor.redact_text("pass a at all"))
 
     def test_forgetting(self) -> None:
-        forget = self.redactor.register("secret")
-        self.redactor.register("other")
+        forget = self.redactor.register_secret("secret")
+        self.redactor.register_secret("other")
         forget()
         forget()
-        self.assertEqual(f"secret {MARK}", self.redactor.clean("secret other"))
+        self.assertEqual(f"secret {MARK}", self.redactor.redact_text("secret other"))
 
     def test_an_empty_secret_hides_nothing(self) -> None:
-        self.redactor.register("")()
-        self.assertEqual("text", self.redactor.clean("text"))
+        self.redactor.register_secret("")()
+        self.assertEqual("text", self.redactor.redact_text("text"))
 
     def test_the_oldest_is_forgotten_at_the_bound(self) -> None:
         for number in range(MOST_SECRETS + 1):
-            self.redactor.register(f"secret-{number:04d}-")
-        self.assertEqual("secret-0000-", self.redactor.clean("secret-0000-"))
-        self.assertEqual(MARK, self.redactor.clean("secret-0001-"))
+            self.redactor.register_secret(f"secret-{number:04d}-")
+        self.assertEqual("secret-0000-", self.redactor.redact_text("secret-0000-"))
+        self.assertEqual(MARK, self.redactor.redact_text("secret-0001-"))
 
     def test_what_looks_like_a_secret(self) -> None:
         for text, want in [
@@ -78,30 +78,30 @@ class RedactTests(SynchronousTestCase):
             ("GET /q/aB3dE6 404", f"GET /q/{MARK} 404"),
             ("/webview/0123456789abcdefXYZ_-/x", f"/webview/{MARK}/x"),
         ]:
-            self.assertEqual(want, self.redactor.clean(text))
+            self.assertEqual(want, self.redactor.redact_text(text))
 
     def test_a_long_word_is_no_work(self) -> None:
         """C{bench/hostile.py} measures it."""
         for word in ("a", "a.", "a://", "a:", "://a", "@"):
-            self.assertEqual(word * 100_000, self.redactor.clean(word * 100_000))
+            self.assertEqual(word * 100_000, self.redactor.redact_text(word * 100_000))
         text = "a" * 100_000
-        self.assertEqual(f"{text}://{MARK}@b", self.redactor.clean(f"{text}://me:word@b"))
+        self.assertEqual(f"{text}://{MARK}@b", self.redactor.redact_text(f"{text}://me:word@b"))
 
     def test_ordinary_text_stays(self) -> None:
         for text in ["user@example.org", "http://127.0.0.1:8770/", "/queue/abcdef", "basic cable"]:
-            self.assertEqual(text, self.redactor.clean(text))
+            self.assertEqual(text, self.redactor.redact_text(text))
 
     @given(st.text(max_size=20), st.text(min_size=4, max_size=20), st.text(max_size=20))
     def test_no_text_around_it_saves_a_secret(self, before: str, secret: str, after: str) -> None:
-        redactor = Redactor()
-        redactor.register(secret)
-        cleaned = redactor.clean(before + secret + after)
+        redactor = SecretRedactor()
+        redactor.register_secret(secret)
+        cleaned = redactor.redact_text(before + secret + after)
         self.assertTrue(secret not in cleaned.replace(MARK, "\0") or secret in before + after)
 
 
 class LineTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.redactor = Redactor()
+        self.redactor = SecretRedactor()
 
     def event(self, **fields: Any) -> dict[str, Any]:
         return {"log_time": 1_700_000_000.25, "log_namespace": "here", **fields}
@@ -137,7 +137,7 @@ class LineTests(SynchronousTestCase):
         self.assertIn(r"a\n2023-11-14 forged\x1b[2J\u2028", line)
 
     def test_a_traceback_is_indented_and_cleaned(self) -> None:
-        self.redactor.register("open sesame")
+        self.redactor.register_secret("open sesame")
         failure = Failure(ValueError("open sesame"))
         line = self.text(log_format="it failed", log_failure=failure)
         self.assertIn("here: it failed\n    Traceback", line)
@@ -173,7 +173,7 @@ class FaultCountTests(SynchronousTestCase):
 class ObserverTests(SynchronousTestCase):
     def test_levels_below_the_least_are_left_out(self) -> None:
         out = io.StringIO()
-        log = Logger(observer=LineObserver(out, "text", "warn", Redactor()))
+        log = Logger(observer=LineObserver(out, "text", "warn", SecretRedactor()))
         log.info("quiet")
         log.warn("loud")
         log.critical("louder")
@@ -183,7 +183,7 @@ class ObserverTests(SynchronousTestCase):
     def test_an_event_without_a_level_counts_as_info(self) -> None:
         for level, lines in [("info", 1), ("warn", 0)]:
             out = io.StringIO()
-            LineObserver(out, "json", level, Redactor())({"log_time": 0.0, "log_format": "x"})
+            LineObserver(out, "json", level, SecretRedactor())({"log_time": 0.0, "log_format": "x"})
             self.assertEqual(lines, len(out.getvalue().splitlines()))
 
 

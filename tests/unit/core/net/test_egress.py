@@ -14,9 +14,9 @@ from tservice.core.net.egress import (
     PUBLIC_ONLY,
     EgressPolicy,
     EgressRefused,
+    parse_address,
+    parse_host,
     parse_target,
-    read_address,
-    read_host,
 )
 
 SPELLINGS = (
@@ -220,7 +220,7 @@ class PropertyTests(SynchronousTestCase):
             f"0x{a:x}.0{b:o}.{value & 0xFFFF}",
             f"{a}.{b:#x}.0{c:o}.{d}.",
         ):
-            self.assertEqual((str(address), address), read_host(text))
+            self.assertEqual((str(address), address), parse_host(text))
             packed = socket.inet_aton(text.rstrip("."))
             self.assertEqual(address.packed, packed, "libc reads it otherwise")
 
@@ -231,7 +231,7 @@ class PropertyTests(SynchronousTestCase):
         except OSError:
             return
         try:
-            _, address = read_host(text)
+            _, address = parse_host(text)
         except EgressRefused:
             return
         self.assertEqual(IPv4Address(packed), address)
@@ -244,7 +244,7 @@ class PropertyTests(SynchronousTestCase):
 
     @given(st.ip_addresses())
     def test_a_zone_changes_nothing(self, address: IPv4Address | IPv6Address) -> None:
-        self.assertEqual(address, read_address(f"{address}%eth0"))
+        self.assertEqual(address, parse_address(f"{address}%eth0"))
 
     def test_a_local_gateway_s_prefix_carries_one_at_each_place(self) -> None:
         """RFC 6052, 2.2: 169.254.169.254 behind a prefix of 48, 56, 64 and 96 bits (RFC 8215)."""

@@ -15,7 +15,7 @@ from tests.heldport import HeldPort
 from tservice.core.config.model import Config
 from tservice.core.errors import StartError
 from tservice.core.net.endpoints import parse_listen
-from tservice.core.net.listening import Listener
+from tservice.core.net.listening import PortListener
 
 LOOPBACK = "tcp:0:interface=127.0.0.1"
 
@@ -44,17 +44,17 @@ class Noting(Factory):
 
 
 class ListenerTests(TestCase):
-    def listener(self, *texts: str) -> tuple[Listener, Noting]:
+    def listener(self, *texts: str) -> tuple[PortListener, Noting]:
         factory = Noting()
         addresses = parse_listen(Config(listen=texts))
-        listener = Listener(global_reactor, addresses, factory)
+        listener = PortListener(global_reactor, addresses, factory)
         self.addCleanup(listener.stopService)
         return listener, factory
 
     async def test_who_comes_early_waits(self) -> None:
         listener, factory = self.listener(LOOPBACK)
         listener.startService()
-        (url,) = listener.urls("")
+        (url,) = listener.get_urls("")
         port = int(url.rstrip("/").rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)):
             self.assertEqual(0, factory.accepted)
@@ -73,33 +73,33 @@ class ListenerTests(TestCase):
         path = f"{os.getcwd()}/t.sock"
         listener, _ = self.listener(f"unix:{path}", LOOPBACK, r"tcp6:0:interface=\:\:1")
         listener.startService()
-        unix, first, second = listener.urls("/base")
+        unix, first, second = listener.get_urls("/base")
         self.assertEqual(f"unix:{path}", unix)
         self.assertRegex(first, r"^http://127\.0\.0\.1:[1-9][0-9]*/base/$")
         self.assertRegex(second, r"^http://\[::1\]:[1-9][0-9]*/base/$")
-        self.assertEqual(first.rstrip("/"), listener.local_url("/base"))
+        self.assertEqual(first.rstrip("/"), listener.get_local_url("/base"))
 
     async def test_unix_sockets_alone_have_no_url(self) -> None:
         listener, _ = self.listener("unix:t.sock")
         listener.startService()
-        self.assertIsNone(listener.local_url(""))
+        self.assertIsNone(listener.get_local_url(""))
 
     async def test_programs_are_sent_to_the_loopback_port(self) -> None:
         listener, _ = self.listener("tcp:0:interface=127.0.0.2", LOOPBACK)
         everywhere = parse_listen(Config(listen=("tcp:0:interface=0.0.0.0",), password="x"))
-        elsewhere = Listener(global_reactor, everywhere, Noting())
+        elsewhere = PortListener(global_reactor, everywhere, Noting())
         self.addCleanup(elsewhere.stopService)
         for one in (listener, elsewhere):
             one.startService()
-        self.assertRegex(str(listener.local_url("/b")), r"^http://127\.0\.0\.2:[0-9]+/b$")
-        self.assertRegex(str(elsewhere.local_url("")), r"^http://127\.0\.0\.1:[0-9]+$")
+        self.assertRegex(str(listener.get_local_url("/b")), r"^http://127\.0\.0\.2:[0-9]+/b$")
+        self.assertRegex(str(elsewhere.get_local_url("")), r"^http://127\.0\.0\.1:[0-9]+$")
 
     async def test_a_port_for_every_address_is_shown_as_a_local_one(self) -> None:
         addresses = parse_listen(Config(listen=("tcp:0",), password="x"))
-        listener = Listener(global_reactor, addresses, Noting())
+        listener = PortListener(global_reactor, addresses, Noting())
         self.addCleanup(listener.stopService)
         listener.startService()
-        self.assertRegex(str(listener.local_url("")), r"^http://127\.0\.0\.1:[0-9]+$")
+        self.assertRegex(str(listener.get_local_url("")), r"^http://127\.0\.0\.1:[0-9]+$")
 
     async def test_a_stop_frees_the_port(self) -> None:
         # Nobody else is given it meanwhile.
@@ -107,8 +107,8 @@ class ListenerTests(TestCase):
         self.addCleanup(held.close)
         listener, _ = self.listener(held.endpoint)
         listener.startService()
-        (url,) = listener.urls("")
+        (url,) = listener.get_urls("")
         await listener.stopService()
         again, _ = self.listener(held.endpoint)
         again.startService()
-        self.assertEqual((url,), again.urls(""))
+        self.assertEqual((url,), again.get_urls(""))

@@ -13,15 +13,15 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.core.net.resolvers import ScriptedResolver, connected
 from tservice.core.net import outbound
-from tservice.core.net.asking import INTERIM
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
+from tservice.core.net.http_client import INTERIM
 from tservice.core.net.outbound import (
     HEAD_LIMIT,
-    Outbound,
+    OutboundClient,
     OutboundError,
     OutboundFault,
-    OutboundReply,
     OutboundRequest,
+    OutboundResponse,
 )
 
 EVIL = "169.254.169.254"
@@ -48,11 +48,11 @@ class OutboundCase(SynchronousTestCase):
         resolver: ScriptedResolver | None = None,
         policy: EgressPolicy = GUARDED,
         **fields: Any,
-    ) -> Deferred[OutboundReply]:
-        outbound = Outbound(self.reactor, policy, resolver=resolver or ScriptedResolver())
+    ) -> Deferred[OutboundResponse]:
+        outbound = OutboundClient(self.reactor, policy, resolver=resolver or ScriptedResolver())
         return Deferred.fromCoroutine(outbound.send(OutboundRequest(url=url, **fields)))
 
-    def fault(self, sent: Deferred[OutboundReply]) -> OutboundFault:
+    def fault(self, sent: Deferred[OutboundResponse]) -> OutboundFault:
         failure: Failure = self.failureResultOf(sent, OutboundError)
         error = failure.value
         assert isinstance(error, OutboundError)
@@ -154,7 +154,7 @@ class ExchangeTests(OutboundCase):
         super().setUp()
         self.resolver = ScriptedResolver({"a.example": [[PUBLIC]]})
 
-    def exchange(self, answer: bytes, **fields: Any) -> tuple[Deferred[OutboundReply], Wire]:
+    def exchange(self, answer: bytes, **fields: Any) -> tuple[Deferred[OutboundResponse], Wire]:
         sent = self.send("http://a.example:81/x?y=1", self.resolver, **fields)
         protocol, wire = self.accept()
         protocol.dataReceived(answer)
@@ -188,7 +188,7 @@ class ExchangeTests(OutboundCase):
         sent, _ = self.exchange(
             b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"
         )
-        self.assertTrue(self.successResultOf(sent).redirects)
+        self.assertTrue(self.successResultOf(sent).is_redirect)
         self.assertEqual([(PUBLIC, 81)], connected(self.reactor))
 
     def test_a_body_within_the_bound(self) -> None:
@@ -238,13 +238,13 @@ class ExchangeTests(OutboundCase):
     def test_a_body_in_crumbs(self) -> None:
         """A read is ten thousand of them: they are taken in together."""
         pieces: list[bytes] = []
-        real = outbound._Collector.dataReceived
+        real = outbound._BodyCollector.dataReceived
 
         def counted(collector: object, data: bytes) -> None:
             pieces.append(data)
             real(collector, data)  # type: ignore[arg-type]
 
-        self.patch(outbound._Collector, "dataReceived", counted)
+        self.patch(outbound._BodyCollector, "dataReceived", counted)
         head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         body = b"1\r\nx\r\n" * 10_000 + b"0\r\n\r\n"
         sent, _ = self.exchange(head + body, body_limit=10_000)

@@ -6,26 +6,26 @@ import gc
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.process.memory import settle, uncollected
+from tservice.core.process.memory import freeze_live_objects, pause_garbage_collection
 
 
 class SettleTests(SynchronousTestCase):
-    """L{settle}."""
+    """L{freeze_live_objects}."""
 
     def test_what_lives_is_not_walked_through_again(self) -> None:
         self.addCleanup(gc.unfreeze)
         before = len(gc.get_objects())
-        settle()
+        freeze_live_objects()
         self.assertLess(len(gc.get_objects()), before / 10)
         self.assertGreater(gc.get_freeze_count(), before / 2)
 
 
 class UncollectedTests(SynchronousTestCase):
-    """L{uncollected}."""
+    """L{pause_garbage_collection}."""
 
     def test_what_is_made_meanwhile_is_never_walked_through(self) -> None:
         self.addCleanup(gc.unfreeze)
-        with uncollected():
+        with pause_garbage_collection():
             self.assertFalse(gc.isenabled())
             made: list[list[int]] = [[] for _ in range(1000)]
         self.assertTrue(gc.isenabled())

@@ -18,8 +18,8 @@ from tests.unit.http.sample import Handlers, operation
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import MemoryCookieStore
 from tservice.access.routes import AccessRoutes
-from tservice.core.doors.threads import NoThreads
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.doors.worker_pool import SynchronousThreads
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
 from tservice.http.docs.openapi import document, operation_id
@@ -44,7 +44,7 @@ def whole_table() -> tuple[list[Operation], ApiDocs, Metrics]:
     """Everything that this layer itself serves, and the samples."""
     clock = Clock()
     cookies = CookieSessions(MemoryCookieStore(), clock, lambda size: b"x" * size)
-    docs, metrics = ApiDocs("1.2.3", NoThreads()), Metrics()
+    docs, metrics = ApiDocs("1.2.3", SynchronousThreads()), Metrics()
     table = [
         *AccessRoutes(cookies, None, "admin", False).operations(),
         *EventStreams(EventHub(), clock, "b", status).operations(),
@@ -189,7 +189,7 @@ class PageTests(SynchronousTestCase):
             self.assertTrue(not href.startswith("#") or href[1:] in ids, href)
 
     def test_text_is_escaped(self) -> None:
-        docs = ApiDocs("<b>", NoThreads())
+        docs = ApiDocs("<b>", SynchronousThreads())
         docs.cover([operation("GET", "/x", None, summary="<script>alert(1)</script>")])
         page = Api(docs.operations()).get("/api/docs").content
         self.assertNotIn(b"<script>", page)
@@ -207,7 +207,7 @@ class PageTests(SynchronousTestCase):
 
         asked = [*ask(), *ask()]
         self.assertEqual(1, len(threads.begun))
-        threads.refuse(failed("too many requests wait"))
+        threads.refuse(operation_failed("too many requests wait"))
         for each in asked:
             self.failureResultOf(each, ServiceError)
         asked = [*ask(), *ask()]

@@ -9,7 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, Connection, head, parse
 from tests.unit.http.sample import operation
-from tservice.core.errors import ServiceError, invalid
+from tservice.core.errors import ServiceError, invalid_field
 from tservice.http.connections.channel import LINGER_SECONDS
 from tservice.http.operations import Call
 from tservice.http.transfer.incoming import HELD, Incoming
@@ -56,7 +56,7 @@ class IncomingTests(SynchronousTestCase):
 
     def test_refused_for_good(self) -> None:
         self.body.feed(b"a")
-        self.body.refuse(invalid("body", "too long"))
+        self.body.refuse(invalid_field("body", "too long"))
         self.body.feed(b"b")
         self.failureResultOf(self.read(), ServiceError)
         self.assertTrue(self.body.thrown)
@@ -133,7 +133,7 @@ class StreamedTests(SynchronousTestCase):
         self.assertEqual("producing", connection.transport.producerState)
 
     def test_a_refusal_leaves_at_once(self) -> None:
-        self.refuse = invalid("file", "no")
+        self.refuse = invalid_field("file", "no")
         connection = self.begin(**{"Content-Length": str(BOUND)})
         connection.send(b"a")
         self.assertEqual((400, "INVALID_INPUT", "file: no"), parse(connection.value()).error)

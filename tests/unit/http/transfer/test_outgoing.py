@@ -9,7 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, Connection, OpenGate, head, parse
 from tests.unit.http.sample import operation
-from tservice.core.authentication import Visit
+from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, ServiceError, not_found
 from tservice.core.identity import Identity
 from tservice.http.operations import Call, Operation, Style
@@ -22,7 +22,9 @@ class LosingGate(OpenGate):
 
     lost = False
 
-    def judge_again(self, visit: Visit, who: Identity, operation: Operation, path: Any) -> None:
+    def judge_again(
+        self, visit: AuthenticationRequest, who: Identity, operation: Operation, path: Any
+    ) -> None:
         if self.lost:
             raise not_found("Session")
 

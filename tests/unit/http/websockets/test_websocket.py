@@ -24,7 +24,7 @@ from tests.unit.http.websockets.wsframes import (
     frames,
     masked,
 )
-from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
+from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found
 from tservice.core.identity import Identity
 from tservice.http.envelope import bare
 from tservice.http.websockets.connection import (
@@ -91,7 +91,7 @@ class UpgradeTests(SocketCase):
         self.assertEqual([], self.handlers)
 
     def test_bad_input_is_http(self) -> None:
-        self.error = invalid("since", "must be an integer")
+        self.error = invalid_field("since", "must be an integer")
         self.assertEqual("since: must be an integer", self.refused(self.ask()).error[2])
 
     def test_a_fault_is_http(self) -> None:

@@ -9,11 +9,11 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.rig import Machine, SessionCase
-from tservice.core.errors import failed
+from tservice.core.errors import operation_failed
+from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventName
-from tservice.core.payloads import Happened
-from tservice.core.places.near import OwnPlace
-from tservice.core.places.place import OWN, Outage, PlaceId, PlaceKind
+from tservice.core.places.local_locations import OwnLocationProvider
+from tservice.core.places.location import OWN_LOCATION, LocationId, LocationKind, LocationOutage
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import Delivery
 from tservice.sessions.record.model import Location, Remote
@@ -33,24 +33,24 @@ class Far:
         self.wishes = 0
         self.waking: Deferred[None] | None = None
 
-    def outage(self, known: PlaceId) -> Outage | None:
-        return None if self.there else Outage(title="Far")
+    def find_outage(self, known: LocationId) -> LocationOutage | None:
+        return None if self.there else LocationOutage(title="Far")
 
-    def wanted(self, known: PlaceId) -> None:
+    def request_connection(self, known: LocationId) -> None:
         self.wishes += 1
 
 
 @frozen
-class FarPlaces(OwnPlace):
+class FarPlaces(OwnLocationProvider):
     """Places behind it."""
 
     far: Far
 
-    async def meet(self, known: PlaceId) -> None:
+    async def refresh_if_reachable(self, known: LocationId) -> None:
         if not self.far.there:
-            raise failed("Far is out of reach")
+            raise operation_failed("Far is out of reach")
 
-    async def ready(self, known: PlaceId) -> None:
+    async def prepare_location(self, known: LocationId) -> None:
         if not self.far.there:
             self.far.waking = Deferred()
             await self.far.waking
@@ -65,8 +65,8 @@ class FarMachine(Machine):
 
     def ground(self, **given: Any) -> Ground:
         ground = super().ground(**given)
-        places = FarPlaces(ground.places.recall(OWN), self.far)
-        ground.places.join(PlaceKind.REMOTE, places, way=self.far)
+        places = FarPlaces(ground.places.recall_location(OWN_LOCATION), self.far)
+        ground.places.register_provider(LocationKind.REMOTE, places, way=self.far)
         return ground
 
 
@@ -92,7 +92,7 @@ class FarCase(SessionCase):
     def back(self) -> None:
         """The host is there again, and its way tells of it."""
         self.far.there = True
-        told = Happened(id=self.session.id, at=1)
+        told = OccurrencePayload(id=self.session.id, at=1)
         name = EventName.REMOTE_SESSION_RECONNECTED
         self.machine.hub.publish(Event(name=name, payload=told, session_id=self.session.id))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.input.far import KEPT, FarCase
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 from tservice.mux.interface import MuxTimeout
 from tservice.sessions.input.buffer import BUFFER_BYTES
 from tservice.sessions.interfaces import Delivery
@@ -121,7 +121,7 @@ class AwayTests(FarCase):
     def test_a_wait_in_vain_is_never_typed_and_its_number_is_free(self) -> None:
         answer = self.waiting(1)
         assert self.far.waking is not None
-        self.far.waking.errback(failed("Far is out of reach"))
+        self.far.waking.errback(operation_failed("Far is out of reach"))
         error = self.failureResultOf(answer, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.back()

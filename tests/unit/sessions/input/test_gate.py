@@ -6,7 +6,7 @@ from twisted.python.failure import Failure
 
 from tests.unit.sessions.input.case import AGAIN, DONE, HeldGate, InputCase
 from tests.unit.sessions.rig import begin
-from tservice.core.errors import ErrorCode, failed
+from tservice.core.errors import ErrorCode, operation_failed
 
 
 class GateTests(InputCase):
@@ -28,7 +28,7 @@ class GateTests(InputCase):
 
     def test_a_refusal_gives_the_number_back(self) -> None:
         first = self.type(self.agent_session, "hello\r", client_id="c", seq=1)
-        self.gate.held[0].errback(Failure(failed("the dialog stayed")))
+        self.gate.held[0].errback(Failure(operation_failed("the dialog stayed")))
         self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(first))
         again = self.type(self.agent_session, "hello\r", client_id="c", seq=1)
         self.gate.held[1].callback(None)

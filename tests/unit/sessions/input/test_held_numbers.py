@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tests.unit.store.failing import FailingConnection
-from tservice.core.disk import NotKept
+from tservice.core.disk_errors import DiskFull
 from tservice.mux.typed import PIECE
 from tservice.sessions.input.heldmarks import CLIENTS, digest, stand_in
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
@@ -116,7 +116,7 @@ class HeldNumbersTests(SynchronousTestCase):
         entry = self.entry(typing)
         try:
             taken = self.journal.accept(entry)
-        except NotKept:
+        except DiskFull:
             self.assertEqual(InputKind.PROMPT, typing.kind, "keys are never refused")
             return
         if typing.end == "given back":
@@ -192,7 +192,7 @@ class HeldNumbersTests(SynchronousTestCase):
         self.patch(debts, "MOST", 0)
         self.connection.fault = sqlite3.SQLITE_FULL
         before = self.journal.last_seq("s", "b")
-        self.assertRaises(NotKept, self.key, "b")
+        self.assertRaises(DiskFull, self.key, "b")
         self.assertEqual(before, self.journal.last_seq("s", "b"))
 
     def test_what_stands_in_for_a_client(self) -> None:

@@ -8,36 +8,36 @@ from typing import Any
 from attrs import evolve
 
 from tests.unit.sessions.rig import ADMIN, Machine, SessionCase, begin
-from tservice.core.errors import ErrorCode, failed
+from tservice.core.errors import ErrorCode, operation_failed
 from tservice.core.identity import Identity
-from tservice.core.places.place import OWN, Place, PlaceId, PlaceKind
+from tservice.core.places.location import OWN_LOCATION, Location, LocationId, LocationKind
 from tservice.ground.ground import Ground
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.record.model import Location, Phase, Remote, Session, fields_of_place
 from tservice.sessions.record.requests import CreateRequest
 
-THERE = PlaceId(kind=PlaceKind.REMOTE, name="h", part="work")
+THERE = LocationId(kind=LocationKind.REMOTE, name="h", part="work")
 
 
 class OneHost:
     """Knows one host, which is there or not."""
 
-    def __init__(self, own: Place) -> None:
+    def __init__(self, own: Location) -> None:
         self.own, self.away = own, False
 
-    async def ask(self, known: PlaceId) -> None:
+    async def refresh_location(self, known: LocationId) -> None:
         if self.away:
-            raise failed("it is out of reach")
+            raise operation_failed("it is out of reach")
 
-    meet = ready = ask
+    refresh_if_reachable = prepare_location = refresh_location
 
-    def find(self, known: PlaceId) -> Place | None:
+    def find_location(self, known: LocationId) -> Location | None:
         return evolve(self.own, id=known) if known.name == "h" else None
 
-    def recall(self, known: PlaceId) -> Place:
+    def recall_location(self, known: LocationId) -> Location:
         return evolve(self.own, id=known)
 
-    def judge(self, known: PlaceId, os_user: str | None) -> Place:
+    def check_location(self, known: LocationId, os_user: str | None) -> Location:
         return evolve(self.own, id=known)
 
 
@@ -46,8 +46,8 @@ class FarMachine(Machine):
 
     def ground(self, **given: Any) -> Ground:
         ground = super().ground(**given)
-        self.far = OneHost(ground.places.recall(OWN))
-        ground.places.join(PlaceKind.REMOTE, self.far)
+        self.far = OneHost(ground.places.recall_location(OWN_LOCATION))
+        ground.places.register_provider(LocationKind.REMOTE, self.far)
         return ground
 
 
@@ -59,19 +59,19 @@ class AttachingTests(SessionCase):
         self.clock, self.host = self.machine.clock, self.machine.host
         self.run_now(self.sessions.open())
 
-    def make(self, place: PlaceId = THERE, caller: Identity = ADMIN, **more: Any) -> Any:
+    def make(self, place: LocationId = THERE, caller: Identity = ADMIN, **more: Any) -> Any:
         return self.sessions.create(CreateRequest(attach=place, **more), caller)
 
     def somebody_starts(self, session: Session) -> None:
         """There is such a tmux session now."""
-        place = self.machine.far.recall(THERE)
+        place = self.machine.far.recall_location(THERE)
         spec = PaneSpec(session_id=session.id, argv=("sh",), env={}, cwd="/", place=place)
         self.host.start(spec, lambda hosted: None)
 
     def test_what_is_kept_of_one(self) -> None:
         remote = Remote(host_id="h", name="work", owned=False)
         self.assertEqual({"location": Location.REMOTE, "remote": remote}, fields_of_place(THERE))
-        own = fields_of_place(PlaceId(kind=PlaceKind.REMOTE, name="h"))
+        own = fields_of_place(LocationId(kind=LocationKind.REMOTE, name="h"))
         self.assertTrue(own["remote"].owned)
 
     def test_it_is_for_admins(self) -> None:
@@ -79,7 +79,7 @@ class AttachingTests(SessionCase):
         self.assert_refused(ErrorCode.FORBIDDEN, self.make(caller=ann))
 
     def test_an_unknown_host_is_a_404(self) -> None:
-        nowhere = PlaceId(kind=PlaceKind.REMOTE, name="x", part="work")
+        nowhere = LocationId(kind=LocationKind.REMOTE, name="x", part="work")
         text = self.assert_refused(ErrorCode.NOT_FOUND, self.make(nowhere))
         self.assertEqual("Remote host x not found", text)
 

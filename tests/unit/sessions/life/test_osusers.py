@@ -10,8 +10,8 @@ from tests.unit.sessions.rig import ADMIN, SessionCase
 from tservice.cases.interfaces import Marker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.core.places.place import OWN
-from tservice.core.users.osuser import OsUserId
+from tservice.core.places.location import OWN_LOCATION
+from tservice.core.users.os_users import OsUserId
 from tservice.sessions.life.priority import confined
 from tservice.sessions.record.model import Nice, Phase
 from tservice.sessions.record.requests import CreateRequest, InputRequest
@@ -51,7 +51,7 @@ class StartTests(OsUserCase):
 
     def test_of_others_nothing_changes(self) -> None:
         session = self.create(ADMIN, start=True)
-        self.assertEqual(OWN, self.pane(session).spec.place.id)
+        self.assertEqual(OWN_LOCATION, self.pane(session).spec.place.id)
         self.assertIsNone(session.os_user)
         self.assertEqual(([], []), (self.world.secrets, self.world.acted))
 
@@ -145,7 +145,7 @@ class StartTests(OsUserCase):
         self.assertEqual([], self.machine.renice.set)
 
     def test_priority_of_the_services_own(self) -> None:
-        self.assertIs(self.machine.renice, confined(self.machine.renice, OWN))
+        self.assertIs(self.machine.renice, confined(self.machine.renice, OWN_LOCATION))
 
 
 class WorkspaceTests(OsUserCase):

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from attrs import evolve
 
 from tests.unit.sessions.rig import BOOT, SessionCase
-from tservice.core.errors import ErrorCode, failed
-from tservice.core.places.place import HookAccess, Place, PlaceId, PlaceKind
-from tservice.core.users.osuser import nobody
+from tservice.core.errors import ErrorCode, operation_failed
+from tservice.core.places.location import HookAccess, Location, LocationId, LocationKind
+from tservice.core.users.os_users import make_missing_user
 from tservice.ground.ground import Ground
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.life.priority import confined
@@ -21,25 +21,25 @@ from tservice.sessions.record.repository import SessionRepository
 _T = TypeVar("_T")
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
-FAR = PlaceId(kind=PlaceKind.REMOTE, name="build")
+FAR = LocationId(kind=LocationKind.REMOTE, name="build")
 
 
 class FarEffects:
     """Programs of another machine, whose files nobody opens from here."""
 
-    def act(self, work: Callable[[], _T], /) -> _T:
+    def run_file_work(self, work: Callable[[], _T], /) -> _T:
         raise OSError("its files are far away")
 
-    def find(self, names: Sequence[str], /) -> Path | None:
+    def find_program(self, names: Sequence[str], /) -> Path | None:
         return Path("/usr/bin") / names[0]
 
-    def command(self, argv: Sequence[str], /) -> list[str]:
+    def build_command(self, argv: Sequence[str], /) -> list[str]:
         return ["/usr/bin/far", *argv]
 
-    def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
+    def build_environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
         return {"HOME": "/home/b", "LANG": "C.UTF-8"}
 
-    def search_path(self) -> str:
+    def get_search_path(self) -> str:
         return ""
 
 
@@ -54,34 +54,34 @@ class FarHosts:
         self.put: list[str] = []
         self.hooks: HookAccess | None = None
 
-    async def ask(self, known: PlaceId) -> None:
+    async def refresh_location(self, known: LocationId) -> None:
         if self.away:
-            raise failed("the host does not answer")
+            raise operation_failed("the host does not answer")
 
-    async def meet(self, known: PlaceId) -> None:
-        await self.ask(known)
+    async def refresh_if_reachable(self, known: LocationId) -> None:
+        await self.refresh_location(known)
 
-    async def ready(self, known: PlaceId) -> None:
-        await self.ask(known)
+    async def prepare_location(self, known: LocationId) -> None:
+        await self.refresh_location(known)
 
-    def find(self, known: PlaceId) -> Place | None:
-        return self.recall(known)
+    def find_location(self, known: LocationId) -> Location | None:
+        return self.recall_location(known)
 
-    def recall(self, known: PlaceId) -> Place:
-        return Place(
+    def recall_location(self, known: LocationId) -> Location:
+        return Location(
             id=known,
             title="Build host",
             home=Path("/home/b"),
-            user=evolve(nobody("b", 1000), shell="/bin/zsh"),
-            apart=True,
-            near=False,
-            closed="remote",
+            user=evolve(make_missing_user("b", 1000), shell="/bin/zsh"),
+            is_isolated=True,
+            has_local_files=False,
+            unreadable_reason="remote",
             hooks=self.hooks,
-            effects=FarEffects(),
+            operations=FarEffects(),
         )
 
-    def judge(self, known: PlaceId, os_user: str | None) -> Place:
-        return self.recall(known)
+    def check_location(self, known: LocationId, os_user: str | None) -> Location:
+        return self.recall_location(known)
 
 
 class FarCase(SessionCase):
@@ -99,7 +99,7 @@ class FarCase(SessionCase):
         def ground(**given: Any) -> Ground:
             laid = lay(self.machine, **given)
             if hosts is not None:
-                laid.places.join(PlaceKind.REMOTE, hosts)
+                laid.places.register_provider(LocationKind.REMOTE, hosts)
             return laid
 
         self.patch(self.machine, "ground", ground)
@@ -124,7 +124,7 @@ class FarCase(SessionCase):
 
     def running(self) -> None:
         """What an earlier service had started there."""
-        place = self.hosts.recall(FAR)
+        place = self.hosts.recall_location(FAR)
         spec = PaneSpec(session_id=ID, argv=("zsh",), env={}, cwd="/", place=place)
         self.run_now(self.machine.mux.create(spec))
 

@@ -7,7 +7,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.output.wire import SPEC, FakeWire
-from tservice.core.places.place import Outage
+from tservice.core.places.location import LocationOutage
 from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane
 from tservice.sessions.output.rooms import MAX_SOCKETS, NOTHING, TerminalSockets
 
@@ -31,7 +31,7 @@ class SocketsTests(SynchronousTestCase):
         self.clock = Clock()
         self.mux = FakeMultiplexer(self.clock)
         self.pane: FakePane | None = self.create()
-        self.outage: Outage | None = None
+        self.outage: LocationOutage | None = None
         self.sockets = TerminalSockets(
             self.clock, lambda session_id: self.pane, outage=lambda session_id: self.outage
         )
@@ -96,7 +96,7 @@ class SocketsTests(SynchronousTestCase):
     def test_an_outage_is_told_at_once(self) -> None:
         """Nobody can capture the pane, so what was printed before has to do."""
         self.mux.host["s"].emit(b"before")
-        self.outage = Outage(title="Far", next_at=7)
+        self.outage = LocationOutage(title="Far", next_at=7)
         terminal = self.connect()
         self.assertEqual(["hello", "link"], terminal.kinds())
         self.assertEqual({"t": "link", "up": False, "nextAt": 7}, terminal.frames[-1])
@@ -108,7 +108,7 @@ class SocketsTests(SynchronousTestCase):
         self.assertEqual("snapshot", terminal.kinds()[-1])
 
     def test_an_outage_without_a_pane(self) -> None:
-        self.pane, self.outage = None, Outage(title="Far")
+        self.pane, self.outage = None, LocationOutage(title="Far")
         self.assertEqual(["hello", "snapshot", "link"], self.connect().kinds())
 
     def test_without_a_pane_the_screen_is_empty_until_there_is_one(self) -> None:

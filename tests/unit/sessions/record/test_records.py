@@ -8,8 +8,13 @@ from pydantic.alias_generators import to_camel
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import wire
-from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
-from tservice.core.users.osuser import OsUserId
+from tservice.core.places.location import (
+    OWN_LOCATION,
+    LocationId,
+    LocationKind,
+    location_of_os_user,
+)
+from tservice.core.users.os_users import OsUserId
 from tservice.sessions.record.columns import COLUMNS
 from tservice.sessions.record.model import (
     AutoClear,
@@ -160,10 +165,10 @@ class PlaceTests(SynchronousTestCase):
 
     def test_every_kind_comes_back(self) -> None:
         for place in (
-            OWN,
-            place_of_os_user("ann", 1001),
-            PlaceId(kind=PlaceKind.CONTAINER, name="default", part="web"),
-            PlaceId(kind=PlaceKind.REMOTE, name="h", part="Build host"),
+            OWN_LOCATION,
+            location_of_os_user("ann", 1001),
+            LocationId(kind=LocationKind.CONTAINER, name="default", part="web"),
+            LocationId(kind=LocationKind.REMOTE, name="h", part="Build host"),
         ):
             self.assertEqual(place, evolve(BARE, **fields_of_place(place)).place)
 

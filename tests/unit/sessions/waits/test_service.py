@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import happened
 from tests.unit.sessions.output.wire import SPEC
-from tservice.core.errors import ServiceError, conflict, not_found
+from tservice.core.errors import ServiceError, not_found, state_conflict
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
@@ -216,7 +216,7 @@ class WaitingTests(SynchronousTestCase):
 
     def test_a_failed_delivery_frees_the_slot(self) -> None:
         async def deliver(submitting: Any) -> Delivery:
-            raise conflict("no process")
+            raise state_conflict("no process")
 
         self.failureResultOf(self.input_and_wait(deliver), ServiceError)
         self.assertEqual(0, self.waiting.parked())

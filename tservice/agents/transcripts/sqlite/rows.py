@@ -18,7 +18,7 @@ from typing import IO, Any, TypeVar
 
 from tservice.agents.transcripts.reader import open_regular
 from tservice.agents.transcripts.sqlite import rowreader
-from tservice.core.users.acting import as_itself, in_whose_name
+from tservice.core.users.file_identity import act_as_process, get_acting_ids
 
 STEPS = 30_000_000
 """Maximum instructions of the SQLite virtual machine in one child: about a second."""
@@ -57,7 +57,7 @@ class Rows:
         self._path = path
         order = {
             "path": str(path),
-            "who": in_whose_name(),
+            "who": get_acting_ids(),
             "seconds": CPU_SECONDS,
             "memory": MEMORY,
             "locked": LOCKED,
@@ -66,7 +66,7 @@ class Rows:
             "bytes": ANSWER_LIMIT,
         }
         # The user may be unable to reach the interpreter.
-        self._child = as_itself(lambda: _started(json.dumps(order)))
+        self._child = act_as_process(lambda: _started(json.dumps(order)))
 
     def ask(self, statement: str, *arguments: Any) -> list[Row]:
         """Return the rows of a statement.

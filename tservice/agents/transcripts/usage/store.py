@@ -78,7 +78,7 @@ class UsageStore:
         """Store the usage of messages, each once; return true if anything is new.
 
         @param found: the last report of each message, by its name.
-        @raise NotKept: the disk is full; nothing was stored.
+        @raise DiskFull: the disk is full; nothing was stored.
         """
         named = {_kept_name(name): each for name, each in found.items()}
         known = {row["message"]: _usage(row) for row in self._rows(session_id, named)}

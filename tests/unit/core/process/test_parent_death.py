@@ -1,0 +1,50 @@
+"""L{tservice.core.process.find_parent_death_prefix}."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.waiting import PATIENCE
+from tservice.core.process.parent_death import find_parent_death_prefix, parent_death_prefix
+
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([*sys.argv[1:], "sh", "-c", "echo; exec sleep 600"], stdout=-1)
+child.stdout.readline()
+print(child.pid, flush=True)
+child.wait()
+"""
+"""Says the number of a child once that has become its command."""
+
+
+class TiedTests(SynchronousTestCase):
+    def test_a_child_of_a_killed_process_is_over(self) -> None:
+        words = find_parent_death_prefix(os.environ)
+        self.assertEqual(parent_death_prefix(shutil.which("setpriv")), words)
+        command = [sys.executable, "-c", PARENT, *words]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
+            assert parent.stdout is not None
+            child = os.pidfd_open(int(parent.stdout.readline()))
+            self.addCleanup(os.close, child)
+            self.addCleanup(end, child)
+            parent.send_signal(signal.SIGKILL)
+        over, _, _ = select.select([child], [], [], PATIENCE)
+        self.assertEqual([child], over)
+
+    def test_where_there_is_no_such_program(self) -> None:
+        self.assertEqual([], find_parent_death_prefix({"PATH": ""}))
+
+
+def end(held: int) -> None:
+    """Whatever became of it."""
+    try:
+        signal.pidfd_send_signal(held, signal.SIGKILL)
+    except ProcessLookupError:
+        return

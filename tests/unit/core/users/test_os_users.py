@@ -1,0 +1,159 @@
+"""Tests for L{tservice.core.users.os_users} and L{tservice.core.users.file_identity}."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from attrs import evolve
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.osuserworld import OsUserWorld
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.users.file_identity import IdentityChangeError, act_as
+from tservice.core.users.os_users import (
+    NO_ROOT,
+    OsUserId,
+    OsUsers,
+    build_user_environment,
+    can_enter,
+    can_run,
+    process_owner,
+)
+
+
+class JudgeTests(SynchronousTestCase):
+    """As whom panes may run."""
+
+    def setUp(self) -> None:
+        self.world = OsUserWorld(Path(self.mktemp()).absolute())
+        self.users = self.world.users
+
+    def refusal(self, name: str) -> str:
+        error: ServiceError = self.assertRaises(ServiceError, self.users.check_user, name)
+        self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
+        return error.message
+
+    def test_fit(self) -> None:
+        made = self.world.add("ann", 1001)
+        self.assertEqual(made, self.users.check_user("ann"))
+        self.assertEqual((1001, 4000), made.groups)
+        self.assertEqual(["ann"], self.world.acted)
+
+    def test_unfit(self) -> None:
+        self.world.add("toor", 0)
+        self.world.add("locked", 1002, "/usr/sbin/nologin")
+        self.world.add("false", 1003, "/bin/false")
+        self.world.add("lost", 1004).home.rmdir()
+        for name, why in (
+            ("nobody-there", "osUser: there is no OS user 'nobody-there'"),
+            ("toor", "osUser: toor is root, which cannot be isolated"),
+            ("locked", "osUser: locked may not log in: its shell is /usr/sbin/nologin"),
+            ("false", "osUser: false may not log in: its shell is /bin/false"),
+            ("lost", "osUser: the home folder of lost is missing or not accessible"),
+        ):
+            self.assertEqual(why, self.refusal(name))
+
+    def test_without_root(self) -> None:
+        self.users = OsUsers(NO_ROOT)
+        self.assertIn("osUser: panes can only run as the service's own user", self.refusal("ann"))
+        user = self.world.add("ann", 1001)
+        self.assertRaises(OSError, self.users.act_as_user, user, list)
+        self.assertEqual([], self.users.act_as_user(None, list))
+
+    def test_a_shell_that_nobody_chose(self) -> None:
+        self.assertEqual("/bin/sh", self.world.add("ann", 1001, "").shell)
+
+    def test_another_one_of_that_name(self) -> None:
+        """Neither started as, nor taken for, who has the name now; what runs is still reached."""
+        known = self.world.add("ann", 1001).id
+        self.world.add("ann", 1002)
+        error = self.assertRaises(ServiceError, self.users.recheck_user, known)
+        self.assertIn("ann now belongs to another OS user", error.message)
+        recalled = self.users.recall_user(known)
+        self.assertEqual((1001, (65534,)), (recalled.uid, recalled.groups))
+        self.assertEqual(Path("/nonexistent"), recalled.home)
+
+    def test_recalled(self) -> None:
+        made = self.world.add("ann", 1001)
+        self.assertEqual(made, self.users.recall_user(made.id))
+        self.assertEqual(made, self.users.recheck_user(made.id))
+        self.world.remove("ann")
+        gone = self.users.recall_user(made.id)
+        self.assertEqual(OsUserId(name="ann", uid=1001), gone.id)
+
+
+class EnvironmentTests(SynchronousTestCase):
+    """What a child of an OS user gets."""
+
+    def test_nothing_of_root(self) -> None:
+        user = OsUserWorld(Path(self.mktemp()).absolute()).add("ann", 1001)
+        environ = {
+            "PATH": "/srv/daemon/bin:/usr/bin:bin:/srv/daemonic:/srv/daemon",
+            "HOME": "/srv/daemon",
+            "USER": "root",
+            "LANG": "de_DE.UTF-8",
+            "LC_TIME": "C",
+            "XDG_CONFIG_HOME": "/srv/daemon/c",
+            "SSH_AUTH_SOCK": "/srv/daemon/agent",
+            "ANTHROPIC_API_KEY": "k",
+            "CLAUDE_CONFIG_DIR": "/srv/daemon/claude",
+            "HTTPS_PROXY": "http://p",
+        }
+        self.assertEqual(
+            {
+                "PATH": "/usr/bin:/srv/daemonic",
+                "HOME": str(user.home),
+                "USER": "ann",
+                "LOGNAME": "ann",
+                "SHELL": "/bin/bash",
+                "LANG": "de_DE.UTF-8",
+                "LC_TIME": "C",
+                "HTTPS_PROXY": "http://p",
+            },
+            build_user_environment(user, environ, ("HTTPS_PROXY", "USER")),
+        )
+
+
+class QuestionTests(SynchronousTestCase):
+    """What is asked of the system."""
+
+    def test_folders(self) -> None:
+        folder = Path(self.mktemp()).absolute()
+        folder.mkdir()
+        (folder / "file").touch()
+        self.assertTrue(can_enter(str(folder)))
+        for other in (folder / "file", folder / "none", "a\0b"):
+            self.assertFalse(can_enter(str(other)))
+
+    def test_programs(self) -> None:
+        folder = Path(self.mktemp()).absolute()
+        folder.mkdir()
+        tool = folder / "tool"
+        tool.touch(0o644)
+        self.assertFalse(can_run(tool))
+        tool.chmod(0o755)
+        self.assertTrue(can_run(tool))
+        self.assertFalse(can_run(folder))
+        os.mkfifo(folder / "pipe", 0o755)
+        self.assertFalse(can_run(folder / "pipe"))
+        self.assertFalse(can_run(folder / "none"))
+
+    def test_processes(self) -> None:
+        self.assertEqual(os.getuid(), process_owner(os.getpid()))
+        self.assertIsNone(process_owner(2**22 + 1))
+
+
+class ActingTests(SynchronousTestCase):
+    """What needs no root; the rest is tests/integration/osusers."""
+
+    def test_as_oneself(self) -> None:
+        self.assertEqual(3, act_as(None, lambda: 3))
+
+    def test_without_root_nothing_is_done(self) -> None:
+        user = OsUserWorld(Path(self.mktemp()).absolute()).add("ann", 1001)
+        self.patch(os, "geteuid", lambda: 1000)
+        done: list[int] = []
+        error = self.assertRaises(IdentityChangeError, act_as, evolve(user), lambda: done.append(1))
+        self.assertIn("cannot work on files as ann", str(error))
+        self.assertEqual([], done)

@@ -1,0 +1,94 @@
+"""Errors of a disk that accepts no more writes: full, quota used up, read-only or broken.
+
+A request to store something then fails with a 422 that names the reason (protocol-errors).  A
+change that has already happened and cannot be refused becomes a deferred write: see
+C{Database.later}.
+"""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+
+FULL = "the disk is full"
+QUOTA = "the disk quota is used up"
+READ_ONLY = "the file system is read-only"
+BROKEN = "the disk reports an error"
+
+_BY_ERRNO = {
+    errno.ENOSPC: FULL,
+    errno.EDQUOT: QUOTA,
+    errno.EROFS: READ_ONLY,
+    errno.EIO: BROKEN,
+}
+_BY_SQLITE = {
+    sqlite3.SQLITE_FULL: FULL,
+    sqlite3.SQLITE_READONLY: READ_ONLY,
+    sqlite3.SQLITE_CANTOPEN: BROKEN,
+    # SQLite reports a used-up quota by the same code; the log has the extended code.
+    sqlite3.SQLITE_IOERR: BROKEN,
+}
+_PRIMARY = 0xFF
+"""Bits of an extended result code that name its family."""
+
+
+class DiskFull(ServiceError):
+    """Error for data that the disk did not accept: a 422, and nothing has changed.
+
+    @ivar reason: the problem of the disk.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(ErrorCode.OPERATION_FAILED, f"{reason}: the change was not saved")
+        self.reason = reason
+
+    def describe_unsaved_change(self, done: str = "done", again: str = "undo it") -> ServiceError:
+        """Return an error that says that the change is in effect but not on disk.
+
+        @param done: the change that has happened.
+        @param again: the effect of a restart before the change is on disk.
+        """
+        return operation_failed(f"{self.reason}: {done}, but a restart now would {again}")
+
+
+def find_disk_problem(error: BaseException) -> str | None:
+    """Return the disk problem that C{error} reports; C{None} if the error is about something
+    else.
+    """
+    if isinstance(error, DiskFull):
+        return error.reason
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", None)
+        return None if code is None else _BY_SQLITE.get(code & _PRIMARY)
+    if isinstance(error, OSError):
+        return _BY_ERRNO.get(error.errno or 0)
+    return None
+
+
+@contextmanager
+def report_unsaved_change(done: str = "done", again: str = "undo it") -> Iterator[None]:
+    """Report a failed write in the block as a change that is in effect but not on disk.
+
+    @param done: see L{DiskFull.describe_unsaved_change}.
+    @param again: see L{DiskFull.describe_unsaved_change}.
+    """
+    try:
+        yield
+    except DiskFull as error:
+        raise error.describe_unsaved_change(done, again) from error
+
+
+@contextmanager
+def translate_disk_errors() -> Iterator[None]:
+    """Turn disk errors in the block into L{DiskFull}; all other errors pass."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        reason = find_disk_problem(error)
+        if reason is None:
+            raise
+        raise DiskFull(reason) from error

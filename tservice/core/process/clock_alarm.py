@@ -1,0 +1,176 @@
+"""Alarm for a moment of the wall clock that stays correct when the clock is set.
+
+A reactor compares its timers with the wall clock when it wakes, but it sleeps by a monotonic clock.
+After a jump ahead timers fire late by the rest of the sleep, after a jump back by the jump.
+Therefore the kernel is used: a timerfd on CLOCK_REALTIME fires at the moment itself.  With
+TFD_TIMER_CANCEL_ON_SET it also fires when the clock is set (timerfd_create(2)), without wake-ups in
+between.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Protocol
+
+from twisted.internet.interfaces import (
+    IDelayedCall,
+    IReactorFDSet,
+    IReactorTime,
+    IReadDescriptor,
+)
+from twisted.python.failure import Failure
+from zope.interface import implementer
+
+from tservice.core.clock import seconds_until
+from tservice.core.timers import cancel_call
+
+LONGEST = 3600.0
+"""Longest sleep of L{TimerAlarm} in seconds."""
+
+_ABSTIME, _CANCEL_ON_SET = 1, 2
+_FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class ClockAlarm(Protocol):
+    """Notifies its owner when the wall clock should be checked."""
+
+    def set_time(self, at: int | None) -> None:
+        """Fire at C{at} (Unix milliseconds), immediately if that is past; C{None} disarms.
+
+        This replaces the previous time.  The alarm may also fire early, when the clock was set; set
+        it again each time it has fired.
+        """
+
+    def close(self) -> None:
+        """Disarm for good."""
+
+
+def make_alarm(reactor: Any, due: Callable[[], None]) -> ClockAlarm:
+    """Return an alarm that calls C{due}, which must not raise.
+
+    @raise OSError: the kernel has no more descriptors.
+    """
+    if IReactorFDSet.providedBy(reactor):
+        return DescriptorAlarm(reactor, due)
+    return TimerAlarm(reactor, due)
+
+
+class TimerAlarm:
+    """Alarm for reactors that cannot watch descriptors: it uses a reactor timer and does not notice
+    clock jumps.
+    """
+
+    def __init__(self, clock: IReactorTime, due: Callable[[], None]) -> None:
+        self._clock, self._due = clock, due
+        self._call: IDelayedCall | None = None
+
+    def set_time(self, at: int | None) -> None:
+        """See L{ClockAlarm}."""
+        self.close()
+        if at is not None:
+            left = seconds_until(self._clock, at, LONGEST)
+            self._call = self._clock.callLater(left, self._fire_if_due)
+
+    def close(self) -> None:
+        """See L{ClockAlarm}."""
+        cancel_call(self._call)
+        self._call = None
+
+    def _fire_if_due(self) -> None:
+        self._call = None
+        self._due()
+
+
+@implementer(IReadDescriptor)
+class DescriptorAlarm:
+    """Alarm based on a timerfd that the reactor watches."""
+
+    def __init__(self, reactor: IReactorFDSet, due: Callable[[], None]) -> None:
+        self._reactor, self._due = reactor, due
+        self._timer = _TimerDescriptor()
+        reactor.addReader(self)
+
+    def set_time(self, at: int | None) -> None:
+        """See L{ClockAlarm}."""
+        # Zero would disarm the timer; one millisecond is in the past as well.
+        self._timer.arm_timer(0 if at is None else max(1, at))
+
+    def close(self) -> None:
+        """See L{ClockAlarm}."""
+        if self._timer.descriptor >= 0:
+            self._reactor.removeReader(self)
+            self._timer.close()
+
+    def fileno(self) -> int:
+        """Return the descriptor for the reactor."""
+        return self._timer.descriptor
+
+    def logPrefix(self) -> str:
+        """Return the name for the reactor's log."""
+        return "alarm"
+
+    def doRead(self) -> None:
+        """Handle an expired timer or a change of the clock."""
+        if self._timer.take_expiration():
+            self._due()
+
+    def connectionLost(self, reason: Failure) -> None:
+        """Ignore the removal by the reactor at its end."""
+        self._timer.close()
+
+
+class _TimeSpec(ctypes.Structure):
+    _fields_ = [("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long)]
+
+
+class _IntervalTimerSpec(ctypes.Structure):
+    """C{struct itimerspec}."""
+
+    _fields_ = [("interval", _TimeSpec), ("value", _TimeSpec)]
+
+
+class _TimerDescriptor:
+    """Wrapper of timerfd_create(2), which Python has from 3.13 on."""
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        made = self._libc.timerfd_create(time.CLOCK_REALTIME, _FLAGS)
+        self.descriptor: int = self._check_result(made)
+
+    def arm_timer(self, at: int) -> None:
+        """Fire at C{at} milliseconds, or when the clock is set; 0 disarms."""
+        setting = _IntervalTimerSpec()
+        setting.value = _TimeSpec(at // 1000, at % 1000 * 1_000_000)
+        flags = _ABSTIME | _CANCEL_ON_SET
+        done = self._libc.timerfd_settime(self.descriptor, flags, ctypes.byref(setting), None)
+        # ECANCELED only says that the clock was set since the last call; the timer is armed.
+        if done != 0 and ctypes.get_errno() != errno.ECANCELED:
+            self._check_result(done)
+
+    def take_expiration(self) -> bool:
+        """Return whether the timer has fired, and reset that state."""
+        try:
+            os.read(self.descriptor, 8)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno != errno.ECANCELED:
+                raise
+        return True
+
+    def close(self) -> None:
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def _check_result(self, result: int) -> int:
+        if result < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+        return result

@@ -1,0 +1,22 @@
+"""Commands that run in a separate process group.
+
+Twisted starts children in the service's group; killing that group would kill the service.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+_NEW_GROUP = "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[2:])"
+
+
+def new_group_command(argv: Sequence[str], name: str | None = None) -> list[str]:
+    """Return the command that runs C{argv} as the leader of a process group.
+
+    @param argv: the first word is an absolute path.
+    @param name: the program's C{argv[0]} in place of its path.
+    """
+    program, *words = argv
+    known = program if name is None else name
+    return [sys.executable, "-I", "-S", "-c", _NEW_GROUP, program, known, *words]

@@ -1,0 +1,288 @@
+"""Users of the operating system that panes can run as (protocol-os-users, C{osUser})."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import stat
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any, Protocol, TypeVar
+
+from attrs import field, frozen
+
+from tservice.core.errors import ServiceError, operation_failed
+
+_T = TypeVar("_T")
+
+NO_LOGIN = frozenset({"nologin", "false", "true", "sync", "halt", "shutdown"})
+"""Programs that are set as the shell of users who may not log in."""
+
+_NOBODY = 65534
+_LOCALE = re.compile(
+    "LC_(?:ALL|CTYPE|NUMERIC|TIME|COLLATE|MONETARY|MESSAGES"
+    "|PAPER|NAME|ADDRESS|TELEPHONE|MEASUREMENT|IDENTIFICATION)"
+)
+"""Categories of the locale; other variables only look like one: C{LC_TERMINAL} names a terminal, so
+that ssh forwards it.
+"""
+_SHARED = frozenset({"LANG", "LANGUAGE", "TZ"})
+"""Variables of the service's environment that belong to the machine rather than to root."""
+
+
+@frozen(kw_only=True)
+class OsUserId:
+    """Stored reference to an OS user that detects a name given to another user."""
+
+    name: str
+    uid: int
+
+
+@frozen(kw_only=True)
+class OsUser:
+    """User of the operating system.
+
+    @ivar groups: every group, C{gid} among them.
+    """
+
+    name: str
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
+    home: Path
+    shell: str
+
+    @property
+    def id(self) -> OsUserId:
+        """Reference that a session stores."""
+        return OsUserId(name=self.name, uid=self.uid)
+
+
+class ActAsUser(Protocol):
+    """Calls a function with a user's rights to files; L{tservice.core.users.file_identity.act_as}."""
+
+    def __call__(self, user: OsUser | None, work: Callable[[], _T], /) -> _T: ...
+
+
+@frozen(kw_only=True)
+class OsUserSupport:
+    """Support of this machine and process for other OS users.
+
+    @ivar obstacle: the reason why nothing can run as another user; C{None}: it can.
+    @ivar entry: returns the passwd entry of an account (C{pwd.getpwnam}); C{KeyError} or
+        C{ValueError} without one.
+    @ivar groups: returns the groups of a name and its first group.
+    """
+
+    obstacle: str | None
+    act: ActAsUser
+    entry: Callable[[str], Any] = pwd.getpwnam
+    groups: Callable[[str, int], Sequence[int]] = os.getgrouplist
+
+
+def act_without_root(user: OsUser | None, work: Callable[[], _T], /) -> _T:
+    """Run C{work} as this process only; for a service without root's rights."""
+    if user is not None:
+        raise OSError(f"cannot work on files as {user.name}")
+    return work()
+
+
+async def _do_not_refresh(name: str) -> None:
+    """Do nothing, because C{Host} answers without waiting."""
+
+
+NO_ROOT = OsUserSupport(
+    obstacle="panes can only run as the service's own user", act=act_without_root
+)
+
+
+@frozen
+class OsUsers:
+    """Checks and looks up OS users, and accesses files as one of them.
+
+    @ivar refresh: loads the system's data of a name for later checks and lookups; raises
+        C{ServiceError} (422, 429) if the system does not answer.
+    """
+
+    host: OsUserSupport = field(default=NO_ROOT)
+    refresh: Callable[[str], Awaitable[None]] = field(default=_do_not_refresh)
+
+    async def refresh_user(self, name: str | None) -> None:
+        """Call C{refresh}, unless C{name} is C{None}, the service's user."""
+        if name is not None:
+            await self.refresh(name)
+
+    def check_user(self, name: str) -> OsUser:
+        """Return the OS user C{name} if panes may run as it.
+
+        @raise ServiceError: 422 naming C{osUser}: this service cannot change users, there is no
+            such user, it is root, it may not log in, or its home cannot be entered.
+        """
+        if self.host.obstacle is not None:
+            raise _os_user_error(self.host.obstacle)
+        user = self.find_user(name)
+        if user is None:
+            raise _os_user_error(f"there is no OS user {name[:64]!r}")
+        if user.uid == 0:
+            raise _os_user_error(f"{user.name} is root, which cannot be isolated")
+        if PurePath(user.shell).name in NO_LOGIN:
+            raise _os_user_error(f"{user.name} may not log in: its shell is {user.shell}")
+        if not self.host.act(user, lambda: can_enter(str(user.home))):
+            raise _os_user_error(f"the home folder of {user.name} is missing or not accessible")
+        return user
+
+    def recheck_user(self, known: OsUserId) -> OsUser:
+        """Check the OS user that a session was made for, as L{check_user} does.
+
+        @raise ServiceError: 422, also if the name now belongs to another user.
+        """
+        user = self.check_user(known.name)
+        if user.uid != known.uid:
+            raise _os_user_error(f"{known.name} now belongs to another OS user than the session")
+        return user
+
+    def recall_user(self, known: OsUserId) -> OsUser:
+        """Return the user that a session was made for, even if the account was removed: its session
+        keeps running.
+
+        A removed user has no home and no shell, and only group 65534.
+        """
+        user = self.find_user(known.name)
+        if user is not None and user.uid == known.uid:
+            return user
+        return make_missing_user(known.name, known.uid)
+
+    def act_as_user(self, user: OsUser | None, work: Callable[[], _T]) -> _T:
+        """Access files as C{user}; C{None}: as this process (see L{act_as})."""
+        return self.host.act(user, work)
+
+    def find_user(self, name: str) -> OsUser | None:
+        """Return the user as the system has it, usable or not."""
+        try:
+            entry = self.host.entry(name)
+        except (KeyError, ValueError):
+            return None
+        groups = {entry.pw_gid, *self.host.groups(entry.pw_name, entry.pw_gid)}
+        return OsUser(
+            name=entry.pw_name,
+            uid=entry.pw_uid,
+            gid=entry.pw_gid,
+            groups=tuple(sorted(groups)),
+            home=Path(entry.pw_dir),
+            shell=entry.pw_shell or "/bin/sh",
+        )
+
+
+def make_missing_user(name: str, uid: int = _NOBODY) -> OsUser:
+    """Return a user without a home or shell, only in the C{nogroup} group."""
+    return OsUser(
+        name=name, uid=uid, gid=_NOBODY, groups=(_NOBODY,), home=Path("/nonexistent"), shell=""
+    )
+
+
+def run_as_prefix(setsid: str, setpriv: str, user: OsUser) -> list[str]:
+    """Return the words that precede a command to run it as C{user}, for a service that is root.
+
+    util-linux's setpriv drops every right of root before it executes the command.  The command
+    leads a new session, so that it has no terminal of root's, and dies together with this process.
+    That costs a few milliseconds; C{spawnProcess(uid=...)} would fork this process and run Python
+    in the child with root's rights, and the child would outlive a killed service.
+
+    @param setsid: absolute path of the program, as that of C{setpriv}.
+    """
+    groups = ",".join(map(str, user.groups))
+    identity = ["--reuid", str(user.uid), "--regid", str(user.gid), "--groups", groups]
+    return [setsid, setpriv, *identity, "--inh-caps=-all", "--pdeathsig", "KILL", "--"]
+
+
+def is_of_locale(name: str) -> bool:
+    """Return whether a variable of the environment is a category of the locale."""
+    return _LOCALE.fullmatch(name) is not None
+
+
+def build_user_environment(
+    user: OsUser, environ: Mapping[str, str], named: Sequence[str] = ()
+) -> dict[str, str]:
+    """Return the environment of C{user}'s children, in place of the service's.
+
+    Nothing of root's is passed on: no key of an agent, no folder or socket of its session.  Folders
+    of C{PATH} in root's home are omitted.
+
+    @param environ: the environment that the service was started with.
+    @param named: additional variables that the operator passes through (C{SERVICE_PANE_ENV}).
+    """
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name in _SHARED or is_of_locale(name) or name in named
+    }
+    folders = environ.get("PATH", "/usr/local/bin:/usr/bin:/bin").split(":")
+    own = {
+        "PATH": ":".join(each for each in folders if not _is_inside(each, environ.get("HOME", ""))),
+        "HOME": str(user.home),
+        "USER": user.name,
+        "LOGNAME": user.name,
+        "SHELL": user.shell,
+    }
+    runtime = f"/run/user/{user.uid}"
+    if _is_folder_of(runtime, user.uid):
+        own["XDG_RUNTIME_DIR"] = runtime
+    return {**kept, **own}
+
+
+def can_enter(folder: str) -> bool:
+    """Return whether C{folder} is a folder that can be entered; call it with the rights of the user
+    in question.
+    """
+    try:
+        return stat.S_ISDIR(os.stat(os.path.join(folder, ".")).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def can_run(path: str | Path) -> bool:
+    """Return whether C{path} is a program that can be read; call it with the rights of the user in
+    question.
+
+    C{os.access} would check the real user of this process, who is root.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    mode = os.fstat(descriptor).st_mode
+    os.close(descriptor)
+    return stat.S_ISREG(mode) and bool(mode & 0o111)
+
+
+def process_owner(pid: int) -> int | None:
+    """Return the real user id of a process; C{None} when there is none.
+
+    The process ids that a pane reports come from its user, so root checks this before it signals or
+    renices one.
+    """
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            found = next((line.split() for line in file if line.startswith("Uid:")), ["", ""])
+    except OSError:
+        return None
+    return int(found[1]) if found[1].isdigit() else None
+
+
+def _is_inside(folder: str, home: str) -> bool:
+    if not folder.startswith("/"):
+        return True
+    return home not in ("", "/") and PurePath(folder).is_relative_to(home)
+
+
+def _is_folder_of(path: str, uid: int) -> bool:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == uid
+
+
+def _os_user_error(why: str) -> ServiceError:
+    return operation_failed(f"osUser: {why}")
