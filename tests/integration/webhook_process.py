@@ -43,7 +43,7 @@ def main() -> None:
     ground = lay_ground(
         folder,
         reactor=loop,
-        database=Database.open(folder / "state.db", clock=loop),
+        database=Database.open_file(folder / "state.db", clock=loop),
         config=Config(data_dir=folder),
     )
     build_webhooks(ground, sessions=sessions, host_name="desk").start()

@@ -296,9 +296,9 @@ class CredentialTests(AttackCase):
         body = {"endpoint": PUSH, "keys": KEYS}
         self.world.good("bob", "POST", "/api/push/subscriptions", body)
         count = "SELECT count(*) FROM push_subscriptions"
-        self.assertEqual([1], [*self.world.database.query(count)[0]])
+        self.assertEqual([1], [*self.world.database.query_rows(count)[0]])
         self.world.good("root", "PATCH", "/api/admin/users/bob", {"enabled": False})
-        self.assertEqual([0], [*self.world.database.query(count)[0]])
+        self.assertEqual([0], [*self.world.database.query_rows(count)[0]])
 
 
 class OtherPortTests(AttackCase):
@@ -370,7 +370,7 @@ class PasswordEndTests(SynchronousTestCase):
         self.assertEqual([200, 200], self.lives(world, pages))
         world = self.restarted(world, password="second word")
         self.assertEqual([401, 401], self.lives(world, pages))
-        self.assertEqual([], [*world.database.query("SELECT 1 FROM auth_sessions")])
+        self.assertEqual([], [*world.database.query_rows("SELECT 1 FROM auth_sessions")])
         # Nor does the old password bring them back.
         world = self.restarted(world, password="first word")
         self.assertEqual([401, 401], self.lives(world, pages))

@@ -78,7 +78,7 @@ class OperationTests(TunnelCase):
         """Everything by which somebody may come in."""
         rows = []
         for table in CREDENTIALS:
-            for row in self.world.database.query(f"SELECT * FROM {table}"):
+            for row in self.world.database.query_rows(f"SELECT * FROM {table}"):
                 kept = dict(row)
                 for volatile in ("last_used_at", "expires_at"):
                     kept.pop(volatile, None)
@@ -213,11 +213,11 @@ class OperationTests(TunnelCase):
     def test_the_database_has_no_other_table_of_credentials(self) -> None:
         """A new one with a secret in it must be looked at here."""
         secret = set()
-        for (table,) in self.world.database.query(
+        for (table,) in self.world.database.query_rows(
             "SELECT name FROM sqlite_master WHERE type = 'table'"
         ):
             columns = {
-                row["name"] for row in self.world.database.query(f"PRAGMA table_info({table})")
+                row["name"] for row in self.world.database.query_rows(f"PRAGMA table_info({table})")
             }
             if columns & {"password_hash", "token_hash", "secret", "auth"}:
                 secret.add(table)

@@ -246,7 +246,7 @@ class LeakTests(TunnelCase):
         self.world.good("root", "POST", "/api/tunnel/stop")
         self.world.clock.advance(1000)  # what the audit log adds up is written
         self.assertNotIn(code, "".join(logged))
-        rows = [dict(row) for row in self.world.database.query("SELECT * FROM audit_log")]
+        rows = [dict(row) for row in self.world.database.query_rows("SELECT * FROM audit_log")]
         self.assertIn("login.failed", {row["action"] for row in rows})
         self.assertIn("qr", {row["method"] for row in rows})
         self.assertNotIn(code, str(rows))

@@ -308,10 +308,10 @@ def parse(data: bytes, method: str) -> Answer:
 
 
 def _rows(database: Database) -> Iterator[tuple[Any, ...]]:
-    names = database.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    names = database.query_rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
     for (table,) in names:
         volatile = VOLATILE.get(table, "")
         if volatile is None:
             continue
-        for row in database.query(f"SELECT * FROM {table}"):
+        for row in database.query_rows(f"SELECT * FROM {table}"):
             yield (table, *(value for key, value in dict(row).items() if key != volatile))

@@ -39,7 +39,7 @@ class Broken(Exception):
 
 def open_database(path: Path, steps: int = 1) -> Database:
     """The database of these checks, with the first C{steps} schema steps."""
-    return Database.open(path, clock=Clock(), schemas=STEPS[:steps])
+    return Database.open_file(path, clock=Clock(), schemas=STEPS[:steps])
 
 
 def write_for_ever(path: Path) -> None:
@@ -101,8 +101,8 @@ def check(path: Path, last: int) -> int:
     """
     database = open_database(path)
     try:
-        found = database.query("SELECT n, count(*) AS halves FROM marks GROUP BY n ORDER BY n")
-        integrity = database.query("PRAGMA integrity_check")[0][0]
+        found = database.query_rows("SELECT n, count(*) AS halves FROM marks GROUP BY n ORDER BY n")
+        integrity = database.query_rows("PRAGMA integrity_check")[0][0]
     finally:
         database.close()
     numbers = [row["n"] for row in found]
@@ -139,8 +139,8 @@ def kill_upgrade(path: Path, rounds: int, source: random.Random) -> int:
             process.kill()
         cut += 1 < version_of(here) < len(STEPS)
         database = open_database(here, len(STEPS))
-        rows = [tuple(row) for row in database.query("SELECT n, half, note FROM marks")]
-        extras = [database.query(f"SELECT * FROM extra{n}") for n in range(4)]
+        rows = [tuple(row) for row in database.query_rows("SELECT n, half, note FROM marks")]
+        extras = [database.query_rows(f"SELECT * FROM extra{n}") for n in range(4)]
         database.close()
         if rows != [(1, "left", "")] or [len(found) for found in extras] != [1] * 4:
             raise Broken(f"an upgrade was half done: {rows}, {extras}")

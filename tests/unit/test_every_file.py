@@ -43,7 +43,7 @@ from tservice.notify.model import Webhook
 from tservice.push.keys import push_key
 from tservice.restore.scrollback import ScrollbackFolder
 from tservice.settings.service import SettingsService
-from tservice.store.backups import back_up
+from tservice.store.backups import create_backup
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
 from tservice.tokens.agents import AgentTokens
@@ -148,12 +148,12 @@ def _webhook(url: str) -> Callable[[Path], object]:
 
 def _endpoints(label: str) -> Callable[[Path], object]:
     endpoint = Endpoint(id="e", label=label, base_url="http://127.0.0.1")
-    return lambda folder: endpoint_file(folder).write([endpoint])
+    return lambda folder: endpoint_file(folder).write_records([endpoint])
 
 
 def _hosts(label: str) -> Callable[[Path], object]:
     host = RemoteHost(id="h", label=label, host="far.example", username="me")
-    return lambda folder: host_file(folder).write([host])
+    return lambda folder: host_file(folder).write_records([host])
 
 
 def _trusted(key: str) -> Callable[[Path], object]:
@@ -172,13 +172,13 @@ def _seed(key: str) -> Callable[[Path], object]:
 
 
 def _database(folder: Path) -> None:
-    Database.open(folder / "tservice.db", clock=Clock()).close()
+    Database.open_file(folder / "tservice.db", clock=Clock()).close()
 
 
 def _backup(folder: Path) -> None:
     connection = sqlite3.connect(folder / "tservice.db")
     try:
-        back_up(connection, folder / "tservice.db", 1)
+        create_backup(connection, folder / "tservice.db", 1)
     finally:
         connection.close()
 
@@ -218,13 +218,13 @@ FILES = [
         errors=(ServiceError,),
     ),
     File(
-        sites=("store/listfile.py:write",),
+        sites=("store/list_file.py:write",),
         write=_endpoints("b"),
         before=_endpoints("a"),
         errors=(ServiceError,),
     ),
     File(
-        sites=("store/listfile.py:write",),
+        sites=("store/list_file.py:write",),
         write=_hosts("b"),
         before=_hosts("a"),
         errors=(ServiceError,),

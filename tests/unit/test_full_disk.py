@@ -47,7 +47,7 @@ from tservice.notify.outbox import OUTBOX_LIMIT, Outbox
 from tservice.push.store import PushStore
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
-from tservice.store.debts import AGAIN_SECONDS
+from tservice.store.deferred_writes import AGAIN_SECONDS
 from tservice.tokens.service import TokenService
 from tservice.tokens.store import TokenStore
 from tservice.webviews.model import WebView
@@ -65,10 +65,10 @@ class DiskCase(SynchronousTestCase):
         self.folder = Path(self.mktemp())
         self.folder.mkdir()
         self.path = self.folder / "tservice.db"
-        Database.open(self.path, clock=self.clock).close()
+        Database.open_file(self.path, clock=self.clock).close()
         self.connection = FailingConnection(self.path)
         self.database = Database(self.connection)
-        self.database.debts.watch(self.clock)
+        self.database.deferred_writes.use_clock(self.clock)
         self.addCleanup(self.database.close)
         self.addCleanup(self.make_room)
 
@@ -81,7 +81,7 @@ class DiskCase(SynchronousTestCase):
 
     def afresh(self) -> Database:
         """As a service would find it that begins now."""
-        found = Database.open(self.path, clock=Clock())
+        found = Database.open_file(self.path, clock=Clock())
         self.addCleanup(found.close)
         return found
 
@@ -98,7 +98,7 @@ class AuditTests(DiskCase):
         self.addCleanup(self.log.close)
 
     def count(self) -> int:
-        return len(self.database.query("SELECT seq FROM audit_log"))
+        return len(self.database.query_rows("SELECT seq FROM audit_log"))
 
     def test_entries_wait_in_order_with_their_times(self) -> None:
         self.log.record(AuditEntry(action="one"))
@@ -314,7 +314,7 @@ class StrangersTests(DiskCase):
 class InboxTests(DiskCase):
     def test_items_are_told_and_their_numbers_never_used_twice(self) -> None:
         self.connection.execute("PRAGMA foreign_keys = OFF")
-        columns = [row["name"] for row in self.database.query("PRAGMA table_info(sessions)")]
+        columns = [row["name"] for row in self.database.query_rows("PRAGMA table_info(sessions)")]
         self.assertIn("id", columns)
         hub, told = EventHub(), list[str]()
         hub.subscribe(lambda event: told.append(f"{event.name} {wire(event)['id']}"))

@@ -119,7 +119,7 @@ class RootTests(SynchronousTestCase):
         sql = "SELECT 'j1' AS id, '{' AS definition"
         error = self.assertRaises(
             StoreError,
-            database.read,
+            database.read_records,
             lambda row: json.loads(row["definition"]),
             sql,
             named="jobs.id",

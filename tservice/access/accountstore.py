@@ -40,11 +40,11 @@ class AccountStore:
     def load(self) -> Sequence[Account]:
         """Return every account, the oldest first."""
         sql = "SELECT * FROM accounts ORDER BY created_at, username"
-        return self._database.read(_account, sql, named="accounts.username")
+        return self._database.read_records(_account, sql, named="accounts.username")
 
     def ids(self) -> dict[str, str]:
         """Return the id of each name: of its account, or of the last one that was removed."""
-        return {row["username"]: row["id"] for row in self._database.query(_IDS)}
+        return {row["username"]: row["id"] for row in self._database.query_rows(_IDS)}
 
     def save(self, account: Account) -> None:
         """Add or update an account; it is on disk when this returns.
@@ -61,7 +61,7 @@ class AccountStore:
         try:
             self.save(account)
         except DiskFull:
-            self._database.later((_TABLE, account.username), _SAVE, asdict(account))
+            self._database.execute_or_defer((_TABLE, account.username), _SAVE, asdict(account))
             raise
 
     def delete(self, username: str) -> None:
@@ -72,7 +72,7 @@ class AccountStore:
         try:
             self._database.execute(_DELETE, (username,))
         except DiskFull:
-            self._database.later((_TABLE, username), _DELETE, (username,))
+            self._database.execute_or_defer((_TABLE, username), _DELETE, (username,))
             raise
 
 

@@ -53,7 +53,7 @@ class DatabaseCookieStore:
         self._database = database
 
     def load(self) -> Sequence[CookieSession]:
-        rows = self._database.query("SELECT * FROM auth_sessions ORDER BY created_at, id")
+        rows = self._database.query_rows("SELECT * FROM auth_sessions ORDER BY created_at, id")
         return tuple(CookieSession(**dict(row)) for row in rows)
 
     def save(self, session: CookieSession) -> None:
@@ -61,7 +61,7 @@ class DatabaseCookieStore:
             self._database.execute(_SAVE, asdict(session))
         except DiskFull:
             # A user who signs in to free disk space must be admitted.
-            self._database.later((_TABLE, session.id), _SAVE, asdict(session))
+            self._database.execute_or_defer((_TABLE, session.id), _SAVE, asdict(session))
 
     def delete(self, ids: Iterable[str]) -> None:
         gone = [(name,) for name in ids]
@@ -70,5 +70,5 @@ class DatabaseCookieStore:
                 self._database.execute_many(_DELETE, gone)
         except DiskFull:
             for row in gone:
-                self._database.later((_TABLE, *row), _DELETE, row)
+                self._database.execute_or_defer((_TABLE, *row), _DELETE, row)
             raise

@@ -29,7 +29,7 @@ class AgentStore:
 
     def keep_transcript(self, session_id: str, path: str) -> None:
         """Store the file; it is removed with the session."""
-        self._database.later(
+        self._database.execute_or_defer(
             ("transcript", session_id),
             """
             INSERT INTO agent_sessions (session_id, transcript_path) VALUES (?, ?)
@@ -52,7 +52,7 @@ class AgentStore:
 
     def keep_plan_usage(self, usage: PlanUsage) -> None:
         """Replace the stored report."""
-        self._database.later(
+        self._database.execute_or_defer(
             ("plan usage",),
             """
             INSERT INTO plan_usage (id, usage) VALUES (1, ?)

@@ -83,7 +83,7 @@ class AuditLog:
         self._store = AuditStore(database, bounds)
         self._waiting: deque[dict[str, Any]] = deque()
         self._dropped = 0
-        database.debts.when_recovered(self._write)
+        database.deferred_writes.on_recovery(self._write)
         self._repeats = Summing(clock, REPEAT_SECONDS, self._repeated)
         self._typing = Summing(clock, TYPING_SECONDS, self._typed)
         self._failures = Summing(clock, FAILURE_SECONDS, self._failed)
@@ -156,7 +156,7 @@ class AuditLog:
         }
         parts = [text for text, value in conditions.items() if value is not None]
         where = f"WHERE {' AND '.join(parts)}" if parts else ""
-        rows = self._database.query(
+        rows = self._database.query_rows(
             f"SELECT * FROM audit_log {where} ORDER BY seq DESC LIMIT :limit",  # noqa: S608
             asdict(wanted),
         )
@@ -168,7 +168,7 @@ class AuditLog:
 
         @param since: Unix milliseconds.
         """
-        rows = self._database.query(
+        rows = self._database.query_rows(
             "SELECT actor, address, max(at) AS at FROM audit_log"
             " WHERE part = 'sign-ins' AND action = 'login' AND at >= ?"
             " GROUP BY actor, address ORDER BY max(at)",

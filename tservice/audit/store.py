@@ -24,7 +24,7 @@ class AuditStore:
         """@param bounds: rows of each part; one actor has half of them at most."""
         self._database, self._bounds = database, bounds
         self._counts: dict[str, Counter[str]] = {part: Counter() for part in bounds}
-        rows = database.query(
+        rows = database.query_rows(
             "SELECT part, actor, count(*) AS rows FROM audit_log GROUP BY part, actor"
         )
         for row in rows:
@@ -61,7 +61,7 @@ class AuditStore:
         try:
             if row is not None:
                 params = (part, actor, row["seq"])
-                self._database.later(("audit", part, actor), _EVICT, params)
+                self._database.execute_or_defer(("audit", part, actor), _EVICT, params)
         except DiskFull:
             return False  # the next row will retry
         self._counts[part][actor] -= many

@@ -48,7 +48,9 @@ class CaseStore:
 
     def of(self, owner: str) -> list[CaseRow]:
         """Return the stored cases of an owner."""
-        rows = self._database.query("SELECT * FROM cases WHERE owner = ? ORDER BY name", (owner,))
+        rows = self._database.query_rows(
+            "SELECT * FROM cases WHERE owner = ? ORDER BY name", (owner,)
+        )
         return [_row(row) for row in rows]
 
     def find(self, owner: str, name: str) -> CaseRow | None:
@@ -67,7 +69,7 @@ class CaseStore:
     def worktrees_of(self, owner: str, folder: str) -> list[str]:
         """Return the names of an owner's cases that are worktrees of the repository C{folder}."""
         sql = "SELECT name FROM cases WHERE owner = ? AND repository = ? ORDER BY name"
-        return [str(row["name"]) for row in self._database.query(sql, (owner, folder))]
+        return [str(row["name"]) for row in self._database.query_rows(sql, (owner, folder))]
 
     def save(self, row: CaseRow, *, spared: str | None = None) -> None:
         """Insert or update a case.
@@ -102,14 +104,14 @@ class CaseStore:
 
     def drop(self, owner: str, name: str) -> None:
         """Delete a case that was rolled back; if the disk is full, this is deferred."""
-        self._database.later(("case", owner, name), _FORGET, (owner, name))
+        self._database.execute_or_defer(("case", owner, name), _FORGET, (owner, name))
 
     def check_disk(self) -> None:
         """Check that a row can be deleted, before its folder is removed.
 
         @raise DiskFull: the disk is full.
         """
-        self._database.debts.probe()
+        self._database.deferred_writes.probe_disk()
 
     def doom(self, path: str, place: LocationId, due: int) -> None:
         """Schedule the removal of a folder.
@@ -133,7 +135,7 @@ class CaseStore:
 
     def due(self, now: int, limit: int) -> list[Doomed]:
         """Return the folders that are due for removal, the longest due first."""
-        rows = self._database.query(
+        rows = self._database.query_rows(
             "SELECT * FROM case_trash WHERE due <= ? ORDER BY due, path LIMIT ?", (now, limit)
         )
         return [_doomed(row) for row in rows]
@@ -146,10 +148,10 @@ class CaseStore:
 
     def forget_orders(self, known: Callable[[str], bool]) -> None:
         """Delete the orders of removed accounts; if the disk is full, this is deferred."""
-        for row in self._database.query("SELECT owner FROM case_orders"):
+        for row in self._database.query_rows("SELECT owner FROM case_orders"):
             if not known(row["owner"]):
                 sql = "DELETE FROM case_orders WHERE owner = ?"
-                self._database.later(("order of", row["owner"]), sql, (row["owner"],))
+                self._database.execute_or_defer(("order of", row["owner"]), sql, (row["owner"],))
 
     def put_order(self, owner: str, names: Sequence[str]) -> None:
         """Insert or update an account's order.

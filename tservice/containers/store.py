@@ -42,7 +42,7 @@ class ContainerStore:
 
     def hosts(self) -> list[ContainerHost]:
         """Return all hosts, sorted by label."""
-        rows = self._database.query("SELECT * FROM container_hosts ORDER BY label, id")
+        rows = self._database.query_rows("SELECT * FROM container_hosts ORDER BY label, id")
         return [_host(row) for row in rows]
 
     def host(self, host_id: str) -> ContainerHost | None:
@@ -73,7 +73,7 @@ class ContainerStore:
 
     def cases(self) -> list[ContainerCase]:
         """Return the containers of all cases."""
-        rows = self._database.query("SELECT * FROM case_containers ORDER BY container")
+        rows = self._database.query_rows("SELECT * FROM case_containers ORDER BY container")
         return [_case(row) for row in rows]
 
     def case(self, owner: str, name: str) -> ContainerCase | None:
@@ -102,7 +102,7 @@ class ContainerStore:
 
     def bridges(self) -> list[tuple[Engine, str, int]]:
         """Return engine, address and port of the listeners for hooks."""
-        rows = self._database.query("SELECT * FROM container_bridges ORDER BY engine")
+        rows = self._database.query_rows("SELECT * FROM container_bridges ORDER BY engine")
         return [(Engine(row["engine"]), row["address"], row["port"]) for row in rows]
 
     def save_bridge(self, engine: Engine, address: str, port: int) -> None:
@@ -116,7 +116,7 @@ class ContainerStore:
     def forget_case(self, container: str) -> None:
         """Delete a container that is gone; if the disk is full, this is deferred."""
         sql = "DELETE FROM case_containers WHERE container = ?"
-        self._database.later(("container of a case", container), sql, (container,))
+        self._database.execute_or_defer(("container of a case", container), sql, (container,))
 
 
 def _host(row: sqlite3.Row) -> ContainerHost:

@@ -2,7 +2,7 @@
 
 A request to store something then fails with a 422 that names the reason (protocol-errors).  A
 change that has already happened and cannot be refused becomes a deferred write: see
-C{Database.later}.
+C{Database.execute_or_defer}.
 """
 
 from __future__ import annotations

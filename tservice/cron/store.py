@@ -59,7 +59,7 @@ class CronStore:
     def jobs(self) -> list[Job]:
         """Return all jobs, in the order in which they were made."""
         sql = "SELECT * FROM cron_jobs ORDER BY created_at, rowid"
-        return self._database.read(_job, sql, named="cron_jobs.id")
+        return self._database.read_records(_job, sql, named="cron_jobs.id")
 
     def save(self, jobs: Iterable[Job] = (), runs: Iterable[Run] = ()) -> None:
         """Save jobs and runs, all or none; the oldest finished runs beyond L{MAX_RUNS} are deleted.
@@ -78,9 +78,9 @@ class CronStore:
             self.save(jobs, runs)
         except DiskFull:
             for job in jobs:
-                self._database.later(("cron job", job.id), _SAVE_JOB, _job_row(job))
+                self._database.execute_or_defer(("cron job", job.id), _SAVE_JOB, _job_row(job))
             for run in runs:
-                self._database.later(("cron run", run.id), _SAVE_RUN, _run_row(run))
+                self._database.execute_or_defer(("cron run", run.id), _SAVE_RUN, _run_row(run))
 
     def delete(self, job_id: str) -> None:
         """Delete a job and its runs.
@@ -91,12 +91,12 @@ class CronStore:
 
     def drop(self, job_id: str) -> None:
         """Delete a job that has no owner any more; if the disk is full, this is deferred."""
-        self._database.later(("cron job", job_id), _DELETE, (job_id,))
+        self._database.execute_or_defer(("cron job", job_id), _DELETE, (job_id,))
 
     def runs(self, job_id: str | None = None) -> list[Run]:
         """Return the runs of one job, or of all, newest first."""
         where = "" if job_id is None else "WHERE job_id = :job_id"
-        rows = self._database.query(
+        rows = self._database.query_rows(
             f"SELECT * FROM cron_runs {where} ORDER BY seq DESC",  # noqa: S608
             {"job_id": job_id},
         )

@@ -51,11 +51,11 @@ def build_doctor(ground: Ground, *, clis: ICliRegistry, reach: Reach) -> Feature
 
 def disk_measures(database: Database) -> list[Measure]:
     """Return the metrics of the data folder's disk."""
-    debts = database.debts
+    debts = database.deferred_writes
     trouble = "1 while the data folder's disk refuses writes."
     refused = "Writes that the disk refused."
     return [
-        number("disk_trouble", trouble, lambda: int(debts.trouble is not None)),
+        number("disk_trouble", trouble, lambda: int(debts.disk_trouble is not None)),
         number("disk_owed", "Writes deferred until the disk has room.", lambda: len(debts)),
         Measure("disk_refusals", refused, lambda: {(): debts.refusals}, grows=True),
     ]
@@ -84,7 +84,7 @@ def door_measures(doors: WorkerPools) -> list[Measure]:
 def ailments(database: Database, doors: WorkerPools) -> Sequence[Row]:
     """Return the report's rows on faults of the service itself; none if it is healthy."""
     rows = [_stuck(door, door.usage.stuck) for door in doors.all_pools if door.usage.stuck]
-    trouble = database.debts.trouble
+    trouble = database.deferred_writes.disk_trouble
     if trouble is not None:
         reason = f"{trouble.reason}: changes are not saved, terminals continue; free some space"
         rows.append(ailment("disk", "Disk of the data folder", reason))

@@ -13,7 +13,7 @@ from tservice.core.doors.worker_pool import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
 from tservice.core.files import FileError
 from tservice.hosts.model import MOST_HOSTS, RemoteHost, checked, new_id
-from tservice.store.listfile import ListFile
+from tservice.store.list_file import JsonListFile
 
 Hosts = tuple[RemoteHost, ...]
 
@@ -25,7 +25,7 @@ class HostBook:
 
     _log = Logger()
 
-    def __init__(self, file: ListFile[RemoteHost], threads: IThreads) -> None:
+    def __init__(self, file: JsonListFile[RemoteHost], threads: IThreads) -> None:
         self._file = file
         self._threads = threads
         self._hosts: Hosts = ()
@@ -38,8 +38,8 @@ class HostBook:
         until it is repaired.
         """
         try:
-            self._file.tidy()
-            self._hosts = self._file.read()
+            self._file.remove_partial_files()
+            self._hosts = self._file.read_records()
         except (FileError, OSError) as error:
             self._log.error("{error}; remote hosts are not available", error=str(error))
 
@@ -121,7 +121,7 @@ class HostBook:
         await self._lock.acquire()
         try:
             after = change(self._hosts)
-            await self._threads.run(partial(self._file.write, after))
+            await self._threads.run(partial(self._file.write_records, after))
             self._hosts = after
         finally:
             self._lock.release()

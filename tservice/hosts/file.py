@@ -8,19 +8,19 @@ from typing import Any
 from attrs import asdict, fields_dict
 
 from tservice.hosts.model import MOST_HOSTS, RemoteHost, checked
-from tservice.store.listfile import ListFile
+from tservice.store.list_file import JsonListFile
 
 FILE_NAME = "remote-hosts.json"
 SIZE_LIMIT = 8 * 1024 * 1024
 
 
-def host_file(folder: Path) -> ListFile[RemoteHost]:
+def host_file(folder: Path) -> JsonListFile[RemoteHost]:
     """Return the file of hosts in the data folder."""
-    return ListFile(
+    return JsonListFile(
         path=folder / FILE_NAME,
-        named="hosts",
+        list_name="hosts",
         size=SIZE_LIMIT,
-        most=MOST_HOSTS,
+        max_records=MOST_HOSTS,
         parse=_host,
         shown=asdict,
     )

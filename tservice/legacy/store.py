@@ -11,7 +11,7 @@ import attrs
 from tservice.core.disk_errors import DiskFull
 from tservice.legacy.model import RunState, TimedRun
 from tservice.store.database import Database
-from tservice.store.debts import Key
+from tservice.store.deferred_writes import Key
 
 _FIELDS = tuple(attrs.fields_dict(TimedRun))
 _CHANGES = ", ".join(f"{name} = excluded.{name}" for name in _FIELDS if name != "id")
@@ -31,7 +31,7 @@ class TimedRunStore:
     def load(self) -> list[TimedRun]:
         """Return all runs, oldest first."""
         sql = "SELECT * FROM timed_runs ORDER BY seq"
-        return self._database.read(_run, sql, named="timed_runs.id")
+        return self._database.read_records(_run, sql, named="timed_runs.id")
 
     def save(self, run: TimedRun) -> None:
         """Insert or replace a run.
@@ -45,21 +45,21 @@ class TimedRunStore:
         try:
             self.save(run)
         except DiskFull:
-            self._database.later(_key(run.id), _SAVE, _row(run))
+            self._database.execute_or_defer(_key(run.id), _SAVE, _row(run))
 
     def check_kept(self, run_id: str) -> None:
         """Check that the run's last L{note} is on disk.
 
         @raise DiskFull: the change is still deferred.
         """
-        self._database.debts.check(_key(run_id))
+        self._database.deferred_writes.check_not_deferred(_key(run_id))
 
     def drop(self, run_id: str) -> None:
         """Delete a run. On a full disk the change is deferred, because starts and runs must not
         need room.
         """
         sql = "DELETE FROM timed_runs WHERE id = ?"
-        self._database.later(_key(run_id), sql, (run_id,))
+        self._database.execute_or_defer(_key(run_id), sql, (run_id,))
 
 
 def _key(run_id: str) -> Key:

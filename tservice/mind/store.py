@@ -54,7 +54,7 @@ class IntentStore:
         """Insert or replace an intent with collected prompts; on a full disk the change is
         deferred.
         """
-        self._database.later(("intent", intent.key), _SAVE, _row(intent))
+        self._database.execute_or_defer(("intent", intent.key), _SAVE, _row(intent))
 
     def replace(self, intent: Intent) -> None:
         """Save a replaced intent, for which only later prompts are collected.
@@ -85,19 +85,19 @@ class IntentStore:
     def collected_modes(self) -> dict[str, int]:
         """Return the modes whose prompts are collected, each with its beginning."""
         sql = "SELECT subject, at FROM collected_since WHERE length(subject) < ?"
-        return {row["subject"]: row["at"] for row in self._database.query(sql, (KEY_CHARS,))}
+        return {row["subject"]: row["at"] for row in self._database.query_rows(sql, (KEY_CHARS,))}
 
     def begin_mode(self, mode: str, at: int) -> None:
         """Record that prompts of a mode are collected from C{at} on; on a full disk the change
         is deferred.
         """
-        self._database.later(("collected", mode), _BEGIN, (mode, at))
+        self._database.execute_or_defer(("collected", mode), _BEGIN, (mode, at))
 
     def end_mode(self, mode: str) -> None:
         """Record that prompts of a mode are no longer collected; on a full disk the change is
         deferred.
         """
-        self._database.later(("collected", mode), _END, (mode,))
+        self._database.execute_or_defer(("collected", mode), _END, (mode,))
 
     def _forget_before(self, key: str, at: int) -> None:
         self._database.execute(_BEGIN, (key, at))
@@ -110,10 +110,14 @@ class IntentStore:
         On a full disk this is deferred, but happens before an account is created. A start needs no
         room.
         """
-        rows = self._database.query("SELECT DISTINCT owner FROM intents WHERE owner IS NOT NULL")
+        rows = self._database.query_rows(
+            "SELECT DISTINCT owner FROM intents WHERE owner IS NOT NULL"
+        )
         for row in rows:
             if not known(row["owner"]):
-                self._database.later(("intents of", row["owner"]), _FORGET, (row["owner"],))
+                self._database.execute_or_defer(
+                    ("intents of", row["owner"]), _FORGET, (row["owner"],)
+                )
 
 
 def _row(intent: Intent) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ from tservice.core.files import FileError
 from tservice.core.logs.redact import SecretRedactor
 from tservice.models.model import ENDPOINT_LIMIT, Endpoint, Model, discovered, patched
 from tservice.models.shown import EndpointsAnswer, endpoint_answer
-from tservice.store.listfile import ListFile
+from tservice.store.list_file import JsonListFile
 
 Changed = Callable[[tuple[Endpoint, ...]], tuple[Endpoint, ...]]
 
@@ -31,7 +31,7 @@ class EndpointBook:
     def __init__(
         self,
         *,
-        file: ListFile[Endpoint],
+        file: JsonListFile[Endpoint],
         threads: IThreads,
         hub: EventHub,
         redactor: SecretRedactor,
@@ -53,8 +53,8 @@ class EndpointBook:
         409 until it is repaired.
         """
         try:
-            await self._threads.run(self._file.tidy)
-            self._use(await self._threads.run(self._file.read))
+            await self._threads.run(self._file.remove_partial_files)
+            self._use(await self._threads.run(self._file.read_records))
         except (FileError, OSError, ServiceError) as error:
             self._log.error("{error}; model endpoints are not available", error=str(error))
 
@@ -162,7 +162,7 @@ class EndpointBook:
         await self._lock.acquire()
         try:
             after = change(self._endpoints)
-            await self._threads.run(partial(self._file.write, after))
+            await self._threads.run(partial(self._file.write_records, after))
             self._use(after)
         finally:
             self._lock.release()

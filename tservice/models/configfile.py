@@ -8,20 +8,20 @@ from typing import Any
 from pydantic import SecretStr
 
 from tservice.models.model import ENDPOINT_LIMIT, AuthStyle, Endpoint, Model
-from tservice.store.listfile import ListFile
+from tservice.store.list_file import JsonListFile
 
 FILE_NAME = "model-endpoints.json"
 SIZE_LIMIT = 16 * 1024 * 1024
 """Largest file in bytes: all endpoints, with the maximum of models each."""
 
 
-def endpoint_file(folder: Path) -> ListFile[Endpoint]:
+def endpoint_file(folder: Path) -> JsonListFile[Endpoint]:
     """Return the file of endpoints in the data folder."""
-    return ListFile(
+    return JsonListFile(
         path=folder / FILE_NAME,
-        named="endpoints",
+        list_name="endpoints",
         size=SIZE_LIMIT,
-        most=ENDPOINT_LIMIT,
+        max_records=ENDPOINT_LIMIT,
         parse=_endpoint,
         shown=_kept,
     )

@@ -51,12 +51,12 @@ class Outbox:
         except DiskFull:
             # If too many are deferred, the new message replaces the oldest deferred one.
             self._owed = self._owed % OUTBOX_LIMIT + 1
-            self._database.later(("webhook", self._owed), _ADD, row)
+            self._database.execute_or_defer(("webhook", self._owed), _ADD, row)
             return 0
 
     def when_room(self, call: Callable[[], object]) -> None:
         """Call C{call} when the deferred messages are in the outbox."""
-        self._database.debts.when_recovered(call)
+        self._database.deferred_writes.on_recovery(call)
 
     def _add(self, row: tuple[str, int]) -> int:
         with self._database.transaction():
@@ -98,7 +98,7 @@ class Outbox:
 
         On a full disk this is deferred: a start must not need room.
         """
-        self._database.later(
+        self._database.execute_or_defer(
             ("webhook due",),
             "UPDATE webhook_outbox SET due_at = ? WHERE due_at > ?",
             (latest, latest),
@@ -124,7 +124,7 @@ class Outbox:
 
     def keep_result(self, result: Result) -> None:
         """Replace the stored result; costs no flush."""
-        self._database.later(
+        self._database.execute_or_defer(
             ("webhook result",),
             "INSERT INTO webhook_result (id, result) VALUES (1, ?)"
             " ON CONFLICT (id) DO UPDATE SET result = excluded.result",

@@ -53,7 +53,9 @@ class PushStore:
 
     def owners(self) -> list[str]:
         """Return every user with a subscription."""
-        rows = self._database.query("SELECT DISTINCT owner FROM push_subscriptions ORDER BY owner")
+        rows = self._database.query_rows(
+            "SELECT DISTINCT owner FROM push_subscriptions ORDER BY owner"
+        )
         return [row["owner"] for row in rows]
 
     def delete_all_of(self, owner: str) -> None:
@@ -61,12 +63,12 @@ class PushStore:
         try:
             self._database.execute(_DELETE_ALL, (owner,))
         except DiskFull:
-            self._database.later(("push subscriptions of", owner), _DELETE_ALL, (owner,))
+            self._database.execute_or_defer(("push subscriptions of", owner), _DELETE_ALL, (owner,))
 
     def every(self, owner: str | None = None) -> list[Subscription]:
         """Return all subscriptions, or those of one user; oldest first."""
         where = "" if owner is None else "WHERE owner = :owner"
-        rows = self._database.query(
+        rows = self._database.query_rows(
             f"SELECT * FROM push_subscriptions {where} ORDER BY created_at, rowid",  # noqa: S608
             {"owner": owner},
         )

@@ -40,12 +40,12 @@ class RestoreStore:
         """Return the times of lost processes while the service ran, Unix milliseconds by
         session.
         """
-        rows = self._database.query("SELECT session_id, at FROM restore_losses")
+        rows = self._database.query_rows("SELECT session_id, at FROM restore_losses")
         return {row["session_id"]: row["at"] for row in rows}
 
     def offers(self) -> dict[str, int]:
         """Return the offered sessions with their expiry."""
-        rows = self._database.query("SELECT session_id, expires_at FROM restore_offers")
+        rows = self._database.query_rows("SELECT session_id, expires_at FROM restore_offers")
         return {row["session_id"]: row["expires_at"] for row in rows}
 
     def seen(self, boot_id: str | None, offers: Mapping[str, int], now: int) -> None:
@@ -61,22 +61,24 @@ class RestoreStore:
 
     def stopped(self, at: int) -> None:
         """Record a clean stop of the service."""
-        self._database.later(("restore_host",), "UPDATE restore_host SET stopped_at = ?", (at,))
+        self._database.execute_or_defer(
+            ("restore_host",), "UPDATE restore_host SET stopped_at = ?", (at,)
+        )
 
     def lost(self, session_id: str, at: int) -> None:
         """Record an abnormal exit of a session's process."""
-        self._database.later(("restore_losses", session_id), _LOST, (session_id, at))
+        self._database.execute_or_defer(("restore_losses", session_id), _LOST, (session_id, at))
 
     def found(self, session_id: str) -> None:
         """Record that the session has a process again."""
-        self._database.later(("restore_losses", session_id), _FOUND, (session_id,))
+        self._database.execute_or_defer(("restore_losses", session_id), _FOUND, (session_id,))
 
     def spend(self, session_id: str) -> None:
         """Remove the offer of a session that runs or is no longer wanted.
 
         A power loss may undo it, and ends the process as well.
         """
-        self._database.later(("restore_offers", session_id), _SPEND, (session_id,))
+        self._database.execute_or_defer(("restore_offers", session_id), _SPEND, (session_id,))
 
     def dismiss(self, session_ids: Iterable[str]) -> None:
         """Remove the offers that a caller dismissed.

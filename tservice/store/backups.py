@@ -12,7 +12,7 @@ KEPT = 3
 """Copies kept of one database: those of the highest versions."""
 
 
-def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+def create_backup(connection: sqlite3.Connection, path: Path, version: int) -> Path:
     """Copy the database to C{<name>.<version>.bak} in the same folder, mode 0600, and delete old
     copies.
     """
@@ -25,12 +25,12 @@ def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
             copy.execute("PRAGMA journal_mode = DELETE")
         finally:
             copy.close()
-    for old in backups(path)[:-KEPT]:
+    for old in list_backups(path)[:-KEPT]:
         old.unlink()
     return target
 
 
-def backups(path: Path) -> list[Path]:
+def list_backups(path: Path) -> list[Path]:
     """Return the existing copies of C{path}, oldest version first."""
     name = re.compile(re.escape(path.name) + r"\.(\d+)\.bak")
     found = [

@@ -23,14 +23,14 @@ from twisted.logger import Logger
 from tservice.core.clock import now_ms
 from tservice.core.disk_errors import DiskFull, find_disk_problem
 from tservice.core.files import remove_leftovers, replace_atomically
-from tservice.store.backups import back_up
-from tservice.store.debts import Debts, Key, Params
+from tservice.store.backups import create_backup
+from tservice.store.deferred_writes import DeferredWrites, Key, Params
 from tservice.store.errors import NestedTransaction, StoreError
 from tservice.store.schemas import (
     Schemas,
     apply_steps,
     begin_versions,
-    packaged,
+    packaged_schemas,
     read_steps,
     read_version,
 )
@@ -50,7 +50,8 @@ class Database:
     C{row["name"]}.  SQL errors are L{sqlite3.Error}s, except that a disk that refuses writes raises
     L{DiskFull}, a refusal that a caller may see.
 
-    @ivar debts: changes that L{later} could not write yet.  Every other write executes them first,
+    @ivar debts: changes that L{execute_or_defer} could not write yet.  Every other write executes
+        them first,
         so the disk always has the changes in their order.
     """
 
@@ -59,10 +60,12 @@ class Database:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._flushing = True
-        self.debts = Debts(self._pay)
+        self.deferred_writes = DeferredWrites(self._write_deferred)
 
     @classmethod
-    def open(cls, path: Path, *, clock: IReactorTime, schemas: Schemas | None = None) -> Database:
+    def open_file(
+        cls, path: Path, *, clock: IReactorTime, schemas: Schemas | None = None
+    ) -> Database:
         """Open C{path}, creating or upgrading it as needed; its folder must exist.
 
         A new file is created under a temporary name and renamed.  An existing one is copied to
@@ -73,14 +76,14 @@ class Database:
         @param schemas: the steps; the packaged ones when C{None}.
         @raise StoreError: the file is damaged, foreign or of a newer program, or a step failed.
         """
-        steps = read_steps(packaged() if schemas is None else schemas)
+        steps = read_steps(packaged_schemas() if schemas is None else schemas)
         try:
             if not os.path.lexists(path):
-                _create(path, steps, clock)
-            database = cls(_open(path, steps, clock))
+                _create_file(path, steps, clock)
+            database = cls(_open_existing(path, steps, clock))
         except (sqlite3.Error, OSError, StoreError) as error:
             raise StoreError(f"database {path}: {error}") from error
-        database.debts.watch(clock)
+        database.deferred_writes.use_clock(clock)
         return database
 
     @classmethod
@@ -89,22 +92,22 @@ class Database:
     ) -> Database:
         """Open a database without a file, for tests.
 
-        @param schemas: as for L{open}; a test of one table group may pass only its own step.
+        @param schemas: as for L{open_file}; a test of one table group may pass only its own step.
         """
-        steps = read_steps(packaged() if schemas is None else schemas)
+        steps = read_steps(packaged_schemas() if schemas is None else schemas)
         connection = sqlite3.connect(":memory:", isolation_level=None)
-        connection.deserialize(_filled(steps))
+        connection.deserialize(_serialized_database(steps))
         made = now_ms(Clock() if clock is None else clock)
         connection.execute("UPDATE schema_version SET applied_at = ?", (made,))
-        return cls(_configure(connection))
+        return cls(_configure_connection(connection))
 
-    def query(self, sql: str, params: Params = ()) -> list[sqlite3.Row]:
+    def query_rows(self, sql: str, params: Params = ()) -> list[sqlite3.Row]:
         """Return every row of the answer.  Use it only for reading: its writes might not be
         durable.
         """
         return self._connection.execute(sql, params).fetchall()
 
-    def read(
+    def read_records(
         self, decode: Callable[[sqlite3.Row], _T], sql: str, params: Params = (), *, named: str
     ) -> list[_T]:
         """Return every row of the answer, decoded.
@@ -114,7 +117,7 @@ class Database:
         """
         table, _, column = named.partition(".")
         found = []
-        for row in self.query(sql, params):
+        for row in self.query_rows(sql, params):
             try:
                 found.append(decode(row))
             except (ValueError, KeyError, TypeError) as error:
@@ -124,7 +127,7 @@ class Database:
 
     def query_one(self, sql: str, params: Params = ()) -> sqlite3.Row | None:
         """Return the first row of the answer, if there is one."""
-        rows = self.query(sql, params)
+        rows = self.query_rows(sql, params)
         return rows[0] if rows else None
 
     def execute(self, sql: str, params: Params = (), *, durable: bool = True) -> int:
@@ -134,13 +137,13 @@ class Database:
         @return: the number of rows changed.
         @raise DiskFull: the disk refuses the write.
         """
-        with self._telling():
+        with self._track_disk_state():
             if not self._connection.in_transaction:
-                self.debts.pay()
+                self.deferred_writes.write_deferred()
             self._flush_commits(durable)
             return self._connection.execute(sql, params).rowcount
 
-    def later(self, key: Key, sql: str, params: Params = ()) -> bool:
+    def execute_or_defer(self, key: Key, sql: str, params: Params = ()) -> bool:
         """Run a statement now, or defer it if the disk refuses it.
 
         For observed changes that cannot be refused.  It costs no flush, and must not be used in a
@@ -151,13 +154,13 @@ class Database:
         @return: whether it is written.
         @raise DiskFull: too many statements are deferred already.
         """
-        if not self.debts.worth_a_try:
-            self.debts.owe(key, sql, params)
+        if not self.deferred_writes.should_try_now:
+            self.deferred_writes.defer_statement(key, sql, params)
             return False
         try:
             self.execute(sql, params, durable=False)
         except DiskFull:
-            self.debts.owe(key, sql, params)
+            self.deferred_writes.defer_statement(key, sql, params)
             return False
         return True
 
@@ -169,7 +172,7 @@ class Database:
         """
         if not self._connection.in_transaction:
             raise NestedTransaction("execute_many needs a transaction around it")
-        with self._telling():
+        with self._track_disk_state():
             return self._connection.executemany(sql, rows).rowcount
 
     @contextmanager
@@ -189,24 +192,24 @@ class Database:
         """
         if self._connection.in_transaction:
             raise NestedTransaction("a transaction is open already")
-        with self._telling():
-            self.debts.pay()
+        with self._track_disk_state():
+            self.deferred_writes.write_deferred()
             self._flush_commits(durable)
             self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
-            with self._telling():
+            with self._track_disk_state():
                 self._connection.execute("COMMIT")
         finally:
             self._roll_back()
 
     def close(self) -> None:
         """Close the file after a last attempt to write deferred changes; may be called twice."""
-        self.debts.close()
+        self.deferred_writes.close()
         self._connection.close()
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _track_disk_state(self) -> Iterator[None]:
         """Report the disk's state to the deferred writes."""
         try:
             yield
@@ -214,23 +217,23 @@ class Database:
             reason = find_disk_problem(error)
             if reason is None:
                 raise
-            self.debts.refused(reason, error)
+            self.deferred_writes.record_refusal(reason, error)
             raise DiskFull(reason) from error
         if not self._connection.in_transaction:
-            self.debts.accepted()
+            self.deferred_writes.record_success()
 
-    def _pay(self, statements: Sequence[tuple[str, Params]]) -> None:
-        with self._telling():
+    def _write_deferred(self, statements: Sequence[tuple[str, Params]]) -> None:
+        with self._track_disk_state():
             self._flush_commits(True)
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 for sql, params in statements:
-                    self._pay_one(sql, params)
+                    self._write_deferred_one(sql, params)
                 self._connection.execute("COMMIT")
             finally:
                 self._roll_back()
 
-    def _pay_one(self, sql: str, params: Params) -> None:
+    def _write_deferred_one(self, sql: str, params: Params) -> None:
         try:
             self._connection.execute(sql, params)
         except sqlite3.Error as error:
@@ -255,7 +258,7 @@ class Database:
             self._flushing = durable
 
 
-def _configure(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _configure_connection(connection: sqlite3.Connection) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
@@ -263,20 +266,22 @@ def _configure(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def _fill(connection: sqlite3.Connection, steps: Sequence[str], clock: IReactorTime) -> None:
+def _apply_all_steps(
+    connection: sqlite3.Connection, steps: Sequence[str], clock: IReactorTime
+) -> None:
     begin_versions(connection, clock)
     apply_steps(connection, steps, clock)
 
 
 @lru_cache(maxsize=4)
-def _filled(steps: tuple[str, ...]) -> bytes:
+def _serialized_database(steps: tuple[str, ...]) -> bytes:
     """Return a serialized database with these steps, cached for tests, which open thousands."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        _fill(connection, steps, Clock())
+        _apply_all_steps(connection, steps, Clock())
         return connection.serialize()
 
 
-def _create(path: Path, steps: Sequence[str], clock: IReactorTime) -> None:
+def _create_file(path: Path, steps: Sequence[str], clock: IReactorTime) -> None:
     """Create a complete new database at C{path}."""
     for suffix in ("-wal", "-journal"):
         # SQLite would replay an orphaned log into the new file.
@@ -288,15 +293,15 @@ def _create(path: Path, steps: Sequence[str], clock: IReactorTime) -> None:
     with replace_atomically(path) as temporary:
         connection = sqlite3.connect(temporary, isolation_level=None)
         try:
-            _fill(connection, steps, clock)
+            _apply_all_steps(connection, steps, clock)
         finally:
             connection.close()
 
 
-def _open(path: Path, steps: Sequence[str], clock: IReactorTime) -> sqlite3.Connection:
+def _open_existing(path: Path, steps: Sequence[str], clock: IReactorTime) -> sqlite3.Connection:
     connection = _connect_existing(path)
     try:
-        _prepare(connection, path, steps, clock)
+        _prepare_database(connection, path, steps, clock)
     except BaseException:
         connection.close()
         raise
@@ -321,24 +326,24 @@ def _connect_existing(path: Path) -> sqlite3.Connection:
     )
 
 
-def _prepare(
+def _prepare_database(
     connection: sqlite3.Connection, path: Path, steps: Sequence[str], clock: IReactorTime
 ) -> None:
     """Check, configure and upgrade an existing database."""
-    _check(connection)
+    _check_integrity(connection)
     version = read_version(connection)
     if version > len(steps):
         raise StoreError(
             f"made by a newer version of this program (schema {version}, known {len(steps)})"
         )
     connection.execute("PRAGMA journal_mode = WAL")
-    _configure(connection)
+    _configure_connection(connection)
     if version < len(steps):
-        back_up(connection, path, version)
+        create_backup(connection, path, version)
         apply_steps(connection, steps, clock)
 
 
-def _check(connection: sqlite3.Connection) -> None:
+def _check_integrity(connection: sqlite3.Connection) -> None:
     """Refuse a damaged file before anything is written to it."""
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":

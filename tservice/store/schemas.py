@@ -24,7 +24,7 @@ Schemas = Sequence[str] | Traversable
 """The steps as texts in order, or a folder of features with C{schema/01.sql} and so on."""
 
 
-def packaged() -> Traversable:
+def packaged_schemas() -> Traversable:
     """Return the features that this program was built with."""
     return files("tservice")
 
@@ -84,7 +84,7 @@ def apply_steps(connection: sqlite3.Connection, steps: Sequence[str], clock: IRe
         # enforcement, which cannot be switched inside a transaction.
         connection.execute("PRAGMA foreign_keys = OFF")
         try:
-            _apply(connection, number, steps[number - 1], clock)
+            _apply_step(connection, number, steps[number - 1], clock)
         except sqlite3.Error as error:
             raise StoreError(f"schema step {number:02} failed: {error}") from error
         finally:
@@ -93,7 +93,9 @@ def apply_steps(connection: sqlite3.Connection, steps: Sequence[str], clock: IRe
             connection.execute("PRAGMA foreign_keys = ON")
 
 
-def _apply(connection: sqlite3.Connection, number: int, text: str, clock: IReactorTime) -> None:
+def _apply_step(
+    connection: sqlite3.Connection, number: int, text: str, clock: IReactorTime
+) -> None:
     connection.executescript(f"BEGIN IMMEDIATE;\n{text}")
     if not connection.in_transaction:
         raise StoreError(f"schema step {number:02} failed: it ends its own transaction")

@@ -58,7 +58,7 @@ def move_account_folders(program: Program, database: Database) -> None:
 
     @raise StartError: one cannot be moved.
     """
-    for row in database.query("SELECT id, username FROM account_moves ORDER BY username"):
+    for row in database.query_rows("SELECT id, username FROM account_moves ORDER BY username"):
         move = _Move(program, database, row["id"], row["username"])
         try:
             move.run()
@@ -151,7 +151,7 @@ class _Move:
         """Of the service's own user: where its environment and its sessions have them."""
         files = TranscriptFiles.of_home(self._program.home)
         found = [files, *(files.moved(mode, self._program.environ) for mode in MODES)]
-        for row in self._database.query("SELECT * FROM sessions WHERE os_user IS NULL"):
+        for row in self._database.query_rows("SELECT * FROM sessions WHERE os_user IS NULL"):
             moved = files.moved(row["mode"], json.loads(row["env_overrides"]))
             if moved not in found:
                 found.append(moved)
@@ -211,10 +211,10 @@ def _rewrite_json(text: str, move: FolderMove) -> str:
 
 
 def _rewrite_database(database: Database, move: FolderMove) -> None:
-    for row in database.query("SELECT id, definition FROM cron_jobs"):
+    for row in database.query_rows("SELECT id, definition FROM cron_jobs"):
         text = _rewrite_json(row["definition"], move)
         database.execute("UPDATE cron_jobs SET definition = ? WHERE id = ?", (text, row["id"]))
-    for row in database.query("SELECT key, owner, working_dir FROM intents"):
+    for row in database.query_rows("SELECT key, owner, working_dir FROM intents"):
         folder = move.renamed(row["working_dir"])
         if folder == row["working_dir"]:
             continue
@@ -234,4 +234,6 @@ def path_columns(database: Database) -> list[tuple[str, str]]:
         FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
         WHERE tables.type = 'table'
     """
-    return [(table, column) for table, column in database.query(sql) if COLUMNS.fullmatch(column)]
+    return [
+        (table, column) for table, column in database.query_rows(sql) if COLUMNS.fullmatch(column)
+    ]

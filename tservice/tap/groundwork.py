@@ -76,7 +76,9 @@ def open_database(program: Program, stack: ServiceStack) -> Database:
     @raise StartError: it is damaged, or of a newer version.
     """
     try:
-        database = Database.open(program.config.data_dir / "tservice.db", clock=program.reactor)
+        database = Database.open_file(
+            program.config.data_dir / "tservice.db", clock=program.reactor
+        )
     except StoreError as error:
         raise StartError(str(error)) from error
     ClosingService("store", database.close).setServiceParent(stack)

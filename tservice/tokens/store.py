@@ -38,7 +38,7 @@ class TokenStore:
 
     def load(self) -> Sequence[Token]:
         """Return every token, the oldest first."""
-        return self._database.read(_token, _LOAD, (self._multiuser,), named="api_tokens.id")
+        return self._database.read_records(_token, _LOAD, (self._multiuser,), named="api_tokens.id")
 
     def save(self, token: Token) -> None:
         """Add a token.
@@ -49,7 +49,7 @@ class TokenStore:
 
     def used(self, token: Token) -> None:
         """Store the time of the last use; on a full disk the write is deferred."""
-        self._database.later((_TABLE, token.id), _SAVE, self._values(token))
+        self._database.execute_or_defer((_TABLE, token.id), _SAVE, self._values(token))
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete tokens.
@@ -62,7 +62,7 @@ class TokenStore:
                 self._database.execute_many(_DELETE, gone)
         except DiskFull:
             for row in gone:
-                self._database.later((_TABLE, *row), _DELETE, row)
+                self._database.execute_or_defer((_TABLE, *row), _DELETE, row)
             raise
 
     def _values(self, token: Token) -> tuple[object, ...]:

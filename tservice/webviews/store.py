@@ -28,7 +28,7 @@ class WebViewStore:
     def of(self, owner: str) -> list[WebView]:
         """Return the web tabs of an owner, oldest first."""
         sql = "SELECT * FROM webviews WHERE owner = ? ORDER BY created_at, rowid"
-        return [WebView(**dict(row)) for row in self._database.query(sql, (owner,))]
+        return [WebView(**dict(row)) for row in self._database.query_rows(sql, (owner,))]
 
     def find(self, view_id: str) -> WebView | None:
         """Return a web tab by id."""
@@ -44,7 +44,7 @@ class WebViewStore:
 
     def note(self, view: WebView) -> None:
         """Save a web tab as in L{save}; on a full disk the write is deferred."""
-        self._database.later(("webview", view.id), _SAVE, attrs.asdict(view))
+        self._database.execute_or_defer(("webview", view.id), _SAVE, attrs.asdict(view))
 
     def delete(self, view_id: str) -> None:
         """Delete a web tab.
@@ -60,6 +60,8 @@ class WebViewStore:
         On a full disk the deletion is deferred, and done before the name is used again: a start
         must not need free space.
         """
-        for row in self._database.query("SELECT DISTINCT owner FROM webviews"):
+        for row in self._database.query_rows("SELECT DISTINCT owner FROM webviews"):
             if not known(row["owner"]):
-                self._database.later(("webviews of", row["owner"]), _FORGET, (row["owner"],))
+                self._database.execute_or_defer(
+                    ("webviews of", row["owner"]), _FORGET, (row["owner"],)
+                )

@@ -63,5 +63,5 @@ class IdTests(AccountCase):
             ids.append(found)
             self.accounts.remove("bob")
             self.make()
-        rows = self.database.query("SELECT id FROM former_accounts ORDER BY position")
+        rows = self.database.query_rows("SELECT id FROM former_accounts ORDER BY position")
         self.assertEqual(ids[-1000:], [row["id"] for row in rows])

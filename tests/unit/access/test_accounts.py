@@ -63,7 +63,7 @@ class CheckTests(AccountCase):
         self.assertEqual(list(self.accounts.list()), list(self.start().list()))
 
     def test_no_password_is_kept(self) -> None:
-        rows = self.database.query("SELECT * FROM accounts")
+        rows = self.database.query_rows("SELECT * FROM accounts")
         self.assertNotIn(PASSWORD, repr([tuple(row) for row in rows]))
         self.assertTrue(rows[0]["password_hash"].startswith("$argon2id$"))
 

@@ -21,7 +21,7 @@ from tservice.access.model import (
     digest,
 )
 from tservice.store.database import Database
-from tservice.store.schemas import packaged, read_steps
+from tservice.store.schemas import packaged_schemas, read_steps
 
 SESSION = CookieSession(
     id="a",
@@ -81,26 +81,26 @@ class DatabaseStoreTests(StoreContract, SynchronousTestCase):
 
     def make(self) -> ICookieStore:
         self.path = Path(self.mktemp())
-        database = Database.open(self.path, clock=Clock())
+        database = Database.open_file(self.path, clock=Clock())
         self.addCleanup(database.close)
         return DatabaseCookieStore(database)
 
     def test_outlives_the_process(self) -> None:
         self.store.save(SESSION)
-        again = Database.open(self.path, clock=Clock())
+        again = Database.open_file(self.path, clock=Clock())
         self.addCleanup(again.close)
         self.assertEqual([SESSION], list(DatabaseCookieStore(again).load()))
 
     def test_those_of_before_the_keys_are_gone(self) -> None:
-        steps = read_steps(packaged())
+        steps = read_steps(packaged_schemas())
         path = Path(self.mktemp())
-        old = Database.open(path, clock=Clock(), schemas=steps[:11])
+        old = Database.open_file(path, clock=Clock(), schemas=steps[:11])
         old.execute(
             "INSERT INTO auth_sessions VALUES ('a', :hash, 'ann', 'login', '::1', '', 1, 2)",
             {"hash": digest("t")},
         )
         old.close()
-        new = Database.open(path, clock=Clock())
+        new = Database.open_file(path, clock=Clock())
         self.addCleanup(new.close)
         self.assertEqual([], list(DatabaseCookieStore(new).load()))
 

@@ -30,7 +30,7 @@ from tservice.core.identity import Identity
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Reply
 from tservice.store.database import Database
-from tservice.store.schemas import packaged, read_steps
+from tservice.store.schemas import packaged_schemas, read_steps
 
 
 class AuditCase(SynchronousTestCase):
@@ -154,7 +154,7 @@ class PartTests(AuditCase):
         self.assertLessEqual(len(self.entries()), 20)
 
     def test_an_earlier_release_s_entries_find_their_parts(self) -> None:
-        steps = read_steps(packaged())
+        steps = read_steps(packaged_schemas())
         at = next(n for n, text in enumerate(steps) if "audit_log_in_parts" in text)
         old = Database.in_memory(schemas=steps[:at])
         self.addCleanup(old.close)
@@ -184,7 +184,7 @@ class PartTests(AuditCase):
                 entry.columns(),
             )
         old._connection.executescript(steps[at])
-        rows = old.query("SELECT part FROM audit_log ORDER BY seq")
+        rows = old.query_rows("SELECT part FROM audit_log ORDER BY seq")
         self.assertEqual([entry.part for entry in entries], [row["part"] for row in rows])
 
 

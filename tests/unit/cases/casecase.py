@@ -83,7 +83,7 @@ class CaseCase(SessionCase):
     def state(self) -> object:
         """All that is kept of cases, in memory aside."""
         tables = ("cases", "case_trash", "case_orders")
-        query = self.machine.database.query
+        query = self.machine.database.query_rows
         rows = [tuple(row) for table in tables for row in query(f"SELECT * FROM {table}")]
         return tree(self.machine.folder), rows
 

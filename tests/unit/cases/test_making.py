@@ -126,7 +126,7 @@ class CreateTests(CaseCase):
         # Of those that somebody removed by hand nothing is kept then.
         self.machine.database.execute("UPDATE cases SET path = NULL WHERE name < 'n5'")
         self.made("more")
-        found = self.machine.database.query("SELECT count(*) FROM cases")
+        found = self.machine.database.query_rows("SELECT count(*) FROM cases")
         self.assertEqual(556, found[0][0])
 
     def test_without_hooks_where_they_are_off(self) -> None:

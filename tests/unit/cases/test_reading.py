@@ -320,7 +320,7 @@ class AccountTests(CaseCase):
         self.assertEqual({"a"}, {place.name for place in self.git.places})
         self.assertEqual({"ann"}, set(self.git.owners))
         self.assertEqual(str(user.home), self.good("GET", "/browse")["path"])
-        [doomed] = self.machine.database.query("SELECT os_user, os_uid FROM case_trash")
+        [doomed] = self.machine.database.query_rows("SELECT os_user, os_uid FROM case_trash")
         self.assertEqual(("a", 1001), tuple(doomed))
         world.acted.clear()
         self.spend(7 * 24 * 3600)

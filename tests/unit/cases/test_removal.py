@@ -367,12 +367,12 @@ class WorktreeTests(CaseCase):
         self.now(place.undo())
         self.assertEqual(("case:deleted", {"name": "one-b"}), self.told()[-1])
         self.connection.fault = None
-        self.machine.database.debts.pay()
+        self.machine.database.deferred_writes.write_deferred()
         self.assertEqual(["one"], self.listed())
 
     def on_a_failing_disk(self) -> None:
         path = Path(self.mktemp())
-        Database.open(path, clock=self.clock).close()
+        Database.open_file(path, clock=self.clock).close()
         self.connection = FailingConnection(path)
         self.addCleanup(self.connection.close)
         self.machine.database = Database(self.connection)

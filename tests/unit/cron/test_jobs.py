@@ -354,7 +354,7 @@ class OwnerTests(JobCase):
             self.cron.start()
         self.assertEqual([], self.cron.jobs(ROOT))
         self.assertIn(job.id, [kept.id for kept in CronStore(database).jobs()])
-        database.debts.pay()
+        database.deferred_writes.write_deferred()
         self.assertEqual([], CronStore(database).jobs())
 
     def test_agents_of_others_do_not_count(self) -> None:

@@ -340,7 +340,7 @@ class TimedRunTests(AgentCase):
             self.boot(multiuser=True)
         self.assertEqual([], self.runs.runs(ADMIN))
         self.assertEqual(1, len(TimedRunStore(database).load()))
-        database.debts.pay()
+        database.deferred_writes.write_deferred()
         self.assertEqual([], TimedRunStore(database).load())
 
     def test_a_stop_on_a_full_disk_says_what_a_restart_undoes(self) -> None:
@@ -352,7 +352,7 @@ class TimedRunTests(AgentCase):
                 self.assertEqual(ErrorCode.OPERATION_FAILED, told.code)
                 self.assertIn("stopped, but a restart now would go on with it", told.message)
         self.assertFalse(self.runs.run(run.id, ADMIN).running)
-        database.debts.pay()
+        database.deferred_writes.write_deferred()
         self.runs.end(run.id, ADMIN)
         (kept,) = TimedRunStore(database).load()
         self.assertFalse(kept.running)

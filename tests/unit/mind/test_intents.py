@@ -144,7 +144,7 @@ class IntentTests(MindCase):
     def test_a_bound_on_what_was_replaced(self) -> None:
         for number in range(KEPT + 1):
             self.store.delete(f"{number:032}", number)
-        rows = self.machine.database.query("SELECT subject FROM collected_since ORDER BY at")
+        rows = self.machine.database.query_rows("SELECT subject FROM collected_since ORDER BY at")
         self.assertEqual(KEPT + 1, len(rows))  # and the mode, which began before them
         self.assertEqual(0, self.store.replaced_at(f"{0:032}"))
 
@@ -189,7 +189,7 @@ class IntentTests(MindCase):
 
         for number in range(KEPT):
             store.replace(evolve(intent, key=f"k{number}", updated_at=intent.updated_at + 1))
-        (row,) = self.machine.database.query("SELECT count(*) AS n FROM intents")
+        (row,) = self.machine.database.query_rows("SELECT count(*) AS n FROM intents")
         self.assertEqual(KEPT, row["n"])
         self.assertIsNone(self.run_now(self.intents.read(self.session.id)))
 

@@ -142,7 +142,7 @@ class OfferTests(RestoreCase):
         self.reboot()
         self.run_now(self.sessions.delete(shell.id))
         self.assertEqual([], self.offered())
-        self.assertEqual([], self.machine.database.query("SELECT * FROM restore_offers"))
+        self.assertEqual([], self.machine.database.query_rows("SELECT * FROM restore_offers"))
 
     def test_a_conversation_that_is_open_elsewhere(self) -> None:
         agent = self.agent()

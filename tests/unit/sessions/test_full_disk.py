@@ -22,7 +22,7 @@ from tservice.sessions.interfaces import Delivery
 from tservice.sessions.record.model import NameSource, Nice, Phase, Session
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.store.database import Database
-from tservice.store.debts import AGAIN_SECONDS
+from tservice.store.deferred_writes import AGAIN_SECONDS
 
 DONE = Delivery(delivered=True)
 AGAIN = Delivery(delivered=False, duplicate=True)
@@ -32,7 +32,7 @@ class FullDiskCase(SessionCase):
     def setUp(self) -> None:
         super().setUp()
         self.path = Path(self.mktemp())
-        Database.open(self.path, clock=self.clock).close()
+        Database.open_file(self.path, clock=self.clock).close()
         self.begin_anew()
 
     def begin_anew(self, *, full: bool = False) -> None:
@@ -41,7 +41,7 @@ class FullDiskCase(SessionCase):
         self.connection = FailingConnection(self.path)
         self.connection.fault = sqlite3.SQLITE_FULL if full else None
         self.machine.database = Database(self.connection)
-        self.machine.database.debts.watch(self.clock)
+        self.machine.database.deferred_writes.use_clock(self.clock)
         self.addCleanup(self.connection.close)
         self.machine.boot()
         self.run_now(self.sessions.open())

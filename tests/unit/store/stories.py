@@ -313,7 +313,7 @@ class _Audit:
         return [Step(name=name, do=noted(name), owed=True) for name in "abcdef"]
 
     def waits(self, world: World) -> int:
-        return len(world.database.debts) + len(self._logs[id(world)]._waiting)
+        return len(world.database.deferred_writes) + len(self._logs[id(world)]._waiting)
 
 
 _AUDIT = _Audit()

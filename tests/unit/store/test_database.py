@@ -10,7 +10,7 @@ from pathlib import Path
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.store.backups import KEPT, backups
+from tservice.store.backups import KEPT, list_backups
 from tservice.store.database import Database
 from tservice.store.errors import NestedTransaction, StoreError
 
@@ -32,7 +32,7 @@ class FileCase(SynchronousTestCase):
         self.path = self.folder / "state.db"
 
     def open(self, steps: int = 1, path: Path | None = None) -> Database:
-        found = Database.open(path or self.path, clock=self.clock, schemas=STEPS[:steps])
+        found = Database.open_file(path or self.path, clock=self.clock, schemas=STEPS[:steps])
         self.addCleanup(found.close)
         return found
 
@@ -64,7 +64,7 @@ class MakingTests(FileCase):
 
     def test_a_failed_first_step_leaves_nothing(self) -> None:
         self.assertRaises(
-            StoreError, Database.open, self.path, clock=self.clock, schemas=["CREATE TABLE ("]
+            StoreError, Database.open_file, self.path, clock=self.clock, schemas=["CREATE TABLE ("]
         )
         self.assertEqual(set(), self.names())
 
@@ -84,7 +84,7 @@ class MakingTests(FileCase):
     def test_settings_of_the_connection(self) -> None:
         database = self.open()
         for pragma, want in [("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)]:
-            self.assertEqual(want, database.query(f"PRAGMA {pragma}")[0][0], pragma)
+            self.assertEqual(want, database.query_rows(f"PRAGMA {pragma}")[0][0], pragma)
 
     def test_odd_characters_in_the_path(self) -> None:
         path = self.folder / "a?b#c%20.db"
@@ -101,30 +101,32 @@ class UpgradeTests(FileCase):
         database.close()
         self.clock.advance(5)
         database = self.open(3)
-        self.assertEqual([("ada", 1)], [tuple(row) for row in database.query("SELECT * FROM pets")])
-        dated = database.query("SELECT version, applied_at FROM schema_version")
+        self.assertEqual(
+            [("ada", 1)], [tuple(row) for row in database.query_rows("SELECT * FROM pets")]
+        )
+        dated = database.query_rows("SELECT version, applied_at FROM schema_version")
         self.assertEqual(
             [(0, 100_000), (1, 100_000), (2, 105_000), (3, 105_000)], [tuple(row) for row in dated]
         )
         copy = self.folder / "state.db.1.bak"
         self.assertEqual(0o600, stat.S_IMODE(copy.stat().st_mode))
         old = self.open(1, copy)
-        self.assertEqual([("ada",)], [tuple(row) for row in old.query("SELECT * FROM pets")])
+        self.assertEqual([("ada",)], [tuple(row) for row in old.query_rows("SELECT * FROM pets")])
 
     def test_no_copy_without_an_upgrade(self) -> None:
         self.open(2).close()
         self.open(2).close()
-        self.assertEqual([], backups(self.path))
+        self.assertEqual([], list_backups(self.path))
 
     def test_a_failed_step_keeps_the_version_before_it(self) -> None:
         self.open(1).close()
         broken = [*STEPS[:2], "CREATE TABLE half (a); INSERT INTO nowhere VALUES (1);"]
         error = self.assertRaises(
-            StoreError, Database.open, self.path, clock=self.clock, schemas=broken
+            StoreError, Database.open_file, self.path, clock=self.clock, schemas=broken
         )
         self.assertIn("step 03", str(error))
         database = self.open(2)
-        self.assertEqual([], database.query("SELECT * FROM sqlite_master WHERE name = 'half'"))
+        self.assertEqual([], database.query_rows("SELECT * FROM sqlite_master WHERE name = 'half'"))
 
     def test_a_step_that_orphans_rows_is_refused(self) -> None:
         database = self.open(2)
@@ -133,13 +135,13 @@ class UpgradeTests(FileCase):
         database.close()
         error = self.assertRaises(
             StoreError,
-            Database.open,
+            Database.open_file,
             self.path,
             clock=self.clock,
             schemas=[*STEPS[:2], "DELETE FROM pets;"],
         )
         self.assertIn("toys", str(error))
-        self.assertEqual(1, len(self.open(2).query("SELECT * FROM pets")))
+        self.assertEqual(1, len(self.open(2).query_rows("SELECT * FROM pets")))
 
     def test_a_step_may_rebuild_a_table_others_refer_to(self) -> None:
         database = self.open(2)
@@ -151,10 +153,10 @@ class UpgradeTests(FileCase):
             "INSERT INTO new SELECT name, 0 FROM pets; DROP TABLE pets;"
             "ALTER TABLE new RENAME TO pets;"
         )
-        database = Database.open(self.path, clock=self.clock, schemas=[*STEPS[:2], rebuild])
+        database = Database.open_file(self.path, clock=self.clock, schemas=[*STEPS[:2], rebuild])
         self.addCleanup(database.close)
-        self.assertEqual(1, database.query("PRAGMA foreign_keys")[0][0])
-        self.assertEqual(1, len(database.query("SELECT * FROM toys JOIN pets ON pet = name")))
+        self.assertEqual(1, database.query_rows("PRAGMA foreign_keys")[0][0])
+        self.assertEqual(1, len(database.query_rows("SELECT * FROM toys JOIN pets ON pet = name")))
 
     def test_a_step_that_commits_is_refused(self) -> None:
         error = self.assertRaises(
@@ -165,8 +167,8 @@ class UpgradeTests(FileCase):
     def test_only_the_last_copies_are_kept(self) -> None:
         steps = [f"CREATE TABLE t{number} (a);" for number in range(KEPT + 3)]
         for count in range(1, len(steps) + 1):
-            Database.open(self.path, clock=self.clock, schemas=steps[:count]).close()
-        kept = [entry.name for entry in backups(self.path)]
+            Database.open_file(self.path, clock=self.clock, schemas=steps[:count]).close()
+        kept = [entry.name for entry in list_backups(self.path)]
         self.assertEqual([f"state.db.{n}.bak" for n in range(3, KEPT + 3)], kept)
 
 
@@ -219,7 +221,7 @@ class RefusalTests(FileCase):
         (dogs / "02.sql").write_text(STEPS[1])
         (dogs / "notes.txt").write_text("not a step")
         database = Database.in_memory(schemas=self.folder)
-        self.assertEqual(3, database.query("SELECT max(version) FROM schema_version")[0][0])
+        self.assertEqual(3, database.query_rows("SELECT max(version) FROM schema_version")[0][0])
         (cats / "02.sql").write_text(STEPS[1])
         error = self.assertRaises(StoreError, Database.in_memory, schemas=self.folder)
         self.assertIn("[1, 2, 2, 3]", str(error))
@@ -239,7 +241,7 @@ class StatementTests(SynchronousTestCase):
         self.addCleanup(self.database.close)
 
     def pets(self) -> list[str]:
-        return [row["name"] for row in self.database.query("SELECT name FROM pets")]
+        return [row["name"] for row in self.database.query_rows("SELECT name FROM pets")]
 
     def add(self, name: str) -> int:
         return self.database.execute("INSERT INTO pets (name) VALUES (?)", (name,))
@@ -306,7 +308,7 @@ class StatementTests(SynchronousTestCase):
 
     def test_each_commit_is_flushed_or_not_as_its_own_choice_says(self) -> None:
         def level() -> int:
-            found: int = self.database.query("PRAGMA synchronous")[0][0]
+            found: int = self.database.query_rows("PRAGMA synchronous")[0][0]
             return found
 
         def committed(durable: bool) -> int:
@@ -328,7 +330,7 @@ class StatementTests(SynchronousTestCase):
         with self.assertRaises(sqlite3.Error), self.database.transaction(durable=False):
             self.database.execute("INSERT INTO nowhere VALUES (1)")
         with self.database.transaction():
-            self.assertEqual(2, self.database.query("PRAGMA synchronous")[0][0])
+            self.assertEqual(2, self.database.query_rows("PRAGMA synchronous")[0][0])
 
     def test_close_twice(self) -> None:
         self.database.close()

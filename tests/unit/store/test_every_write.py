@@ -22,7 +22,7 @@ from tests.unit.store.story import Step, Story, World, session
 from tservice.core.disk_errors import DiskFull
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
-from tservice.store.debts import AGAIN_SECONDS
+from tservice.store.deferred_writes import AGAIN_SECONDS
 
 SOURCE = Path(tservice.__file__).parent
 WRITES = ("execute", "execute_many", "later")
@@ -51,9 +51,9 @@ class WatchedDatabase(Database):
         self._note()
         return super().execute_many(*arguments)
 
-    def later(self, *arguments: Any) -> bool:
+    def execute_or_defer(self, *arguments: Any) -> bool:
         self._note()
-        return super().later(*arguments)
+        return super().execute_or_defer(*arguments)
 
     def _note(self) -> None:
         caller = sys._getframe(2)
@@ -83,7 +83,7 @@ class Stage:
         self.clock.advance(1_800_000_000)
         self.connection = QuickConnection(self.path)
         self.database = WatchedDatabase(self.connection)
-        self.database.debts.watch(self.clock)
+        self.database.deferred_writes.use_clock(self.clock)
         self.world = World(database=self.database, clock=self.clock, folder=folder)
         self.story = story
         self.steps = story.told(self.world)
@@ -122,10 +122,10 @@ class Stage:
 
     def rows(self) -> Rows:
         """What the tables hold for a service that begins now."""
-        database = Database.open(self.path, clock=Clock())
+        database = Database.open_file(self.path, clock=Clock())
         try:
             return {
-                table: [tuple(row) for row in database.query(self.look(table))]
+                table: [tuple(row) for row in database.query_rows(self.look(table))]
                 for table in self.story.tables
             }
         finally:
@@ -137,9 +137,9 @@ class EveryWriteTests(SynchronousTestCase):
         self.folder = Path(self.mktemp())
         self.folder.mkdir()
         self.base = self.folder / "base.db"
-        database = Database.open(self.base, clock=Clock())
+        database = Database.open_file(self.base, clock=Clock())
         SessionRepository(database).save(session("s"))
-        database.query("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.query_rows("PRAGMA wal_checkpoint(TRUNCATE)")
         database.close()
         self.stages = 0
         self.known: dict[tuple[str, ...], Rows] = {}
@@ -202,7 +202,7 @@ class EveryWriteTests(SynchronousTestCase):
     def test_every_table_has_a_story(self) -> None:
         database = Database.in_memory()
         self.addCleanup(database.close)
-        found = database.query("SELECT name FROM sqlite_master WHERE type = 'table'")
+        found = database.query_rows("SELECT name FROM sqlite_master WHERE type = 'table'")
         tables = {row["name"] for row in found if not row["name"].startswith("sqlite_")}
         told = [table for story in STORIES for table in story.tables]
         self.assertEqual(sorted(tables - {"schema_version"}), sorted(told))

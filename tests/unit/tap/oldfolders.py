@@ -22,7 +22,7 @@ from tservice.ground.program import Program
 from tservice.mind.model import key_of
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
-from tservice.store.schemas import packaged, read_steps
+from tservice.store.schemas import packaged_schemas, read_steps
 from tservice.tap.accountfolders import path_columns
 
 SESSION = "00000000-0000-4000-8000-000000000001"
@@ -30,7 +30,7 @@ SESSION = "00000000-0000-4000-8000-000000000001"
 
 def steps_of_before() -> Sequence[str]:
     """The steps of the database up to the one that gives accounts their ids."""
-    every = read_steps(packaged())
+    every = read_steps(packaged_schemas())
     (last,) = (at for at, step in enumerate(every) if "account_moves" in step)
     return every[:last]
 
@@ -59,7 +59,7 @@ class OldService:
         self.path = folder / "data" / "tservice.db"
         self.cases, self.home = folder / "cases", folder / "home"
         self.cases.mkdir()
-        database = Database.open(self.path, clock=Clock(), schemas=steps_of_before())
+        database = Database.open_file(self.path, clock=Clock(), schemas=steps_of_before())
         database.close()
         for name in ("ann", "bob", "bob-x"):
             self.insert(
@@ -87,7 +87,7 @@ class OldService:
         """Add a session that works in a folder."""
         whole = Database.in_memory()
         SessionRepository(whole).save(session(name))
-        row = dict(whole.query("SELECT * FROM sessions")[0])
+        row = dict(whole.query_rows("SELECT * FROM sessions")[0])
         whole.close()
         self.insert("sessions", **{**row, "owner": owner, "working_dir": str(folder), **values})
 
@@ -163,8 +163,8 @@ def age(path: Path, cases: Path) -> None:
 
     What runs in the folders goes on, as it did when they were made by the version of before.
     """
-    with closing(Database.open(path, clock=Clock())) as database:
-        for name, known in database.query("SELECT username, id FROM accounts"):
+    with closing(Database.open_file(path, clock=Clock())) as database:
+        for name, known in database.query_rows("SELECT username, id FROM accounts"):
             move = FolderMove(str(cases / ACCOUNTS / known), str(cases / name))
             if Path(move.old).exists():
                 os.rename(move.old, move.new)
@@ -184,7 +184,7 @@ def age(path: Path, cases: Path) -> None:
 def _copy_into_older(path: Path) -> None:
     """Put the rows into a database that has the steps of before alone."""
     older = path.with_name("older.db")
-    Database.open(older, clock=Clock(), schemas=steps_of_before()).close()
+    Database.open_file(older, clock=Clock(), schemas=steps_of_before()).close()
     with closing(sqlite3.connect(older, isolation_level=None)) as database:
         database.execute("ATTACH ? AS newer", (str(path),))
         database.execute("PRAGMA foreign_keys = OFF")

@@ -40,7 +40,7 @@ class MoveCase(SynchronousTestCase):
         self.cases = self.old.cases
 
     def open(self) -> Database:
-        database = Database.open(self.old.path, clock=Clock())
+        database = Database.open_file(self.old.path, clock=Clock())
         self.addCleanup(database.close)
         return database
 
@@ -48,7 +48,7 @@ class MoveCase(SynchronousTestCase):
         """Begin as the service does."""
         database = self.open()
         move_account_folders(self.old.program, database)
-        self.assertEqual([], database.query("SELECT * FROM account_moves"))
+        self.assertEqual([], database.query_rows("SELECT * FROM account_moves"))
         return database
 
     def own(self, database: Database, name: str, table: str = "accounts") -> Path:
@@ -61,10 +61,10 @@ class MoveCase(SynchronousTestCase):
         found = []
         for table, column in path_columns(database):
             sql = f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL"
-            found += [str(row[0]) for row in database.query(sql)]
+            found += [str(row[0]) for row in database.query_rows(sql)]
         for sql in ("SELECT definition FROM cron_jobs", "SELECT * FROM intents",
                     "SELECT * FROM collected_since"):  # fmt: skip
-            found += [json.dumps([*row]) for row in database.query(sql)]
+            found += [json.dumps([*row]) for row in database.query_rows(sql)]
         return sorted(found)
 
 
@@ -78,18 +78,20 @@ class UpgradeTests(MoveCase):
         self.assertFalse(bob.is_symlink() or self.own(database, "ann").exists())
         self.assertEqual(f".accounts/{bob.name}", os.readlink(self.cases / "bob"))
         self.assertFalse(os.path.lexists(self.cases / "ann"))
-        found = {row["id"]: row["working_dir"] for row in database.query("SELECT * FROM sessions")}
+        found = {
+            row["id"]: row["working_dir"] for row in database.query_rows("SELECT * FROM sessions")
+        }
         self.assertEqual((f"{bob}/shop", f"{other}/shop"), (found[SESSION], found["s2"]))
-        (row,) = database.query("SELECT * FROM cases")
+        (row,) = database.query_rows("SELECT * FROM cases")
         self.assertEqual((f"{bob}/shop-fix", f"{bob}/shop"), (row["path"], row["repository"]))
-        (row,) = database.query("SELECT path FROM case_trash")
+        (row,) = database.query_rows("SELECT path FROM case_trash")
         self.assertEqual(f"{bob}/.trash/old-1", row["path"])
-        (row,) = database.query("SELECT definition FROM cron_jobs")
+        (row,) = database.query_rows("SELECT definition FROM cron_jobs")
         self.assertEqual(f"{bob}/shop", json.loads(row["definition"])["working_dir"])
-        (row,) = database.query("SELECT key, working_dir FROM intents")
+        (row,) = database.query_rows("SELECT key, working_dir FROM intents")
         key = key_of("bob", f"{bob}/shop")
         self.assertEqual((key, f"{bob}/shop"), tuple(row))
-        (row,) = database.query("SELECT subject FROM collected_since")
+        (row,) = database.query_rows("SELECT subject FROM collected_since")
         self.assertEqual(key, row["subject"])
         settings = json.loads((self.folder / "data" / "settings.json").read_text())
         self.assertEqual(
@@ -101,7 +103,7 @@ class UpgradeTests(MoveCase):
         database = self.start()
         gone = self.own(database, "gone", "former_accounts")
         self.assertEqual(["shop"], os.listdir(gone))
-        (row,) = database.query("SELECT working_dir FROM sessions WHERE id = 's3'")
+        (row,) = database.query_rows("SELECT working_dir FROM sessions WHERE id = 's3'")
         self.assertEqual(f"{gone}/shop", row["working_dir"])
 
     def test_worktrees_know_each_other_without_the_link(self) -> None:
@@ -167,7 +169,7 @@ class UpgradeTests(MoveCase):
         self.old.program = program_in(link)
         database = self.start()
         bob = self.own(database, "bob")
-        (row,) = database.query("SELECT working_dir FROM sessions WHERE id = ?", (SESSION,))
+        (row,) = database.query_rows("SELECT working_dir FROM sessions WHERE id = ?", (SESSION,))
         self.assertEqual(f"{bob}/shop", row["working_dir"])
 
     def test_columns_with_paths_are_found_by_their_names(self) -> None:

@@ -226,7 +226,7 @@ class LifeTests(TokenCase):
         header = self.make(Scope.WAITS)
         word = header["Authorization"].split()[1]
         self.assertTrue(TOKEN.fullmatch(word))
-        rows = [tuple(row) for row in self.database.query("SELECT * FROM api_tokens")]
+        rows = [tuple(row) for row in self.database.query_rows("SELECT * FROM api_tokens")]
         self.assertNotIn(word, repr(rows))
         self.assertNotIn(word, repr(self.made))
 
@@ -242,7 +242,7 @@ class LifeTests(TokenCase):
         self.assertEqual([], self.tokens.list("ann"))
         # At once, not at the next look: what is open in its name ends with it.
         self.assertEqual([frozenset([self.made.id])], self.over)
-        self.assertEqual([], self.database.query("SELECT * FROM api_tokens"))
+        self.assertEqual([], self.database.query_rows("SELECT * FROM api_tokens"))
 
     def test_the_next_to_expire_is_looked_for(self) -> None:
         self.make(Scope.GIT, expires_at=90_000)

@@ -11,7 +11,7 @@ import attrs
 from tservice.agents.approvals.model import Item, ItemKind, ItemOption
 from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
-from tservice.store.debts import Key
+from tservice.store.deferred_writes import Key
 
 _SET = (
     "INSERT INTO approvals (session_id, number, item) SELECT id, ?, ? FROM sessions WHERE id = ? "
@@ -33,7 +33,7 @@ class ApprovalStore:
     def load(self) -> list[Item]:
         """Return all pending items, oldest first."""
         sql = "SELECT session_id, item FROM approvals WHERE item IS NOT NULL"
-        items = self._database.read(_decode, sql, named="approvals.session_id")
+        items = self._database.read_records(_decode, sql, named="approvals.session_id")
         return sorted(items, key=lambda item: item.created_at)
 
     def next_number(self, session_id: str) -> int:
@@ -54,14 +54,14 @@ class ApprovalStore:
 
     def check_kept(self, session_id: str) -> None:
         """@raise DiskFull: the last change of that session's item is not on disk."""
-        self._database.debts.check(_key(session_id))
+        self._database.deferred_writes.check_not_deferred(_key(session_id))
 
     def _set(self, session_id: str, number: int, item: str | None) -> None:
         row = (number, item, session_id)
         try:
             self._database.execute(_SET, row)
         except DiskFull:
-            self._database.later(_key(session_id), _SET, row)
+            self._database.execute_or_defer(_key(session_id), _SET, row)
             self._numbers[session_id] = number
         else:
             self._numbers.clear()

@@ -50,7 +50,9 @@ class TrustStore:
 
         A full disk does so later, and before it takes an account.
         """
-        rows = self._database.query("SELECT DISTINCT owner FROM trusted_folders WHERE owner != ''")
+        rows = self._database.query_rows(
+            "SELECT DISTINCT owner FROM trusted_folders WHERE owner != ''"
+        )
         for owner in [str(row["owner"]) for row in rows]:
             if not known(owner):
-                self._database.later(("trusted folders", owner), _FORGET, (owner,))
+                self._database.execute_or_defer(("trusted folders", owner), _FORGET, (owner,))

@@ -95,6 +95,6 @@ class InputBuffer:
 
     def clear(self, session_id: str) -> None:
         """Delete all chunks of a session whose process is gone."""
-        self._database.later(
+        self._database.execute_or_defer(
             ("buffer", session_id), "DELETE FROM input_buffer WHERE session_id = ?", (session_id,)
         )

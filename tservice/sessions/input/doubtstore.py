@@ -42,27 +42,27 @@ class DoubtStore:
     def load(self, session_id: str) -> list[KeptDoubt]:
         """Return the unconfirmed prompts of a session, oldest first."""
         sql = f"SELECT {_FIELDS} FROM input_doubts WHERE session_id = ? ORDER BY position"  # noqa: S608
-        return [_doubt(row) for row in self._database.query(sql, (session_id,))]
+        return [_doubt(row) for row in self._database.query_rows(sql, (session_id,))]
 
     def keep(self, doubt: KeptDoubt) -> None:
         """Insert an unconfirmed prompt."""
         it = doubt.entry
         row = (it.session_id, it.id, it.kind.value, it.data, it.client_id, it.seq)
         values = (*row, doubt.submitted_at, doubt.message, int(doubt.passed))
-        self._database.later(("doubt", it.session_id, it.id), _KEEP, values)
+        self._database.execute_or_defer(("doubt", it.session_id, it.id), _KEEP, values)
 
     def forget(self, entry: JournalEntry) -> None:
         """Delete a prompt that is confirmed."""
         row = (entry.session_id, entry.id)
-        self._database.later(("doubt", *row), _FORGET, row)
+        self._database.execute_or_defer(("doubt", *row), _FORGET, row)
 
     def pass_by(self, session_id: str) -> None:
         """Mark all prompts of the session as put aside."""
-        self._database.later(("doubts passed", session_id), _PASS, (session_id,))
+        self._database.execute_or_defer(("doubts passed", session_id), _PASS, (session_id,))
 
     def clear(self, session_id: str) -> None:
         """Delete all prompts of a session whose process ended."""
-        self._database.later(("doubts", session_id), _CLEAR, (session_id,))
+        self._database.execute_or_defer(("doubts", session_id), _CLEAR, (session_id,))
 
 
 def _doubt(row: sqlite3.Row) -> KeptDoubt:

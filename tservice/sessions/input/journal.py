@@ -31,7 +31,7 @@ from tservice.sessions.input.buffer import STRIKE
 from tservice.sessions.input.heldmarks import CLIENTS, HeldMark, digest, held_mark, stand_in
 from tservice.sessions.input.unsaved import UnsavedNumbers
 from tservice.store.database import Database
-from tservice.store.debts import Key
+from tservice.store.deferred_writes import Key
 
 _STRIKE = "DELETE FROM input_journal WHERE session_id = ? AND id = ?"
 _FREE = "DELETE FROM input_marks WHERE session_id = ? AND client_id = ?"
@@ -123,7 +123,7 @@ class InputJournal:
             return evolve(self._marked(entry), with_pane=True)
         self._unsaved.settle(entry.session_id)
         raw = entry.kind is InputKind.RAW and entry.buffered is None
-        if raw and not self._database.debts.worth_a_try:
+        if raw and not self._database.deferred_writes.should_try_now:
             return self._hold(entry)
         try:
             self._keep(entry)
@@ -169,7 +169,7 @@ class InputJournal:
         self._latest.pop(entry.session_id, None)
         try:
             if entry.held:
-                raise DiskFull(self._database.debts.reason)
+                raise DiskFull(self._database.deferred_writes.reason)
             with self._database.transaction(durable=entry.kind is not InputKind.RAW):
                 self._strike(entry)
                 self._set_mark(entry, entry.previous_seq)
@@ -212,7 +212,7 @@ class InputJournal:
 
     def _strike_later(self, entry: JournalEntry) -> bool:
         row = (entry.session_id, entry.id)
-        return self._database.later(("typed", entry.session_id), _STRIKE, row)
+        return self._database.execute_or_defer(("typed", entry.session_id), _STRIKE, row)
 
     def _kept_seq(self, session_id: str, client_id: str) -> int | None:
         seq = self._latest_seq(session_id, client_id)
@@ -227,7 +227,7 @@ class InputJournal:
     def _clients(self, session_id: str) -> dict[str, str]:
         """Return the clients that have numbers, by digest."""
         # A client's own id is used after its placeholder, and takes precedence.
-        rows = self._database.query(
+        rows = self._database.query_rows(
             "SELECT client_id FROM input_marks WHERE session_id = ? ORDER BY used", (session_id,)
         )
         names = [*(row["client_id"] for row in rows), *self._held.get(session_id, ())]
@@ -258,8 +258,8 @@ class InputJournal:
         key, place = _key(session_id, client), (session_id, client)
         held = self._held.setdefault(session_id, {})
         if seq is None:
-            self._database.later(key, _FREE, place)
-        elif self._database.later(key, _MARK, (*place, seq, session_id)):
+            self._database.execute_or_defer(key, _FREE, place)
+        elif self._database.execute_or_defer(key, _MARK, (*place, seq, session_id)):
             held.pop(client, None)
             self._latest[session_id] = (client, seq)
             return
@@ -270,11 +270,11 @@ class InputJournal:
         """Refuse the number that does not fit into a mark, before anything is typed."""
         held = self._unwritten(session_id)
         if client not in held and len(held) >= CLIENTS:
-            raise DiskFull(self._database.debts.reason)
+            raise DiskFull(self._database.deferred_writes.reason)
 
     def _unwritten(self, session_id: str) -> dict[str, int | None]:
         """Return the held numbers without those that are on disk now."""
-        held, debts = self._held.get(session_id, {}), self._database.debts
+        held, debts = self._held.get(session_id, {}), self._database.deferred_writes
         for client in [client for client in held if _key(session_id, client) not in debts]:
             del held[client]
         return held

@@ -28,7 +28,7 @@ class SessionRepository:
 
     def load(self) -> list[Session]:
         """Return every record, in the order of the list."""
-        return self._database.read(from_row, _LOAD, named="sessions.id")
+        return self._database.read_records(from_row, _LOAD, named="sessions.id")
 
     def save(self, session: Session, *, durable: bool = True) -> None:
         """Insert or replace a record.
@@ -44,7 +44,7 @@ class SessionRepository:
 
         No flush is made: a power loss may undo it.
         """
-        self._database.later(("session", session.id), _SAVE, to_row(session))
+        self._database.execute_or_defer(("session", session.id), _SAVE, to_row(session))
 
     def remove(self, session_id: str) -> None:
         """Delete the record, its input marks and its journal.
@@ -60,7 +60,7 @@ class SessionRepository:
 
     def drop(self, session_id: str) -> None:
         """Delete the record without a caller's request. On a full disk the change is deferred."""
-        self._database.later(("session", session_id), _REMOVE, (session_id,))
+        self._database.execute_or_defer(("session", session_id), _REMOVE, (session_id,))
 
     def place(self, positions: Mapping[str, int]) -> None:
         """Set the positions of these sessions in one transaction."""

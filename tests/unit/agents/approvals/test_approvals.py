@@ -336,7 +336,7 @@ class EndTests(ApprovalCase):
         self.assertIn("viewed, but a restart now would undo it", viewed.message)
         self.assertIsNone(self.inbox.of_session(asked.id))
         self.assertIsNotNone(self.item(seen).acknowledged_at)
-        database.debts.pay()
+        database.deferred_writes.write_deferred()
         self.approvals.viewed(seen.id, ADMIN)
         self.assertEqual([self.item(seen)], ApprovalStore(database).load())
 

@@ -278,7 +278,7 @@ class StoreTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.database = Database.in_memory()
         self.addCleanup(self.database.close)
-        self.database.query("PRAGMA foreign_keys = OFF")
+        self.database.query_rows("PRAGMA foreign_keys = OFF")
         self.store = UsageStore(self.database, most=20)
 
     def merge(self, *names: str, at: int = 0) -> None:

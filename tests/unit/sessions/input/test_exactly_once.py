@@ -191,7 +191,7 @@ class Journal(RuleBasedStateMachine):
         for client in self.clients.values():
             mine = [text for text in found if text.startswith(f"<{client.name}")]
             assert mine == [it.text for it in client.sent], (mine, client.sent)
-        assert not self.machine.database.query("SELECT * FROM input_journal")
+        assert not self.machine.database.query_rows("SELECT * FROM input_journal")
 
     # -- helpers
 

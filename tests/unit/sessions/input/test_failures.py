@@ -112,7 +112,7 @@ class CrashTests(InputCase):
     def recovered(self) -> None:
         self.machine.restart()
         self.spend(3)
-        self.assertEqual([], self.machine.database.query("SELECT * FROM input_journal"))
+        self.assertEqual([], self.machine.database.query_rows("SELECT * FROM input_journal"))
 
     def send(self, session: Session, text: str) -> Deferred[Delivery]:
         return self.type(session, text, client_id="c", seq=1)

@@ -17,9 +17,9 @@ from tservice.core.disk_errors import DiskFull
 from tservice.mux.typed import PIECE
 from tservice.sessions.input.heldmarks import CLIENTS, digest, stand_in
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
-from tservice.store import debts
+from tservice.store import deferred_writes
 from tservice.store.database import Database
-from tservice.store.debts import AGAIN_SECONDS
+from tservice.store.deferred_writes import AGAIN_SECONDS
 
 WHO = ("a", "b", "c")
 KEY, LONG = b"x", b"x" * (PIECE + 1)
@@ -48,7 +48,7 @@ STEPS = st.lists(TYPING | st.sampled_from(("full", "room", "crash", "a while")),
 class HeldNumbersTests(SynchronousTestCase):
     def setUp(self) -> None:
         path = Path(self.mktemp())
-        Database.open(path, clock=Clock()).close()
+        Database.open_file(path, clock=Clock()).close()
         self.connection = FailingConnection(path)
         self.addCleanup(self.connection.close)
         self.connection.execute("PRAGMA foreign_keys = OFF")
@@ -65,7 +65,7 @@ class HeldNumbersTests(SynchronousTestCase):
         """The service after a crash: the disk, and the pane's mark."""
         self.clock = Clock()
         self.database = Database(self.connection)
-        self.database.debts.watch(self.clock)
+        self.database.deferred_writes.use_clock(self.clock)
         self.journal = InputJournal(self.database, self.clock)
         self.take_up(self.journal)
 
@@ -189,7 +189,7 @@ class HeldNumbersTests(SynchronousTestCase):
 
     def test_a_number_that_cannot_be_owed_is_not_taken(self) -> None:
         self.key("a")
-        self.patch(debts, "MOST", 0)
+        self.patch(deferred_writes, "MOST", 0)
         self.connection.fault = sqlite3.SQLITE_FULL
         before = self.journal.last_seq("s", "b")
         self.assertRaises(DiskFull, self.key, "b")

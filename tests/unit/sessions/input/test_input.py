@@ -179,7 +179,7 @@ class RuleTests(InputCase):
         session = self.shell_session
         for number in range(CLIENTS + 1):
             self.successResultOf(self.type(session, "x", client_id=f"c{number}", seq=1))
-        rows = self.machine.database.query("SELECT client_id FROM input_marks")
+        rows = self.machine.database.query_rows("SELECT client_id FROM input_marks")
         self.assertEqual(CLIENTS, len(rows))
         for client, want in [("c1", AGAIN), (f"c{CLIENTS}", AGAIN), ("c0", DONE)]:
             answer = self.type(session, "x", client_id=client, seq=1)

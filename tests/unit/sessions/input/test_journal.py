@@ -15,7 +15,7 @@ from tservice.sessions.input.heldmarks import CLIENTS
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
 from tservice.sessions.input.unsaved import SETTLE
 from tservice.store.database import Database
-from tservice.store.schemas import packaged, read_steps
+from tservice.store.schemas import packaged_schemas, read_steps
 
 SESSIONS = ("one", "two")
 WHO = ("a", "b", "c")
@@ -156,17 +156,17 @@ class JournalTests(SynchronousTestCase):
 
     def test_what_is_being_typed_survives_the_upgrade(self) -> None:
         """Step 11 makes the table anew."""
-        path, steps = Path(self.mktemp()), read_steps(packaged())
-        old = Database.open(path, clock=Clock(), schemas=steps[:10])
+        path, steps = Path(self.mktemp()), read_steps(packaged_schemas())
+        old = Database.open_file(path, clock=Clock(), schemas=steps[:10])
         old.execute("PRAGMA foreign_keys = OFF")
         self.journal = InputJournal(old, Clock())
-        columns = [row["name"] for row in old.query("PRAGMA table_info(sessions)")]
+        columns = [row["name"] for row in old.query_rows("PRAGMA table_info(sessions)")]
         row = ", ".join("'one'" if name == "id" else "0" for name in columns)
         old.execute(f"INSERT INTO sessions VALUES ({row})")
         self.database = old
         entry = self.accept("one", "a", 7)
         old.close()
-        new = Database.open(path, clock=Clock(), schemas=steps)
+        new = Database.open_file(path, clock=Clock(), schemas=steps)
         self.addCleanup(new.close)
         self.assertEqual(entry, InputJournal(new, Clock()).pending("one"))
 

@@ -49,7 +49,7 @@ class TranscriptStore:
 
     def load_beside(self, session_id: str) -> dict[str, ReadPosition]:
         """Return the positions of a session's further transcripts, by their paths."""
-        rows = self._database.query(
+        rows = self._database.query_rows(
             "SELECT path, inode, position, changed_at, tally FROM transcript_files "
             "WHERE session_id = ?",
             (session_id,),

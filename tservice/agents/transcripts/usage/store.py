@@ -113,11 +113,11 @@ class UsageStore:
     def _rows(self, session_id: str, names: Iterable[str]) -> Iterator[sqlite3.Row]:
         left = iter(names)
         while asked := tuple(islice(left, _ASKED)):
-            yield from self._database.query(_NAMED, (session_id, json.dumps(asked)))
+            yield from self._database.query_rows(_NAMED, (session_id, json.dumps(asked)))
 
     def _summed(self, session_id: str) -> Totals:
         totals = Totals()
-        for row in self._database.query(_TOTALS, (session_id,)):
+        for row in self._database.query_rows(_TOTALS, (session_id,)):
             totals.by_model[row["model"]] = _tokens(row)
             totals.cost += row["cost"]
             totals.messages += row["messages"]
@@ -125,7 +125,7 @@ class UsageStore:
 
     def _sum_up(self, session_id: str) -> None:
         """Merge the oldest messages into one row for each model, in a transaction."""
-        oldest = self._database.query(_OLDEST, (session_id, max(1, self._most // 10)))
+        oldest = self._database.query_rows(_OLDEST, (session_id, max(1, self._most // 10)))
         sums: dict[str, MessageUsage] = {}
         names = [f"{_SUMMED}{model}" for model in {row["model"] for row in oldest}]
         for row in (*self._rows(session_id, names), *oldest):

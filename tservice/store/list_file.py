@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 @frozen(kw_only=True)
-class ListFile(Generic[T]):
+class JsonListFile(Generic[T]):
     """Reads and writes the file, mode 0600; for a thread.
 
     @ivar named: the name of the list in the file's one object.
@@ -34,17 +34,17 @@ class ListFile(Generic[T]):
     """
 
     path: Path
-    named: str
+    list_name: str
     size: int
-    most: int
+    max_records: int
     parse: Callable[[Any], T]
     shown: Callable[[T], dict[str, Any]]
 
-    def tidy(self) -> None:
+    def remove_partial_files(self) -> None:
         """Remove the partly written files of a killed process; called at the start."""
         remove_leftovers(self.path)
 
-    def read(self) -> tuple[T, ...]:
+    def read_records(self) -> tuple[T, ...]:
         """Return the records; none without a file.
 
         @raise FileError: the file cannot be used: open to others, broken, or with a bad value.
@@ -55,21 +55,21 @@ class ListFile(Generic[T]):
         except FileNotFoundError:
             return ()
         try:
-            return tuple(self.parse(item) for item in data[self.named][: self.most])
+            return tuple(self.parse(item) for item in data[self.list_name][: self.max_records])
         except (KeyError, TypeError, ValueError, AttributeError, ServiceError):
             # Omit the cause: a record may contain secrets.
-            text = f"{self.path.name}: the list {self.named} is missing or malformed"
+            text = f"{self.path.name}: the list {self.list_name} is missing or malformed"
             raise UnparsableFile(text) from None
 
-    def write(self, records: Sequence[T]) -> None:
+    def write_records(self, records: Sequence[T]) -> None:
         """Replace the file; it is on disk when this returns.
 
         @raise ServiceError: 409: the existing file is not valid; 422: disk trouble.
         """
-        text = json.dumps({self.named: [self.shown(each) for each in records]}, indent=1)
+        text = json.dumps({self.list_name: [self.shown(each) for each in records]}, indent=1)
         try:
             # An existing invalid file must be repaired by the operator, not overwritten.
-            self.read()
+            self.read_records()
             write_private(self.path, text + "\n")
         except FileError as error:
             raise state_conflict(f"{error}; mend the file first") from error

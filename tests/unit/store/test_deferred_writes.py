@@ -22,7 +22,7 @@ from tservice.core.disk_errors import (
     translate_disk_errors,
 )
 from tservice.store.database import Database
-from tservice.store.debts import AGAIN_SECONDS, MOST, QUIET_SECONDS
+from tservice.store.deferred_writes import AGAIN_SECONDS, MOST, QUIET_SECONDS
 
 STEP = "CREATE TABLE pets (name TEXT PRIMARY KEY, age INTEGER NOT NULL DEFAULT 1 CHECK (age < 99));"
 SET = "INSERT INTO pets VALUES (?, ?) ON CONFLICT DO UPDATE SET age = excluded.age"
@@ -33,10 +33,10 @@ class DebtCase(SynchronousTestCase):
         self.clock = Clock()
         self.clock.advance(1000)
         self.path = Path(self.mktemp())
-        Database.open(self.path, clock=self.clock, schemas=[STEP]).close()
+        Database.open_file(self.path, clock=self.clock, schemas=[STEP]).close()
         self.connection = FailingConnection(self.path)
         self.database = Database(self.connection)
-        self.database.debts.watch(self.clock)
+        self.database.deferred_writes.use_clock(self.clock)
         self.addCleanup(self.database.close)
 
     def pets(self) -> list[tuple[str, int]]:
@@ -86,7 +86,7 @@ class RefusalTests(DebtCase):
         self.assertRaises(
             sqlite3.IntegrityError, self.database.execute, "INSERT INTO pets VALUES ('ada', 2)"
         )
-        self.assertIsNone(self.database.debts.trouble)
+        self.assertIsNone(self.database.deferred_writes.disk_trouble)
 
     def test_a_commit_that_fails_keeps_nothing_of_its_block(self) -> None:
         def both() -> None:
@@ -104,7 +104,7 @@ class RefusalTests(DebtCase):
 
 class LaterTests(DebtCase):
     def later(self, name: str, age: int) -> bool:
-        return self.database.later(("pet", name), SET, (name, age))
+        return self.database.execute_or_defer(("pet", name), SET, (name, age))
 
     def test_written_at_once_where_there_is_room(self) -> None:
         self.assertTrue(self.later("ada", 1))
@@ -114,13 +114,16 @@ class LaterTests(DebtCase):
         self.fill()
         for age in (1, 2, 3):
             self.assertFalse(self.later("ada", age))
-        self.assertEqual(1, len(self.database.debts))
+        self.assertEqual(1, len(self.database.deferred_writes))
         self.clock.advance(AGAIN_SECONDS)
         self.assertEqual([], self.pets())
         self.make_room()
         self.clock.advance(AGAIN_SECONDS)
         self.assertEqual([("ada", 3)], self.pets())
-        self.assertEqual((0, None), (len(self.database.debts), self.database.debts.trouble))
+        self.assertEqual(
+            (0, None),
+            (len(self.database.deferred_writes), self.database.deferred_writes.disk_trouble),
+        )
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_nothing_passes_what_is_owed(self) -> None:
@@ -162,7 +165,7 @@ class LaterTests(DebtCase):
         for survived in range(1, 7):
             self.connection.after = survived
             self.clock.advance(AGAIN_SECONDS)
-            self.assertEqual((5, []), (len(self.database.debts), self.pets()))
+            self.assertEqual((5, []), (len(self.database.deferred_writes), self.pets()))
         self.connection.after = None
         self.make_room()
         self.clock.advance(AGAIN_SECONDS)
@@ -186,7 +189,9 @@ class LaterTests(DebtCase):
 
     def test_who_waits_for_room_is_told_once(self) -> None:
         told: list[int] = []
-        self.database.debts.when_recovered(lambda: told.append(len(self.database.debts)))
+        self.database.deferred_writes.on_recovery(
+            lambda: told.append(len(self.database.deferred_writes))
+        )
         self.fill()
         self.later("ada", 1)
         self.make_room()

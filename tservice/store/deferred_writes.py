@@ -13,7 +13,7 @@ from tservice.core.disk_errors import DiskFull
 
 Key = tuple[Hashable, ...]
 Params = Sequence[Any] | Mapping[str, Any]
-Pay = Callable[[Sequence[tuple[str, Params]]], None]
+WriteStatements = Callable[[Sequence[tuple[str, Params]]], None]
 """Writes statements, all or none."""
 
 MOST = 20_000
@@ -30,7 +30,7 @@ PROBE = "PRAGMA user_version = 0"
 
 
 @frozen(kw_only=True)
-class Trouble:
+class DiskTrouble:
     """Problem of the disk.
 
     @ivar since: Unix seconds.
@@ -40,15 +40,15 @@ class Trouble:
     since: float
 
 
-class Debts:
+class DeferredWrites:
     """Deferred statements in the order of their keys' last change, one a key.
 
-    Without a clock (before L{watch}, and in tests) every statement tries the disk.
+    Without a clock (before L{use_clock}, and in tests) every statement tries the disk.
     """
 
     _log = Logger()
 
-    def __init__(self, pay: Pay) -> None:
+    def __init__(self, pay: WriteStatements) -> None:
         self._pay = pay
         self._owed: dict[Key, tuple[str, Params]] = {}
         self._clock: IReactorTime | None = None
@@ -57,7 +57,7 @@ class Debts:
         self._paying = False
         self._recovered: list[Callable[[], object]] = []
         self._said_at: float | None = None
-        self.trouble: Trouble | None = None
+        self.disk_trouble: DiskTrouble | None = None
         self.refusals = 0
 
     def __len__(self) -> int:
@@ -66,11 +66,11 @@ class Debts:
     def __contains__(self, key: Key) -> bool:
         return key in self._owed
 
-    def watch(self, clock: IReactorTime) -> None:
+    def use_clock(self, clock: IReactorTime) -> None:
         """Retry by the clock from now on, so that writing continues when there is room."""
         self._clock = clock
 
-    def when_recovered(self, call: Callable[[], object]) -> None:
+    def on_recovery(self, call: Callable[[], object]) -> None:
         """Call C{call} each time the disk takes writes again.
 
         The call comes after the write that showed it, because that writer's state is incomplete.
@@ -85,7 +85,7 @@ class Debts:
             self._telling = None
         self._clock = None
         try:
-            self.pay()
+            self.write_deferred()
         except DiskFull:
             self._log.error("{count} changes were never written", count=len(self._owed))
             self._owed.clear()
@@ -97,14 +97,14 @@ class Debts:
     @property
     def reason(self) -> str:
         """The problem of the disk in words."""
-        return "the disk refuses writes" if self.trouble is None else self.trouble.reason
+        return "the disk refuses writes" if self.disk_trouble is None else self.disk_trouble.reason
 
     @property
-    def worth_a_try(self) -> bool:
+    def should_try_now(self) -> bool:
         """True if a deferrable write should try the disk now instead of waiting for the timer."""
         return self._timer is None
 
-    def owe(self, key: Key, sql: str, params: Params) -> None:
+    def defer_statement(self, key: Key, sql: str, params: Params) -> None:
         """Defer a statement until the disk takes it.
 
         @raise DiskFull: L{MOST} are deferred.
@@ -114,7 +114,7 @@ class Debts:
         self._owed.pop(key, None)
         self._owed[key] = (sql, params)
 
-    def check(self, key: Key) -> None:
+    def check_not_deferred(self, key: Key) -> None:
         """Check that no statement with C{key} is deferred.
 
         @raise DiskFull: one is.
@@ -122,7 +122,7 @@ class Debts:
         if key in self._owed:
             raise DiskFull(self.reason)
 
-    def pay(self) -> None:
+    def write_deferred(self) -> None:
         """Write the deferred statements, all or none.
 
         @raise DiskFull: the disk refuses the write.
@@ -136,12 +136,12 @@ class Debts:
             self._paying = False
         self._owed.clear()
 
-    def refused(self, reason: str, error: BaseException) -> None:
+    def record_refusal(self, reason: str, error: BaseException) -> None:
         """Record that the disk refused a write."""
         self.refusals += 1
-        if self.trouble is None or self.trouble.reason != reason:
+        if self.disk_trouble is None or self.disk_trouble.reason != reason:
             now = self._now
-            self.trouble = Trouble(reason=reason, since=now)
+            self.disk_trouble = DiskTrouble(reason=reason, since=now)
             if self._said_at is None or now - self._said_at >= QUIET_SECONDS:
                 self._said_at = now
                 self._log.error(
@@ -152,20 +152,20 @@ class Debts:
                 )
         self._set_timer()
 
-    def accepted(self) -> None:
+    def record_success(self) -> None:
         """Record that the disk took a write."""
-        if self.trouble is None or self._paying:
+        if self.disk_trouble is None or self._paying:
             return
-        if self._said_at == self.trouble.since:
+        if self._said_at == self.disk_trouble.since:
             self._log.info("the disk takes writes again", event="disk-recovered")
-        self.trouble = None
+        self.disk_trouble = None
         self._stop_timer()
         if self._clock is None:
-            self._tell_recovered()
+            self._notify_recovery()
         elif self._telling is None:
-            self._telling = self._clock.callLater(0, self._tell_recovered)
+            self._telling = self._clock.callLater(0, self._notify_recovery)
 
-    def _tell_recovered(self) -> None:
+    def _notify_recovery(self) -> None:
         self._telling = None
         for call in tuple(self._recovered):
             try:
@@ -175,25 +175,25 @@ class Debts:
 
     def _set_timer(self) -> None:
         if self._clock is not None and self._timer is None:
-            self._timer = self._clock.callLater(AGAIN_SECONDS, self._again)
+            self._timer = self._clock.callLater(AGAIN_SECONDS, self._retry_write)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _again(self) -> None:
+    def _retry_write(self) -> None:
         self._timer = None
         try:
-            self.probe()
+            self.probe_disk()
         except DiskFull:
-            # Logged already; C{refused} has set the timer.
+            # Logged already; C{record_refusal} has set the timer.
             self._set_timer()
 
-    def probe(self) -> None:
+    def probe_disk(self) -> None:
         """Check whether the disk takes writes.
 
         @raise DiskFull: it refuses them.
         """
-        self.pay()
+        self.write_deferred()
         self._pay([(PROBE, ())])
