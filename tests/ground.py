@@ -32,7 +32,7 @@ from tservice.ground.places import OsUserSources, near_places, own_place
 from tservice.mux.tmux.setup import OwnSetups, Setups, TmuxSetup
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import Transport
-from tservice.settings.interfaces import IChangingSettings, ISettings, SettingsObserver
+from tservice.settings.interfaces import IEditableSettings, ISettings, SettingsObserver
 from tservice.settings.model import Settings
 from tservice.store.database import Database
 
@@ -46,9 +46,9 @@ OWN_UID = 1000
 """Of the service's own user in tests, who is not root."""
 
 
-@implementer(ISettings, IChangingSettings)
+@implementer(ISettings, IEditableSettings)
 class FixedSettings:
-    """Settings that a test sets; only of L{change} anybody is told."""
+    """Settings that a test sets; only of L{change_settings} anybody is told."""
 
     def __init__(self) -> None:
         self.now = Settings()
@@ -57,11 +57,11 @@ class FixedSettings:
     def get(self) -> Settings:
         return self.now
 
-    def change(self, patch: Mapping[str, Any]) -> Settings:
+    def change_settings(self, patch: Mapping[str, Any]) -> Settings:
         self._tell(Settings.model_validate({**self.now.model_dump(by_alias=True), **patch}))
         return self.now
 
-    def observe(self, observer: SettingsObserver) -> Any:
+    def add_observer(self, observer: SettingsObserver) -> Any:
         self._observers.append(observer)
         return lambda: None
 

@@ -122,7 +122,7 @@ class File:
 def _settings(name: str) -> Callable[[Path], object]:
     def write(folder: Path) -> object:
         service = SettingsService(folder / "settings.json", EventHub(), Config())
-        return service.change({"displayName": name})
+        return service.change_settings({"displayName": name})
 
     return write
 

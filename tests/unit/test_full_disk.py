@@ -346,11 +346,11 @@ class FileTests(DiskCase):
 
     def test_the_old_content_stays(self) -> None:
         settings = SettingsService(self.folder / "settings.json", EventHub(), Config())
-        settings.change({"displayName": "kept"})
+        settings.change_settings({"displayName": "kept"})
         webhook = ConfigFile(self.folder)
         webhook.write(Webhook())
         for number, reason in REASONS.items():
-            change = partial(settings.change, {"displayName": reason})
+            change = partial(settings.change_settings, {"displayName": reason})
             self.check("settings.json", change, number, reason)
             self.check("webhook.json", partial(webhook.write, Webhook()), number, reason)
         self.assertEqual("kept", settings.get().display_name)

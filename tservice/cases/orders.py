@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from tservice.cases.store import CaseStore
-from tservice.settings.interfaces import IChangingSettings, ISettings
+from tservice.settings.interfaces import IEditableSettings, ISettings
 
 
 @frozen
@@ -35,4 +35,4 @@ class Orders:
         if self.multiuser:
             self.store.put_order(owner, names)
         else:
-            IChangingSettings(self.settings).change({"caseOrder": list(names)})
+            IEditableSettings(self.settings).change_settings({"caseOrder": list(names)})

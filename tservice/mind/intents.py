@@ -60,7 +60,7 @@ class Intents:
         """Begin to collect prompts of the modes that have it enabled."""
         self._since = self._store.collected_modes()
         self._switch(self._settings.get())
-        self._unobserve = self._settings.observe(lambda before, after: self._switch(after))
+        self._unobserve = self._settings.add_observer(lambda before, after: self._switch(after))
         self._unsubscribe = self._hub.subscribe(self._heard)
 
     def stop(self) -> None:

@@ -61,7 +61,7 @@ class ScrollbackSaver:
         """Delete the scrollbacks of deleted sessions and begin saving."""
         self._ends = [
             self._hub.subscribe(self._heard),
-            self._settings.observe(self._changed),
+            self._settings.add_observer(self._changed),
         ]
         await self._forget_others()
         self._ended = self._loop.start(EVERY, now=False)

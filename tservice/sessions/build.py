@@ -91,7 +91,7 @@ def build_sessions(
         )
     )
     unsubscribe = ground.hub.subscribe(away.heard(roster.find))
-    return _feature(service, [unsubscribe, ground.settings.observe(windows.settings_changed)])
+    return _feature(service, [unsubscribe, ground.settings.add_observer(windows.settings_changed)])
 
 
 def _colours(settings: Settings) -> Colours:

@@ -10,5 +10,5 @@ from tservice.settings.service import SettingsService
 def build_settings(settings: SettingsService) -> Feature[SettingsService]:
     """Build the routes to read and change users' settings."""
     return Feature(
-        name="settings", service=settings, operations=SettingsRoutes(settings).operations()
+        name="settings", service=settings, operations=SettingsRoutes(settings).list_operations()
     )

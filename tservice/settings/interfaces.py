@@ -15,7 +15,7 @@ from tservice.settings.model import (
 )
 
 __all__ = [
-    "IChangingSettings",
+    "IEditableSettings",
     "ISettings",
     "ModelPrice",
     "NotificationPreferences",
@@ -34,7 +34,7 @@ class ISettings(Interface):
     def get() -> Settings:
         """Return the current settings; call it again rather than keep the result."""
 
-    def observe(observer: SettingsObserver) -> Callable[[], None]:
+    def add_observer(observer: SettingsObserver) -> Callable[[], None]:
         """Call C{observer} after every change, once it is on disk.
 
         An exception of an observer is logged and does not affect the others.
@@ -42,10 +42,10 @@ class ISettings(Interface):
         """
 
 
-class IChangingSettings(Interface):
+class IEditableSettings(Interface):
     """Settings for features that keep data among them and change it by separate routes."""
 
-    def change(patch: Mapping[str, Any]) -> Settings:
+    def change_settings(patch: Mapping[str, Any]) -> Settings:
         """Merge C{patch}, with the names and types of the wire, and return the new settings.
 
         @raise ServiceError: 403, 409, 422: nothing is changed.

@@ -28,7 +28,7 @@ from tservice.core.text import CASE_NAME, LINE
 _TEXT = f"^{LINE}$"
 
 
-def _distinct(items: tuple[str, ...]) -> tuple[str, ...]:
+def _check_distinct(items: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(items)) != len(items):
         raise ValueError("must not name anything twice")
     return items
@@ -40,13 +40,13 @@ CaseOrder = Annotated[
     tuple[CaseName, ...],
     Field(max_length=1000, strict=False),
     FAIL_FAST,
-    AfterValidator(_distinct),
+    AfterValidator(_check_distinct),
 ]
 SessionOrder = Annotated[
     tuple[SessionId, ...],
     Field(max_length=1000, strict=False),
     FAIL_FAST,
-    AfterValidator(_distinct),
+    AfterValidator(_check_distinct),
 ]
 Mode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
 ModelName = Annotated[
@@ -57,7 +57,7 @@ Language = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$", max_length=35)
 ]
 MindModes = Annotated[
-    tuple[Mode, ...], Field(max_length=24, strict=False), FAIL_FAST, AfterValidator(_distinct)
+    tuple[Mode, ...], Field(max_length=24, strict=False), FAIL_FAST, AfterValidator(_check_distinct)
 ]
 Dollars = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 Term = Annotated[str, StringConstraints(pattern=_TEXT, min_length=1, max_length=64)]
@@ -66,20 +66,20 @@ NotifiedEvent = Literal[
 ]
 
 
-class Record(BaseModel):
+class SettingsRecord(BaseModel):
     """Frozen and strict model; camelCase in the file and on the wire."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
 
-class Nice(Record):
+class NiceSettings(SettingsRecord):
     """The priority that new sessions start with."""
 
     enabled: bool = False
     value: Annotated[int, Field(ge=-20, le=19)] = 0
 
 
-class VoiceSettings(Record):
+class VoiceSettings(SettingsRecord):
     """Voice dictation.
 
     @ivar api_key: of the third-party provider; written, never answered.
@@ -93,12 +93,12 @@ class VoiceSettings(Record):
     keyterms: Annotated[tuple[Term, ...], Field(max_length=100, strict=False), FAIL_FAST] = ()
 
     @property
-    def api_key_set(self) -> bool:
+    def has_api_key(self) -> bool:
         """True if there is a key."""
         return bool(self.api_key)
 
 
-class PublicVoice(Payload):
+class PublicVoiceSettings(Payload):
     """Voice dictation; of the key only whether there is one."""
 
     provider: str
@@ -107,7 +107,7 @@ class PublicVoice(Payload):
     keyterms: tuple[str, ...]
 
 
-class NotificationPreferences(Record):
+class NotificationPreferences(SettingsRecord):
     """What the browser UI draws attention to."""
 
     enabled: bool = False
@@ -116,7 +116,7 @@ class NotificationPreferences(Record):
         tuple[NotifiedEvent, ...],
         Field(max_length=16, strict=False),
         FAIL_FAST,
-        AfterValidator(_distinct),
+        AfterValidator(_check_distinct),
     ] = (
         "permission_prompt",
         "elicitation_dialog",
@@ -124,7 +124,7 @@ class NotificationPreferences(Record):
     )
 
 
-class ModelPrice(Record):
+class ModelPrice(SettingsRecord):
     """What a model costs, in US dollars for a million tokens, and how many it takes.
 
     @ivar model: the model's own name; C{*} and C{?} stand for anything.
@@ -142,7 +142,7 @@ class ModelPrice(Record):
     window: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
 
 
-class Settings(Record):
+class Settings(SettingsRecord):
     """Every setting.  An empty string is a text that was not chosen.
 
     @ivar history_limit: lines of scrollback of a new pane.
@@ -179,7 +179,7 @@ class Settings(Record):
     last_used_case: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{0,128}$")] = ""
     case_order: CaseOrder = ()
     session_order: SessionOrder = ()
-    nice: Nice = Nice()
+    nice: NiceSettings = NiceSettings()
     voice_settings: VoiceSettings = VoiceSettings()
     notification_preferences: NotificationPreferences = NotificationPreferences()
     read_my_mind_model: ModelName = ""
@@ -189,43 +189,43 @@ class Settings(Record):
     ] = ()
 
 
-def _patch_of(model: type[BaseModel]) -> type[Record]:
+def _patch_model(model: type[BaseModel]) -> type[SettingsRecord]:
     """Return C{model} with every field optional, inner records included."""
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         kind: Any = field.annotation
-        if isinstance(kind, type) and issubclass(kind, Record):
-            kind = _patch_of(kind)
+        if isinstance(kind, type) and issubclass(kind, SettingsRecord):
+            kind = _patch_model(kind)
         elif field.metadata:
             kind = Annotated[kind, *field.metadata]
         fields[name] = (kind | None, None)
-    return create_model(f"{model.__name__}Patch", __base__=Record, **fields)
+    return create_model(f"{model.__name__}Patch", __base__=SettingsRecord, **fields)
 
 
-def _public() -> type[SettingsPayload]:
+def _public_model() -> type[SettingsPayload]:
     """Every setting, C{apiKeySet} in place of the key."""
     kinds: dict[str, Any] = {
         name: field.annotation for name, field in Settings.model_fields.items()
-    } | {"voice_settings": PublicVoice}
+    } | {"voice_settings": PublicVoiceSettings}
     fields: dict[str, Any] = {name: (kind, ...) for name, kind in kinds.items()}
     return create_model(
-        "SettingsAnswer", __base__=SettingsPayload, __doc__=_public.__doc__, **fields
+        "SettingsAnswer", __base__=SettingsPayload, __doc__=_public_model.__doc__, **fields
     )
 
 
-SettingsAnswer = _public()
+SettingsResponse = _public_model()
 """Settings as clients see them."""
 
-SettingsPatch = _patch_of(Settings)
+SettingsPatch = _patch_model(Settings)
 """Body of a change: fields that are absent or null stay as they are."""
 
 
-def changes(patch: BaseModel) -> dict[str, Any]:
+def changed_values(patch: BaseModel) -> dict[str, Any]:
     """Return the changes in a L{SettingsPatch} as JSON data."""
     return patch.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def merge(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+def merge_patch(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     """Return C{stored} merged with C{patch}: objects key by key, all other values as a whole.
 
     A stored value that is not in use (see L{read_settings}) is replaced as a whole too; otherwise
@@ -234,7 +234,7 @@ def merge(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]
     merged = dict(stored)
     for name, value in patch.items():
         old = merged.get(name)
-        if isinstance(old, dict) and isinstance(value, dict) and fault_of(name, old) is None:
+        if isinstance(old, dict) and isinstance(value, dict) and find_fault(name, old) is None:
             value = {**old, **value}
         merged[name] = value
     return merged
@@ -246,13 +246,13 @@ def read_settings(stored: Mapping[str, Any]) -> tuple[Settings, list[str]]:
     @return: also one line for each ignored key, without its value: it is unknown, or its value
         breaks a rule and the default is used.
     """
-    found = {name: fault_of(name, value) for name, value in stored.items()}
+    found = {name: find_fault(name, value) for name, value in stored.items()}
     used = {name: stored[name] for name, fault in found.items() if fault is None}
     faults = [fault for fault in found.values() if fault is not None]
     return Settings.model_validate_json(json.dumps(used)), faults
 
 
-def fault_of(name: str, value: object) -> str | None:
+def find_fault(name: str, value: object) -> str | None:
     """Return why a stored value cannot be used: its field and the rule, never the value."""
     try:
         Settings.model_validate_json(json.dumps({name: value}))
@@ -263,6 +263,6 @@ def fault_of(name: str, value: object) -> str | None:
     return None
 
 
-def public(settings: Settings) -> SettingsPayload:
+def public_settings(settings: Settings) -> SettingsPayload:
     """Return the settings as clients see them."""
-    return SettingsAnswer.model_validate(settings, from_attributes=True)
+    return SettingsResponse.model_validate(settings, from_attributes=True)

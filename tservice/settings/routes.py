@@ -6,7 +6,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.event_payloads import SettingsPayload
 from tservice.http.operations import Access, Call, Operation, Scope
 from tservice.http.reach import SETTINGS
-from tservice.settings.model import SettingsAnswer, SettingsPatch, changes, public
+from tservice.settings.model import SettingsPatch, SettingsResponse, changed_values, public_settings
 from tservice.settings.service import SettingsService
 
 BODY_LIMIT = 512 * 1024
@@ -19,7 +19,7 @@ class SettingsRoutes:
     def __init__(self, settings: SettingsService) -> None:
         self._settings = settings
 
-    def operations(self) -> list[Operation]:
+    def list_operations(self) -> list[Operation]:
         """Return the routes."""
         return [
             Operation(
@@ -27,39 +27,39 @@ class SettingsRoutes:
                 path="/api/settings",
                 access=Access.USER,
                 scope=Scope.SETTINGS,
-                handler=self.read,
+                handler=self.read_settings,
                 summary="Every setting, defaults filled in",
                 tag="Settings",
-                answer=SettingsAnswer,
+                answer=SettingsResponse,
             ),
             Operation(
                 method="PUT",
                 path="/api/settings",
                 access=Access.ADMIN,
                 scope=Scope.SETTINGS,
-                handler=self.change,
+                handler=self.change_settings,
                 summary="Change the settings given; answers all of them",
                 tag="Settings",
                 body=SettingsPatch,
                 body_limit=BODY_LIMIT,
-                answer=SettingsAnswer,
+                answer=SettingsResponse,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
             ),
         ]
 
-    async def read(self, call: Call) -> SettingsPayload:
+    async def read_settings(self, call: Call) -> SettingsPayload:
         """Return all settings."""
-        return public(self._settings.get())
+        return public_settings(self._settings.get())
 
-    async def change(self, call: Call) -> SettingsPayload:
+    async def change_settings(self, call: Call) -> SettingsPayload:
         """Merge the body into the settings.
 
         @raise ServiceError: 403: a field needs a further scope of a token.
         """
-        wanted = changes(call.body)
+        wanted = changed_values(call.body)
         for name in wanted:
             scope = SETTINGS.get(name, Scope.ADMIN)
             if scope is not None and not call.identity.has_scope(scope):
                 lacks = f"{name}: the token lacks the scope {scope}"
                 raise ServiceError(ErrorCode.FORBIDDEN, lacks)
-        return public(self._settings.change(wanted))
+        return public_settings(self._settings.change_settings(wanted))

@@ -24,11 +24,11 @@ from tservice.core.files import (
     write_private,
 )
 from tservice.core.listeners import ListenerList
-from tservice.settings.interfaces import IChangingSettings, ISettings, SettingsObserver
-from tservice.settings.model import Settings, merge, public, read_settings
+from tservice.settings.interfaces import IEditableSettings, ISettings, SettingsObserver
+from tservice.settings.model import Settings, merge_patch, public_settings, read_settings
 
 
-@implementer(ISettings, IChangingSettings)
+@implementer(ISettings, IEditableSettings)
 class SettingsService:
     """Reads and writes C{<data>/settings.json}.
 
@@ -56,7 +56,7 @@ class SettingsService:
             if restrict_to_owner(self._path):
                 self._log.warn("{name} was open to other users", name=self._path.name)
         try:
-            self._settings = self._read_settings(self._read())
+            self._settings = self._read_settings(self._read_file())
         except (FileError, OSError) as error:
             self._log.error(
                 "{error}; the default settings are in use and changes are refused", error=str(error)
@@ -65,13 +65,13 @@ class SettingsService:
     def get(self) -> Settings:
         return self._settings
 
-    def observe(self, observer: SettingsObserver) -> Callable[[], None]:
+    def add_observer(self, observer: SettingsObserver) -> Callable[[], None]:
         return self._observers.add(observer)
 
-    def change(self, patch: Mapping[str, Any]) -> Settings:
+    def change_settings(self, patch: Mapping[str, Any]) -> Settings:
         """Merge C{patch} into the file; it is on disk when this returns.
 
-        @param patch: the result of L{tservice.settings.model.changes} for a validated body.
+        @param patch: the result of L{tservice.settings.model.changed_values} for a validated body.
         @raise ServiceError: 403 for a tunnel that anybody could use; 409 when the file cannot be
             read safely; 422 when it cannot be written.  In these cases nothing is changed.
         """
@@ -82,16 +82,16 @@ class SettingsService:
                 " an unauthenticated network",
             )
         try:
-            merged = merge(self._read(), patch)
+            merged = merge_patch(self._read_file(), patch)
         except (FileError, OSError) as error:
             raise state_conflict(f"{error}; mend the file first") from error
         settings = self._read_settings(merged)
-        self._write(merged)
+        self._write_file(merged)
         before, self._settings = self._settings, settings
-        self._tell(before, settings)
+        self._notify_observers(before, settings)
         return settings
 
-    def _read(self) -> dict[str, Any]:
+    def _read_file(self) -> dict[str, Any]:
         """Return the object in the file; empty if there is no file."""
         try:
             data = read_json(self._path)
@@ -101,7 +101,7 @@ class SettingsService:
             raise UnparsableFile(f"{self._path.name}: must hold one JSON object")
         return data
 
-    def _write(self, data: Mapping[str, Any]) -> None:
+    def _write_file(self, data: Mapping[str, Any]) -> None:
         try:
             write_private(self._path, json.dumps(data, indent=2) + "\n")
         except FileError as error:
@@ -120,6 +120,6 @@ class SettingsService:
             return settings.model_copy(update={"tunnel_enabled": False})
         return settings
 
-    def _tell(self, before: Settings, after: Settings) -> None:
+    def _notify_observers(self, before: Settings, after: Settings) -> None:
         self._observers.notify_all(lambda observer: observer(before, after))
-        self._hub.publish(Event(name=EventName.SETTINGS_CHANGED, payload=public(after)))
+        self._hub.publish(Event(name=EventName.SETTINGS_CHANGED, payload=public_settings(after)))

@@ -48,7 +48,7 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
         if before.tunnel_enabled != after.tunnel_enabled:
             tunnel.keep(after.tunnel_enabled)
 
-    unobserve = ground.settings.observe(changed)
+    unobserve = ground.settings.add_observer(changed)
 
     def close() -> object:
         unobserve()

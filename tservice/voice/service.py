@@ -76,7 +76,7 @@ class Voice:
 
     def start(self) -> None:
         """Start to observe the settings."""
-        self._unobserve = self._deps.settings.observe(self._changed)
+        self._unobserve = self._deps.settings.add_observer(self._changed)
 
     def stop(self) -> None:
         """Stop observing the settings; open dictations end with their WebSockets."""

@@ -147,7 +147,7 @@ class CreateTests(CaseCase):
         )
         file = Path(".claude") / "settings.local.json"
         for wanted in (True, False):
-            machine.settings.change({"workspaceHooksEnabled": wanted})
+            machine.settings.change_settings({"workspaceHooksEnabled": wanted})
             folder = machine.folder / f"hooks-{wanted}"
             folder.mkdir()
             preparation.writer(place, None)(folder)
@@ -155,7 +155,7 @@ class CreateTests(CaseCase):
             self.assertNotIn(
                 "statusLine", json.loads((folder / file).read_text()) if wanted else ()
             )
-        machine.settings.change({"workspaceHooksEnabled": True})
+        machine.settings.change_settings({"workspaceHooksEnabled": True})
         with self.assertRaisesRegex(OSError, "outside the workspace of this account"):
             preparation.writer(place, "ann")(machine.folder / "hooks-False")
 

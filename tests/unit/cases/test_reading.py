@@ -61,7 +61,7 @@ class ListTests(CaseCase):
         self.assertEqual(["d", "b", "A", "c"], self.listed())
         self.assertEqual(("case:orderChanged", {"order": ["d", "b"]}), self.told()[-1])
         self.assertEqual(("d", "b"), self.machine.settings.get().case_order)
-        self.machine.settings.change({"caseOrder": ["c"]})
+        self.machine.settings.change_settings({"caseOrder": ["c"]})
         self.assertEqual(["c", "A", "b", "d"], self.listed())
         self.good("DELETE", "/c")
         self.assertEqual(["A", "b", "d"], self.listed())

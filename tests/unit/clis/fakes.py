@@ -53,7 +53,7 @@ class FakeSettings:
     def get(self) -> Settings:
         return self.settings
 
-    def observe(self, observer: SettingsObserver) -> Callable[[], None]:
+    def add_observer(self, observer: SettingsObserver) -> Callable[[], None]:
         raise NotImplementedError("nothing in this feature observes")
 
 

@@ -92,7 +92,7 @@ class FixedSettings:
     def get(self) -> Settings:
         return self.settings
 
-    def observe(self, observer: SettingsObserver) -> Callable[[], None]:
+    def add_observer(self, observer: SettingsObserver) -> Callable[[], None]:
         raise NotImplementedError("the service asks for them each time")
 
 

@@ -15,10 +15,10 @@ from tests.told import wire
 from tservice.settings.model import (
     Settings,
     SettingsPatch,
-    changes,
-    fault_of,
-    merge,
-    public,
+    changed_values,
+    find_fault,
+    merge_patch,
+    public_settings,
     read_settings,
 )
 
@@ -61,7 +61,7 @@ VALUES: dict[str, list[tuple[Any, bool]]] = {
 
 
 def parse(body: object) -> dict[str, Any]:
-    return changes(SettingsPatch.model_validate_json(json.dumps(body)))
+    return changed_values(SettingsPatch.model_validate_json(json.dumps(body)))
 
 
 class PatchTests(SynchronousTestCase):
@@ -72,12 +72,12 @@ class PatchTests(SynchronousTestCase):
             for value, good in cases:
                 if good:
                     self.assertEqual({name: value}, parse({name: value}))
-                    self.assertIsNone(fault_of(name, value))
+                    self.assertIsNone(find_fault(name, value))
                     continue
                 with self.assertRaises(ValidationError) as caught:
                     parse({name: value})
                 self.assertEqual(name, caught.exception.errors()[0]["loc"][0], (name, value))
-                self.assertIn(name, fault_of(name, value) or "", (name, value))
+                self.assertIn(name, find_fault(name, value) or "", (name, value))
 
     def test_null_is_absent(self) -> None:
         self.assertEqual({}, parse(dict.fromkeys(NAMES)))
@@ -92,7 +92,7 @@ class DefaultTests(SynchronousTestCase):
     """What holds when nobody chose."""
 
     def test_features_that_reach_out_are_off(self) -> None:
-        data = wire(public(Settings()))
+        data = wire(public_settings(Settings()))
         for name in (
             "readMyMindEnabled",
             "customModelEndpointsEnabled",
@@ -117,8 +117,8 @@ class DefaultTests(SynchronousTestCase):
         settings, faults = read_settings({"voiceSettings": {"apiKey": "sk-secret"}})
         self.assertEqual([], faults)
         self.assertEqual("sk-secret", settings.voice_settings.api_key)
-        self.assertNotIn("sk-secret", repr(public(settings)) + repr(settings))
-        voice = wire(public(settings))["voiceSettings"]
+        self.assertNotIn("sk-secret", repr(public_settings(settings)) + repr(settings))
+        voice = wire(public_settings(settings))["voiceSettings"]
         self.assertIs(True, voice["apiKeySet"])
         self.assertNotIn("apiKey", voice)
 
@@ -144,7 +144,7 @@ class ReadTests(SynchronousTestCase):
 
     def test_a_change_replaces_a_value_that_was_not_in_use(self) -> None:
         stored = {"nice": {"value": 99}, "historyLimit": "many"}
-        merged = merge(stored, {"nice": {"enabled": True}, "historyLimit": 2000})
+        merged = merge_patch(stored, {"nice": {"enabled": True}, "historyLimit": 2000})
         settings, faults = read_settings(merged)
         self.assertEqual([], faults)
         self.assertEqual(
@@ -153,7 +153,7 @@ class ReadTests(SynchronousTestCase):
 
     def test_a_change_keeps_its_neighbours(self) -> None:
         stored = {"voiceSettings": {"apiKey": "k", "language": "de"}, "later": 1}
-        merged = merge(stored, {"voiceSettings": {"language": "fr"}})
+        merged = merge_patch(stored, {"voiceSettings": {"language": "fr"}})
         self.assertEqual({"voiceSettings": {"apiKey": "k", "language": "fr"}, "later": 1}, merged)
 
 
@@ -181,7 +181,7 @@ class MergeProperties(SynchronousTestCase):
         stored: dict[str, Any] = {}
         want = json.loads(Settings().model_dump_json(by_alias=True))
         for patch in patches:
-            stored = merge(stored, parse(patch))
+            stored = merge_patch(stored, parse(patch))
             for name, value in patch.items():
                 want[name] = {**want[name], **value} if isinstance(value, dict) else value
         settings, faults = read_settings(stored)
@@ -195,9 +195,9 @@ class MergeProperties(SynchronousTestCase):
     ) -> None:
         before, faults = read_settings(stored)
         self.assertEqual(
-            len(faults), sum(fault_of(name, value) is not None for name, value in stored.items())
+            len(faults), sum(find_fault(name, value) is not None for name, value in stored.items())
         )
-        after = read_settings(merge(stored, patch))[0]
+        after = read_settings(merge_patch(stored, patch))[0]
         old = json.loads(before.model_dump_json(by_alias=True))
         new = json.loads(after.model_dump_json(by_alias=True))
         for name in NAMES:

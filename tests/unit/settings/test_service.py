@@ -34,7 +34,7 @@ class ServiceCase(SynchronousTestCase):
 
     def refusal(self, service: SettingsService, patch: dict[str, object]) -> ServiceError:
         before = (service.get(), self.path.read_bytes() if self.path.exists() else None)
-        error: ServiceError = self.assertRaises(ServiceError, service.change, patch)
+        error: ServiceError = self.assertRaises(ServiceError, service.change_settings, patch)
         after = (service.get(), self.path.read_bytes() if self.path.exists() else None)
         self.assertEqual(before, after)
         self.assertEqual([], self.events)
@@ -50,20 +50,20 @@ class ChangeTests(ServiceCase):
 
     def test_a_change_survives_a_restart(self) -> None:
         service = self.make()
-        answered = service.change({"historyLimit": 2000, "voiceSettings": {"apiKey": "k"}})
+        answered = service.change_settings({"historyLimit": 2000, "voiceSettings": {"apiKey": "k"}})
         self.assertEqual(2000, answered.history_limit)
         self.assertEqual(answered, service.get())
         self.assertEqual(answered, self.make().get())
         self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
 
     def test_only_what_was_chosen_is_written(self) -> None:
-        self.make().change({"historyLimit": 2000})
+        self.make().change_settings({"historyLimit": 2000})
         self.assertEqual({"historyLimit": 2000}, json.loads(self.path.read_text()))
 
     def test_edits_made_meanwhile_and_unknown_keys_stay(self) -> None:
         service = self.make()
         self.path.write_text('{"displayName": "desk", "later": [1]}')
-        service.change({"historyLimit": 2000})
+        service.change_settings({"historyLimit": 2000})
         self.assertEqual("desk", service.get().display_name)
         self.assertEqual(
             {"displayName": "desk", "later": [1], "historyLimit": 2000},
@@ -73,11 +73,13 @@ class ChangeTests(ServiceCase):
     def test_everyone_hears_without_the_secret(self) -> None:
         service = self.make()
         seen: list[tuple[int, int]] = []
-        end = service.observe(lambda old, new: seen.append((old.history_limit, new.history_limit)))
-        service.change({"historyLimit": 2000, "voiceSettings": {"apiKey": "sk-secret"}})
+        end = service.add_observer(
+            lambda old, new: seen.append((old.history_limit, new.history_limit))
+        )
+        service.change_settings({"historyLimit": 2000, "voiceSettings": {"apiKey": "sk-secret"}})
         end()
         end()
-        service.change({"historyLimit": 3000})
+        service.change_settings({"historyLimit": 3000})
         self.assertEqual([(100_000, 2000)], seen)
         self.assertEqual(["settings:changed"] * 2, [event.name for event in self.events])
         self.assertEqual(2000, wire(self.events[0])["historyLimit"])
@@ -90,9 +92,9 @@ class ChangeTests(ServiceCase):
         def broken(old: Settings, new: Settings) -> None:
             raise ZeroDivisionError
 
-        service.observe(broken)
-        service.observe(lambda old, new: seen.append(new.history_limit))
-        service.change({"historyLimit": 2000})
+        service.add_observer(broken)
+        service.add_observer(lambda old, new: seen.append(new.history_limit))
+        service.change_settings({"historyLimit": 2000})
         self.assertEqual([2000], seen)
         self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
         self.assertEqual(1, len(self.events))
@@ -112,13 +114,15 @@ class TunnelTests(ServiceCase):
             Config(multiuser=True),
             Config(allow_unauthenticated_network=True),
         ):
-            self.assertTrue(self.make(config).change({"tunnelEnabled": True}).tunnel_enabled)
+            self.assertTrue(
+                self.make(config).change_settings({"tunnelEnabled": True}).tunnel_enabled
+            )
 
     def test_switching_it_off_is_always_allowed(self) -> None:
-        self.assertFalse(self.make().change({"tunnelEnabled": False}).tunnel_enabled)
+        self.assertFalse(self.make().change_settings({"tunnelEnabled": False}).tunnel_enabled)
 
     def test_not_in_use_once_the_password_is_gone(self) -> None:
-        self.make(Config(password="x")).change({"tunnelEnabled": True})
+        self.make(Config(password="x")).change_settings({"tunnelEnabled": True})
         self.assertFalse(self.make().get().tunnel_enabled)
         self.assertTrue(self.make(Config(password="x")).get().tunnel_enabled)
 
@@ -149,7 +153,7 @@ class BrokenFileTests(ServiceCase):
         self.assertIn("line 1", error.message)
         self.assertNotIn("2000", error.message)
         self.path.write_text("{}")
-        self.assertEqual(3000, service.change({"historyLimit": 3000}).history_limit)
+        self.assertEqual(3000, service.change_settings({"historyLimit": 3000}).history_limit)
 
     def test_other_files_that_cannot_be_used(self) -> None:
         for content in (b"[]", b"\xff", b"null", b"[" * 100_000, b"{}" + b" " * 2**20):

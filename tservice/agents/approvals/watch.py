@@ -92,7 +92,7 @@ class ApprovalWatch:
         self._ends = [
             hub.subscribe(self.heard),
             self._agents.observe(self.looked),
-            self._settings.observe(self._switched),
+            self._settings.add_observer(self._switched),
         ]
 
     def stop(self) -> None:

@@ -23,7 +23,7 @@ class ColoursTests(SessionCase):
 
     def test_the_setting_where_nobody_looks(self) -> None:
         self.assertEqual(DARK, self.told())
-        self.machine.settings.change({"terminalGround": "light"})
+        self.machine.settings.change_settings({"terminalGround": "light"})
         self.assertEqual(LIGHT, self.told())
         self.assertEqual(LIGHT, self.pane(self.shell()).spec.colours)
 
