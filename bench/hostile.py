@@ -28,8 +28,8 @@ from tservice.git.locate import recognise
 from tservice.git.references import has_reference
 from tservice.mcp.discovery import places
 from tservice.mcp.sync import look
-from tservice.terminal.composer import ComposerRule, composer_text, shows_quoted
-from tservice.terminal.screen import RunStyle
+from tservice.terminal.composer import ComposerRule, read_composer_text, shows_quoted_dialog
+from tservice.terminal.screen_frame import RunStyle
 
 TURN = 0.25
 """Seconds of processor time in one turn of the reactor."""
@@ -57,10 +57,10 @@ def screens() -> Iterator[Case]:
     rule = ComposerRule(glyph=">")
     for number, row in enumerate(("a" + " " * 498 + "a", "│" + " " * 498 + "a", "│ " * 250)):
         rows = [row] * 200
-        yield f"screen of gaps {number}", 0.2, partial(composer_text, rows, rule)
-        yield f"quoted screen {number}", 0.2, partial(shows_quoted, rows, "1. a")
+        yield f"screen of gaps {number}", 0.2, partial(read_composer_text, rows, rule)
+        yield f"quoted screen {number}", 0.2, partial(shows_quoted_dialog, rows, "1. a")
     codes = "1;" * 500_000 + "0;1"
-    yield "control sequence of a million codes", 5, lambda: RunStyle().apply(codes)
+    yield "control sequence of a million codes", 5, lambda: RunStyle().apply_sgr(codes)
 
 
 def texts() -> Iterator[Case]:

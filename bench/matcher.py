@@ -10,8 +10,8 @@ import random
 import time
 from collections.abc import Callable
 
-from tservice.terminal.ansi import Stripper, strip
-from tservice.terminal.matcher import TAIL, Needle, StreamMatcher
+from tservice.terminal.ansi import EscapeStripper, strip_escapes
+from tservice.terminal.stream_matcher import TAIL, SearchNeedle, StreamMatcher
 
 CHUNK = 32 * 1024
 SIZE = 32 * 1024 * 1024
@@ -67,10 +67,10 @@ def report(name: str, data: bytes) -> None:
     parts = chunks(data)
     floor = best(lambda: feed_all(lambda part: part.find(b"\x00"), parts))
     works: dict[str, Callable[[], object]] = {
-        "strip": lambda: feed_all(Stripper().feed, parts),
-        "match": lambda: feed_all(StreamMatcher(Needle("never there 4711")).feed, parts),
+        "strip": lambda: feed_all(EscapeStripper().feed, parts),
+        "match": lambda: feed_all(StreamMatcher(SearchNeedle("never there 4711")).feed, parts),
         "match nocase": lambda: feed_all(
-            StreamMatcher(Needle("Never There 4711", nocase=True)).feed, parts
+            StreamMatcher(SearchNeedle("Never There 4711", nocase=True)).feed, parts
         ),
     }
     for label, work in works.items():
@@ -85,9 +85,9 @@ def main() -> None:
     for name, data in (("plain", plain()), ("coloured", coloured()), ("redraws", redraws())):
         report(name, data)
     last = coloured()[-TAIL:]
-    took = best(lambda: StreamMatcher(Needle("never there 4711", nocase=True)).feed(last))
+    took = best(lambda: StreamMatcher(SearchNeedle("never there 4711", nocase=True)).feed(last))
     print(f"buffer tail of {TAIL // 1024} KB, nocase: {took * 1000:.1f} ms; strip alone "
-          f"{best(lambda: strip(last)) * 1000:.1f} ms")  # fmt: skip
+          f"{best(lambda: strip_escapes(last)) * 1000:.1f} ms")  # fmt: skip
 
 
 if __name__ == "__main__":

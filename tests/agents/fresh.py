@@ -24,10 +24,10 @@ from tests.agents.cli_cache import CLIS, CliUnavailable, install_version
 from tests.agents.recording.recorder import record
 from tests.frames import load
 from tests.frames.score import RULES
-from tservice.terminal.model import display_model
-from tservice.terminal.screen import Frame
-from tservice.terminal.status import read
-from tservice.terminal.trust import next_key
+from tservice.terminal.model_name import find_displayed_model
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_status import read_screen
+from tservice.terminal.trust import choose_next_key
 
 SIZE = (120, 40)
 
@@ -44,14 +44,14 @@ class Sight:
 def reading(sight: Sight, cli: str) -> dict[str, object]:
     """What the rules of C{cli} read on a screen."""
     rules = RULES[cli]
-    frame = Frame.from_capture(sight.data, sight.size[0])
-    found = read(frame, sight.title, rules)
+    frame = ScreenFrame.from_capture(sight.data, sight.size[0])
+    found = read_screen(frame, sight.title, rules)
     dialog = found.dialog
     told: dict[str, object] = {
         "state": found.state,
         "composer": found.composer_ready,
-        "model": display_model(frame, rules),
-        "trust key": next_key(frame, rules),
+        "model": find_displayed_model(frame, rules),
+        "trust key": choose_next_key(frame, rules),
         "limit": bool(found.limit),
     }
     if dialog is not None:
@@ -59,7 +59,7 @@ def reading(sight: Sight, cli: str) -> dict[str, object]:
             "kind": str(dialog.kind),
             "question": dialog.question,
             "options": [option.label for option in dialog.options],
-            "selected": dialog.selected.n if dialog.selected else None,
+            "selected": dialog.selected_option.n if dialog.selected_option else None,
             "digits": dialog.digits_answer,
         }
     return told

@@ -9,12 +9,12 @@ from attrs import Factory, define
 
 from tests.frames import HERE, DialogLabel, Recording
 from tservice.core.yamltext import parse_yaml
-from tservice.terminal.dialogs import Dialog
-from tservice.terminal.model import display_model
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.screen import Frame
-from tservice.terminal.status import read
-from tservice.terminal.trust import next_key
+from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.model_name import find_displayed_model
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.screen_status import read_screen
+from tservice.terminal.trust import choose_next_key
 
 RULES = {
     cli: ScreenRules.from_capabilities(capabilities)
@@ -82,24 +82,26 @@ def score(recordings: Iterable[Recording]) -> Score:
 
 def _one(result: Score, recording: Recording, cli: str) -> None:
     label, rules = recording.label, RULES[cli]
-    frame = Frame.from_capture(recording.best, label.size[0])
-    reading = read(frame, label.title, rules)
+    frame = ScreenFrame.from_capture(recording.best, label.size[0])
+    reading = read_screen(frame, label.title, rules)
     where = f"{recording} ({cli})"
     for state in ("dialog", "working", "idle"):
         result.add(where, f"state {state}", label.state == state, reading.state == state)
     result.add(where, "composer", label.composer, reading.composer_ready)
-    result.add(where, "model", label.model, display_model(frame, rules))
-    result.add(where, "trust key", label.trust, next_key(frame, rules))
+    result.add(where, "model", label.model, find_displayed_model(frame, rules))
+    result.add(where, "trust key", label.trust, choose_next_key(frame, rules))
     result.add(where, "limit", bool(label.limit), bool(reading.limit))
     _dialog(result, where, label.dialog, reading.dialog)
 
 
-def _dialog(result: Score, where: str, label: DialogLabel | None, read_: Dialog | None) -> None:
+def _dialog(
+    result: Score, where: str, label: DialogLabel | None, read_: AgentDialog | None
+) -> None:
     if label is None or read_ is None:
         return
     checked = tuple(option.n for option in read_.options if option.checked)
     boxes = any(option.checked is not None for option in read_.options)
-    selected = read_.selected.n if read_.selected else None
+    selected = read_.selected_option.n if read_.selected_option else None
     result.add(where, "kind", label.kind, str(read_.kind))
     result.add(where, "question", label.question, read_.question)
     result.add(where, "options", label.options, tuple(option.label for option in read_.options))

@@ -12,10 +12,10 @@ from attrs import frozen
 from zope.interface import Interface
 
 from tservice.agents.model import HookEvent, PlanUsage, Window
-from tservice.terminal.dialogs import Dialog
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.screen import Frame
-from tservice.terminal.status import Reading
+from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.screen_status import ScreenReading
 
 __all__ = [
     "HookEvent",
@@ -37,8 +37,8 @@ class Look:
 
     session_id: str
     at: int
-    frame: Frame
-    reading: Reading
+    frame: ScreenFrame
+    reading: ScreenReading
 
 
 LookObserver = Callable[[Look], None]
@@ -48,7 +48,7 @@ LookObserver = Callable[[Look], None]
 class IAgents(Interface):
     """Agents of the running sessions. Shells are no agents: their screens are not captured."""
 
-    def dialog_of(session_id: str) -> Dialog | None:
+    def dialog_of(session_id: str) -> AgentDialog | None:
         """Return the dialog of the last look; C{None} without one, also for unknown sessions."""
 
     async def look(session_id: str) -> Look:

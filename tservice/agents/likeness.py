@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from enum import Enum
 
-from tservice.terminal.options import MARKERS
-from tservice.terminal.questions import LINES
+from tservice.terminal.dialog_options import MARKERS
+from tservice.terminal.dialog_questions import LINES
 
 _DECORATION = re.compile(rf"{LINES.pattern}|[{MARKERS}☐☑☒✔✓←\s]")
 

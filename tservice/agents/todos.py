@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tservice.sessions.interfaces import Todo, TodoStatus
-from tservice.terminal.model import sanitised
+from tservice.terminal.model_name import sanitize_text
 
 TODOS = 50
 """Maximum number of a session's to-dos that are kept; the newest are kept."""
@@ -53,7 +53,7 @@ def current_of(todos: tuple[Todo, ...]) -> str | None:
 
 def words(value: object) -> str | None:
     """Return the text as one line; C{None} if it is empty."""
-    return sanitised(value[:_READ], CHARS) if isinstance(value, str) else None
+    return sanitize_text(value[:_READ], CHARS) if isinstance(value, str) else None
 
 
 def status_of(value: object) -> TodoStatus | None:

@@ -29,7 +29,7 @@ class Trust(StrEnum):
 
 
 class ComposerShape(StrEnum):
-    """Shape of the composer: see L{tservice.terminal.rules.ScreenRules}."""
+    """Shape of the composer: see L{tservice.terminal.screen_rules.ScreenRules}."""
 
     FRAMED = "framed"
     ROW = "row"

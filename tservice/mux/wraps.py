@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import category
 
-from tservice.terminal.ansi import strip
-from tservice.terminal.lines import cells_of
+from tservice.terminal.ansi import strip_escapes
+from tservice.terminal.wrapped_lines import count_cells
 
 _SHIFTS = bytes((14, 15))
 _JOINER = "\u200d"
@@ -70,7 +70,7 @@ def _cells(text: bytes) -> tuple[int, int]:
     least = most = 0
     joined = False
     for character in text.decode("utf-8", "replace"):
-        usual = cells_of(character)
+        usual = count_cells(character)
         unsure = joined or _is_unsure(character)
         least += 0 if joined else min(usual, 1) if unsure else usual
         most += 2 if unsure else usual
@@ -91,5 +91,5 @@ def is_multiple(line: bytes, cols: int) -> bool:
 
 
 def _text(row: bytes) -> bytes:
-    plain = strip(row) if b"\x1b" in row else row
+    plain = strip_escapes(row) if b"\x1b" in row else row
     return plain.translate(None, _SHIFTS)

@@ -13,9 +13,14 @@ from attrs import frozen
 
 from tservice.core.files import FileError, write_private
 from tservice.mux.interface import Capture
-from tservice.terminal.lines import contained_behind, contained_lines, join_wrapped, screen_of
-from tservice.terminal.plain import plain
-from tservice.terminal.sgr import RESET, self_contained
+from tservice.terminal.plain_text import plain_text
+from tservice.terminal.sgr import RESET, make_self_contained
+from tservice.terminal.wrapped_lines import (
+    contained_lines,
+    contained_main_lines,
+    get_screen_rows,
+    join_wrapped,
+)
 
 LINES = 5_000
 """Maximum saved lines of a session, and maximum rows read."""
@@ -41,9 +46,9 @@ def rows_of(capture: Capture) -> bytes:
     The screen of a full-screen program follows the main screen that it covers.
     """
     if capture.alternate_screen:
-        shown, wrapped = screen_of(capture)
-        screen = join_wrapped(self_contained(shown), wrapped)
-        rows = [*_trimmed(contained_behind(capture)), *_trimmed(screen)]
+        shown, wrapped = get_screen_rows(capture)
+        screen = join_wrapped(make_self_contained(shown), wrapped)
+        rows = [*_trimmed(contained_main_lines(capture)), *_trimmed(screen)]
     else:
         rows = _trimmed(contained_lines(capture))
     return _NEW_ROW.join(_newest(rows[-LINES:]))
@@ -135,7 +140,7 @@ class ScrollbackFolder:
 def _trimmed(rows: Iterable[bytes]) -> list[bytes]:
     """Return the rows without the empty rows at the end of a screen."""
     found = list(rows)
-    while found and not plain(found[-1]):
+    while found and not plain_text(found[-1]):
         found.pop()
     return found
 

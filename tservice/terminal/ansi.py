@@ -37,12 +37,12 @@ _SEQUENCE = re.compile(
 _OPEN = re.compile(rb"\x1b(?:\[%b|[]PX^_k]%b\x1b?|%b)" % (_PARAMETERS, _STRING, _INTERMEDIATES))
 
 
-def strip(data: bytes) -> bytes:
+def strip_escapes(data: bytes) -> bytes:
     """Return C{data} without escape sequences; an unfinished one at the end is dropped."""
-    return _SEQUENCE.sub(b"", data[: _open_at(data)])
+    return _SEQUENCE.sub(b"", data[: _find_unfinished(data)])
 
 
-class Stripper:
+class EscapeStripper:
     """Incremental stripper: the joined results do not depend on the chunk boundaries.
 
     Between chunks at most L{LIMIT} bytes and an introducer are kept.
@@ -60,7 +60,7 @@ class Stripper:
             self._open = b""
         elif b"\x1b" not in data:
             return data
-        cut = _open_at(data)
+        cut = _find_unfinished(data)
         self._open = data[cut:]
         stays = self._stays
         if stays is None:
@@ -68,7 +68,7 @@ class Stripper:
         return _SEQUENCE.sub(lambda found: found[0] if stays(found[0]) else b"", data[:cut])
 
 
-def _open_at(data: bytes) -> int:
+def _find_unfinished(data: bytes) -> int:
     """Return the start of an unfinished sequence at the end of C{data}, else the length of
     C{data}.
     """

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from tservice.terminal.regions import is_key_hint
-from tservice.terminal.rules import alike
+from tservice.terminal.composer_regions import is_key_hint
+from tservice.terminal.screen_rules import get_similar_glyphs
 
 _RULE_ROW = re.compile(r"\s*[─━═▀▄]{8,}\s*")
 _BOX_SIDES = ("│", "┃")
@@ -43,32 +43,34 @@ class ComposerRule:
     placeholder: str | None = None
 
 
-def composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
+def read_composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
     """Return the content of the composer, rows joined by LF; C{None} if none is visible.
 
     @param screen: the rows of the screen, without styles.
     """
-    text = _between_rules(screen) if rule.glyph is None else _behind_glyph(screen, rule.glyph)
+    text = (
+        _read_between_rules(screen) if rule.glyph is None else _read_after_glyph(screen, rule.glyph)
+    )
     if text is None:
         return None
-    hint = _folded(rule.placeholder or "")
-    return "" if hint and _folded(text).startswith(hint) else text
+    hint = _strip_whitespace(rule.placeholder or "")
+    return "" if hint and _strip_whitespace(text).startswith(hint) else text
 
 
-def has_stand_in(composer: str) -> bool:
+def has_paste_placeholder(composer: str) -> bool:
     """Return true if an agent shows a placeholder for a long text: C{[Pasted ~18 lines]}."""
     return _STAND_IN.search(composer) is not None
 
 
-def still_holds(composer: str, prompt: str) -> bool:
+def still_contains(composer: str, prompt: str) -> bool:
     """Return true if C{prompt}, typed before, is still in C{composer}.
 
     Agents wrap rows, show tabs as blanks, scroll long texts and replace long pastes by a
     placeholder.
     """
-    if has_stand_in(composer):
+    if has_paste_placeholder(composer):
         return True
-    shown, typed = _folded(composer), _folded(prompt)
+    shown, typed = _strip_whitespace(composer), _strip_whitespace(prompt)
     if not shown or not typed:
         return False
     if typed in shown:
@@ -76,7 +78,7 @@ def still_holds(composer: str, prompt: str) -> bool:
     return len(shown) >= min(_ENOUGH, len(typed)) and shown in typed
 
 
-def holds_only(composer: str, prompt: str) -> bool:
+def contains_only(composer: str, prompt: str) -> bool:
     """Return true if C{composer} may contain only C{prompt}, or the visible part of it after
     scrolling.
 
@@ -88,10 +90,10 @@ def holds_only(composer: str, prompt: str) -> bool:
     counts = {str(count) for count in (rows - 1, rows, len(prompt))}
     if not all(counts.intersection(_NUMBER.findall(each)) for each in stand_ins):
         return False
-    return _folded(_STAND_IN.sub("", composer)) in _folded(prompt)
+    return _strip_whitespace(_STAND_IN.sub("", composer)) in _strip_whitespace(prompt)
 
 
-def shows_quoted(screen: Sequence[str], prompt: str) -> bool:
+def shows_quoted_dialog(screen: Sequence[str], prompt: str) -> bool:
     """Return true if the screen shows the end of C{prompt}, typed before, and it looks like a
     dialog.
 
@@ -100,10 +102,12 @@ def shows_quoted(screen: Sequence[str], prompt: str) -> bool:
     """
     if not any(_OPTION.match(line) or is_key_hint(line) for line in prompt.split("\n")):
         return False
-    return _folded(prompt)[-_TAIL:] in _folded("".join(map(_unboxed, screen)))
+    return _strip_whitespace(prompt)[-_TAIL:] in _strip_whitespace(
+        "".join(map(_strip_box_sides, screen))
+    )
 
 
-def _folded(text: str) -> str:
+def _strip_whitespace(text: str) -> str:
     return _NOISE.sub("", text)
 
 
@@ -111,31 +115,31 @@ def _is_rule(row: str) -> bool:
     return _RULE_ROW.fullmatch(row) is not None
 
 
-def _behind_glyph(screen: Sequence[str], glyph: str) -> str | None:
-    ruled = _last_ruled(screen, glyph)
-    start = ruled if ruled is not None else _last_glyph_row(screen, glyph)
+def _read_after_glyph(screen: Sequence[str], glyph: str) -> str | None:
+    ruled = _find_ruled_row(screen, glyph)
+    start = ruled if ruled is not None else _find_glyph_row(screen, glyph)
     if start is None:
         return None
-    first = _unboxed(screen[start])
+    first = _strip_box_sides(screen[start])
     stripped = first.lstrip()
     text = stripped if stripped.startswith(_SHELL_GLYPH) else stripped[len(glyph) :]
-    return "\n".join([text.strip(), *_continued(screen[start + 1 :])]).rstrip("\n")
+    return "\n".join([text.strip(), *_find_continuation(screen[start + 1 :])]).rstrip("\n")
 
 
-def _begins(row: str, glyph: str) -> bool:
+def _begins_with_glyph(row: str, glyph: str) -> bool:
     """Return true if a row begins with the glyph, followed by a blank of any kind or nothing:
     C{>_} is a logo.
     """
-    text = _unboxed(row).lstrip()
+    text = _strip_box_sides(row).lstrip()
     return text.startswith(glyph) and not text[len(glyph) :][:1].strip()
 
 
-def _begins_framed(row: str, glyph: str) -> bool:
+def _begins_with_similar_glyph(row: str, glyph: str) -> bool:
     """Return true if a framed row begins with the glyph, or with that of another version."""
-    return any(_begins(row, each) for each in (glyph, *alike(glyph)))
+    return any(_begins_with_glyph(row, each) for each in (glyph, *get_similar_glyphs(glyph)))
 
 
-def _unboxed(row: str) -> str:
+def _strip_box_sides(row: str) -> str:
     """Return a row without a box's sides.
 
     This uses no regular expression: one that begins with any white space takes quadratic time for
@@ -149,7 +153,7 @@ def _unboxed(row: str) -> str:
     return inside[:-1].rstrip() if inside.endswith(_BOX_SIDES) else row
 
 
-def _last_ruled(screen: Sequence[str], glyph: str) -> int | None:
+def _find_ruled_row(screen: Sequence[str], glyph: str) -> int | None:
     """Return the row right below the rule that opens a composer between two rules.
 
     Only there the C{!} of a shell command can replace the glyph.
@@ -158,13 +162,13 @@ def _last_ruled(screen: Sequence[str], glyph: str) -> int | None:
     for top, bottom in zip(rules[-2::-1], rules[:0:-1], strict=True):
         if bottom > top + 1:
             row = screen[top + 1]
-            inside = _begins_framed(row, glyph) or row.startswith(_SHELL_GLYPH)
+            inside = _begins_with_similar_glyph(row, glyph) or row.startswith(_SHELL_GLYPH)
             below = screen[bottom + 1 :]
-            return top + 1 if inside and not any(map(_of_dialog, [row, *below])) else None
+            return top + 1 if inside and not any(map(_is_dialog_row, [row, *below])) else None
     return None
 
 
-def _of_dialog(row: str) -> bool:
+def _is_dialog_row(row: str) -> bool:
     """Return true if a row is part of a dialog, which takes the composer's place.
 
     Gemini CLI shows a submitted prompt between the same rules as its composer.
@@ -172,7 +176,7 @@ def _of_dialog(row: str) -> bool:
     return bool(_OPTION.match(row) or _UPPER_EDGE.match(row))
 
 
-def _last_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
+def _find_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
     """Return the last row with the glyph, if it is the composer.
 
     A submitted prompt looks just like the composer, and a dialog takes the composer's place. So a
@@ -183,28 +187,28 @@ def _last_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
         if _OPTION.match(screen[number]):
             return None
         boxed = screen[number].lstrip().startswith(_BOX_SIDES)
-        if (_begins_framed if boxed else _begins)(screen[number], glyph):
+        if (_begins_with_similar_glyph if boxed else _begins_with_glyph)(screen[number], glyph):
             below = screen[number + 1 :]
-            return number if _only_footer(below[len(_continued(below)) :]) else None
+            return number if _is_only_footer(below[len(_find_continuation(below)) :]) else None
     return None
 
 
-def _only_footer(rows: Sequence[str]) -> bool:
+def _is_only_footer(rows: Sequence[str]) -> bool:
     return sum(1 for row in rows if row.strip() and not _is_rule(row)) <= _FOOTER_ROWS
 
 
-def _continued(rows: Sequence[str]) -> list[str]:
+def _find_continuation(rows: Sequence[str]) -> list[str]:
     """Return the rows that continue the text: up to a rule, or to a row that is not indented."""
     found: list[str] = []
     for row in rows:
-        text = _unboxed(row)
+        text = _strip_box_sides(row)
         if _is_rule(row) or (text.strip() and not text.startswith(" ")):
             break
         found.append(text.strip())
-    return _without_footer(found, rows)
+    return _strip_footer(found, rows)
 
 
-def _without_footer(found: list[str], rows: Sequence[str]) -> list[str]:
+def _strip_footer(found: list[str], rows: Sequence[str]) -> list[str]:
     """Return the rows of the text: without a rule below, a blank row ends it."""
     ruled = len(found) < len(rows) and _is_rule(rows[len(found)])
     if ruled or "" not in found:
@@ -212,8 +216,8 @@ def _without_footer(found: list[str], rows: Sequence[str]) -> list[str]:
     return found[: found.index("")]
 
 
-def _between_rules(screen: Sequence[str]) -> str | None:
+def _read_between_rules(screen: Sequence[str]) -> str | None:
     rules = [number for number, row in enumerate(screen) if _is_rule(row)]
-    if len(rules) < 2 or not _only_footer(screen[rules[-1] + 1 :]):
+    if len(rules) < 2 or not _is_only_footer(screen[rules[-1] + 1 :]):
         return None
     return "\n".join(row.strip() for row in screen[rules[-2] + 1 : rules[-1]]).strip()

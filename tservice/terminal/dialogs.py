@@ -13,22 +13,22 @@ from collections.abc import Iterable
 
 from attrs import evolve, frozen
 
-from tservice.terminal import options as grammar
-from tservice.terminal.area import LOWER, TALLEST, Area, area_around, tabs_of
-from tservice.terminal.kinds import DialogKind, kind_of
-from tservice.terminal.options import DialogOption, OptionBlock
-from tservice.terminal.questions import (
+from tservice.terminal import dialog_options as grammar
+from tservice.terminal.composer_regions import find_composer, is_key_hint, is_waiting
+from tservice.terminal.dialog_area import LOWER, TALLEST, DialogArea, find_dialog_area, parse_tabs
+from tservice.terminal.dialog_kinds import DialogKind, classify_dialog
+from tservice.terminal.dialog_options import DialogOption, OptionBlock
+from tservice.terminal.dialog_questions import (
     KNOWN_QUESTION,
     LINES,
     ShownCommand,
-    fold,
-    plain,
-    question_of,
+    find_question,
+    fold_whitespace,
     read_command,
+    strip_drawing,
 )
-from tservice.terminal.regions import composer, is_key_hint, is_waiting
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.screen import Frame
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
 
 _BELOW = 10
 """Maximum number of filled rows below the options: key hints, a box's edge, a footer."""
@@ -50,7 +50,7 @@ _TRANSCRIPT_VIEW = re.compile(r"Showing (?:detailed )?transcript|ctrl\+o to togg
 
 
 @frozen(kw_only=True)
-class Dialog:
+class AgentDialog:
     """Dialog on the screen that waits for a choice or for fields to be filled in.
 
     @ivar title: its first row, white space folded.
@@ -84,7 +84,7 @@ class Dialog:
     command: ShownCommand | None = None
 
     @property
-    def selected(self) -> DialogOption | None:
+    def selected_option(self) -> DialogOption | None:
         """Highlighted option, if the screen shows one."""
         return next((option for option in self.options if option.selected), None)
 
@@ -94,173 +94,180 @@ def is_placeholder(label: str) -> bool:
     return bool(_FREE_TEXT.fullmatch(label))
 
 
-def read_dialog(frame: Frame, rules: ScreenRules) -> Dialog | None:
+def read_dialog(frame: ScreenFrame, rules: ScreenRules) -> AgentDialog | None:
     """Return the dialog that C{frame} shows, or C{None}."""
-    if frame.bottom < 0 or frame.dead or _transcript_view(frame):
+    if frame.last_row < 0 or frame.is_dead or _is_transcript_view(frame):
         return None
-    if composer(frame, rules) is not None:
+    if find_composer(frame, rules) is not None:
         return None
-    block = _numbered(frame) or _lettered(frame) or _horizontal(frame) or _unnumbered(frame)
+    block = (
+        _find_numbered(frame)
+        or _find_lettered(frame)
+        or _find_horizontal(frame)
+        or _find_unnumbered(frame)
+    )
     if block is not None:
-        return _dialog(frame, area_around(frame, block.top), block)
+        return _build_dialog(frame, find_dialog_area(frame, block.top), block)
     # For an unknown CLI the composer cannot be recognized: hints alone prove nothing.
-    return None if rules.shape == "mark" else _without_options(frame)
+    return None if rules.shape == "mark" else _find_optionless(frame)
 
 
-def _transcript_view(frame: Frame) -> bool:
-    last = frame.filled(frame.bottom - 3, frame.bottom + 1)
+def _is_transcript_view(frame: ScreenFrame) -> bool:
+    last = frame.find_filled(frame.last_row - 3, frame.last_row + 1)
     return any(_TRANSCRIPT_VIEW.search(frame.rows[i]) for i in last)
 
 
-def _numbered(frame: Frame) -> OptionBlock | None:
-    block = _found(frame, grammar.WIDE_GAP)
+def _find_numbered(frame: ScreenFrame) -> OptionBlock | None:
+    block = _find_block(frame, grammar.WIDE_GAP)
     if block is None:
         return None
-    if not tabs_of(frame, area_around(frame, block.top)):
-        block = _found(frame, grammar.GAP)
-    shown = block and _is_last(frame, block) and _shows_itself(frame, block)
+    if not parse_tabs(frame, find_dialog_area(frame, block.top)):
+        block = _find_block(frame, grammar.GAP)
+    shown = block and _is_last_block(frame, block) and _has_dialog_evidence(frame, block)
     return block if shown else None
 
 
-def _found(frame: Frame, gap: int) -> OptionBlock | None:
-    start = max(0, frame.bottom - TALLEST)
-    block = grammar.numbered(frame.inner[start : frame.bottom + 1], gap)
+def _find_block(frame: ScreenFrame, gap: int) -> OptionBlock | None:
+    start = max(0, frame.last_row - TALLEST)
+    block = grammar.find_numbered_block(frame.inner_rows[start : frame.last_row + 1], gap)
     if block is None:
         return None
     rows = tuple(row + start for row in block.rows)
-    return grammar.joined(frame, evolve(block, rows=rows, bottom=block.bottom + start))
+    return grammar.join_wrapped_labels(frame, evolve(block, rows=rows, bottom=block.bottom + start))
 
 
-def _is_last(frame: Frame, block: OptionBlock) -> bool:
+def _is_last_block(frame: ScreenFrame, block: OptionBlock) -> bool:
     """Return true if only hints, edges and an indented footer follow."""
-    below = frame.filled(block.bottom + 1, frame.bottom + 1)
+    below = frame.find_filled(block.bottom + 1, frame.last_row + 1)
     return len(below) <= _BELOW and all(_may_follow(frame, i) for i in below)
 
 
-def _may_follow(frame: Frame, at: int) -> bool:
+def _may_follow(frame: ScreenFrame, at: int) -> bool:
     row = frame.rows[at]
     if frame.is_rule(at) or frame.is_edge(at):
         return row.lstrip(" ")[0] in LOWER
-    return row[0] in " │┃" or is_key_hint(row) or is_waiting(row) or _wrapped_hint(frame, at)
+    return row[0] in " │┃" or is_key_hint(row) or is_waiting(row) or _is_wrapped_hint(frame, at)
 
 
-def _wrapped_hint(frame: Frame, at: int) -> bool:
+def _is_wrapped_hint(frame: ScreenFrame, at: int) -> bool:
     """Return true if row C{at} is the rest of the key hints above it, which had no room there."""
     above, word = frame.rows[at - 1], frame.rows[at].split()[0]
-    full = not grammar.fits(above, word, grammar.wrapping_width(frame, at - 1))
+    full = not grammar.has_room(above, word, grammar.get_wrapping_width(frame, at - 1))
     return full and is_key_hint(above)
 
 
-def _shows_itself(frame: Frame, block: OptionBlock) -> bool:
-    area = area_around(frame, block.top)
-    hinted = any(map(is_key_hint, _below(frame, block)))
-    if not block.marked:
+def _has_dialog_evidence(frame: ScreenFrame, block: OptionBlock) -> bool:
+    area = find_dialog_area(frame, block.top)
+    hinted = any(map(is_key_hint, _rows_below(frame, block)))
+    if not block.has_marker:
         # A highlight by colour only, or none: then the frame around it must be complete.
         return hinted and area.bounded
-    return hinted or area.bounded or _asked(frame, block)
+    return hinted or area.bounded or _has_known_question(frame, block)
 
 
-def _below(frame: Frame, block: OptionBlock) -> Iterable[str]:
-    return (frame.inner[i] for i in range(block.bottom + 1, frame.bottom + 1))
+def _rows_below(frame: ScreenFrame, block: OptionBlock) -> Iterable[str]:
+    return (frame.inner_rows[i] for i in range(block.bottom + 1, frame.last_row + 1))
 
 
-def _asked(frame: Frame, block: OptionBlock) -> bool:
+def _has_known_question(frame: ScreenFrame, block: OptionBlock) -> bool:
     """Return true if one of the rows right above the options contains a known question."""
-    above = frame.filled(block.top - 8, block.top)[-3:]
-    return any(KNOWN_QUESTION.match(frame.inner[i].strip(" ")) for i in above)
+    above = frame.find_filled(block.top - 8, block.top)[-3:]
+    return any(KNOWN_QUESTION.match(frame.inner_rows[i].strip(" ")) for i in above)
 
 
-def _lettered(frame: Frame) -> OptionBlock | None:
-    for at in frame.filled(frame.bottom - _BELOW, frame.bottom + 1)[::-1]:
-        found = grammar.lettered(frame.inner[at])
+def _find_lettered(frame: ScreenFrame) -> OptionBlock | None:
+    for at in frame.find_filled(frame.last_row - _BELOW, frame.last_row + 1)[::-1]:
+        found = grammar.parse_lettered(frame.inner_rows[at])
         block = OptionBlock(options=found, rows=(at,) * max(1, len(found)), bottom=at)
-        if found and _is_last(frame, block):
-            question, _ = question_of(frame, area_around(frame, at), at, tabbed=False)
+        if found and _is_last_block(frame, block):
+            question, _ = find_question(frame, find_dialog_area(frame, at), at, tabbed=False)
             return block if question else None
     return None
 
 
-def _horizontal(frame: Frame) -> OptionBlock | None:
+def _find_horizontal(frame: ScreenFrame) -> OptionBlock | None:
     """Return options next to each other below their title (opencode)."""
-    for at in frame.filled(frame.bottom - 4, frame.bottom + 1)[::-1]:
-        found = grammar.horizontal(frame, at)
+    for at in frame.find_filled(frame.last_row - 4, frame.last_row + 1)[::-1]:
+        found = grammar.parse_horizontal(frame, at)
         block = OptionBlock(options=found, rows=(at,), bottom=at)
-        if block.marked and "△" in "".join(frame.rows[area_around(frame, at).top : at]):
+        if block.has_marker and "△" in "".join(frame.rows[find_dialog_area(frame, at).top : at]):
             return block
     return None
 
 
-def _unnumbered(frame: Frame) -> OptionBlock | None:
-    start = max(0, frame.bottom - TALLEST)
-    block = grammar.unnumbered(frame, start, frame.bottom + 1)
-    if block is None or not _is_last(frame, block):
+def _find_unnumbered(frame: ScreenFrame) -> OptionBlock | None:
+    start = max(0, frame.last_row - TALLEST)
+    block = grammar.find_unnumbered_block(frame, start, frame.last_row + 1)
+    if block is None or not _is_last_block(frame, block):
         return None
-    if _is_form(frame, area_around(frame, block.top)):
+    if _is_form(frame, find_dialog_area(frame, block.top)):
         return None
-    shown = any(map(is_key_hint, _below(frame, block))) or _asked(frame, block)
+    shown = any(map(is_key_hint, _rows_below(frame, block))) or _has_known_question(frame, block)
     return block if shown else None
 
 
-def _is_form(frame: Frame, area: Area) -> bool:
+def _is_form(frame: ScreenFrame, area: DialogArea) -> bool:
     """Return true if the area ends with the buttons of a form (MCP elicitation)."""
-    rows = [frame.inner[i] for i in frame.filled(area.top, frame.bottom + 1)]
+    rows = [frame.inner_rows[i] for i in frame.find_filled(area.top, frame.last_row + 1)]
     return any(re.search(r"\bAccept {2,}(?:❯ )?Decline\b", row) for row in rows)
 
 
-def _without_options(frame: Frame) -> Dialog | None:
+def _find_optionless(frame: ScreenFrame) -> AgentDialog | None:
     """Return a form, a field or an advert, whose key hints show that it takes the keys."""
-    last = frame.filled(frame.bottom - 4, frame.bottom + 1)
-    hint = next((i for i in last if is_key_hint(frame.inner[i])), None)
+    last = frame.find_filled(frame.last_row - 4, frame.last_row + 1)
+    hint = next((i for i in last if is_key_hint(frame.inner_rows[i])), None)
     if hint is None or not all(_may_follow(frame, i) for i in last if i > hint):
         return None
     # A box around everything ends here; one that was closed further up is part of the dialog.
-    edge = next((i for i in last if frame.is_edge(i)), frame.bottom + 1)
-    area = area_around(frame, edge - 1)
+    edge = next((i for i in last if frame.is_edge(i)), frame.last_row + 1)
+    area = find_dialog_area(frame, edge - 1)
     # With text before them, the hints are quoted: by a diff, a pager, an answer.
-    told = area.bounded or _HINT_FIRST.match(frame.inner[hint])
-    return _dialog(frame, area, None) if told else None
+    told = area.bounded or _HINT_FIRST.match(frame.inner_rows[hint])
+    return _build_dialog(frame, area, None) if told else None
 
 
-def _dialog(frame: Frame, area: Area, block: OptionBlock | None) -> Dialog:
-    end = frame.bottom + 1 if block is None else block.top
-    options = () if block is None else _free_text(frame, area, block)
-    question, asked_at = question_of(frame, area, end, bool(tabs_of(frame, area)))
+def _build_dialog(frame: ScreenFrame, area: DialogArea, block: OptionBlock | None) -> AgentDialog:
+    end = frame.last_row + 1 if block is None else block.top
+    options = () if block is None else _mark_free_text(frame, area, block)
+    question, asked_at = find_question(frame, area, end, bool(parse_tabs(frame, area)))
     whole = area.bounded
     if not area.bounded and asked_at is not None:
         area = evolve(area, top=asked_at)
-    text = [frame.inner[i] for i in range(area.top, end)]
-    title = next((fold(row) for row in text if plain(row)), "")
-    footer = [] if block is None else list(_below(frame, block))
-    tabs = tabs_of(frame, area)
-    kind = kind_of(text, footer, [option.label for option in options], bool(tabs))
+    text = [frame.inner_rows[i] for i in range(area.top, end)]
+    title = next((fold_whitespace(row) for row in text if strip_drawing(row)), "")
+    footer = [] if block is None else list(_rows_below(frame, block))
+    tabs = parse_tabs(frame, area)
+    kind = classify_dialog(text, footer, [option.label for option in options], bool(tabs))
     numbers = bool(options) and all(option.key is not None for option in options)
-    context, above = _context(frame, area)
-    return Dialog(
+    context, above = _collect_context(frame, area)
+    return AgentDialog(
         kind=kind,
         title=title,
         question=question,
         options=options,
-        page=_page(kind, options),
+        page=_classify_page(kind, options),
         tabs=tabs,
         digits_answer=bool(options) and all(option.key == str(option.n) for option in options),
         needs_enter=not numbers,
         context=context,
-        frame_hash=_hash(text, options),
+        frame_hash=_hash_dialog(text, options),
         whole=whole,
         above=above,
         command=read_command(frame, area.top, end),
     )
 
 
-def _page(kind: DialogKind, options: tuple[DialogOption, ...]) -> str:
+def _classify_page(kind: DialogKind, options: tuple[DialogOption, ...]) -> str:
     if kind is DialogKind.REVIEW:
         return "review"
     return "multi" if any(option.checked is not None for option in options) else "single"
 
 
-def _free_text(frame: Frame, area: Area, block: OptionBlock) -> tuple[DialogOption, ...]:
+def _mark_free_text(
+    frame: ScreenFrame, area: DialogArea, block: OptionBlock
+) -> tuple[DialogOption, ...]:
     """Mark the option that opens a field: the one before the rule of a question's last option."""
-    tabs = bool(tabs_of(frame, area))
+    tabs = bool(parse_tabs(frame, area))
     *rest, last = block.options
     split = tabs and any(frame.is_rule(i) for i in range(block.top, block.bottom))
     own = rest[-1].n if split and rest else None
@@ -270,8 +277,8 @@ def _free_text(frame: Frame, area: Area, block: OptionBlock) -> tuple[DialogOpti
     )
 
 
-def _context(frame: Frame, area: Area) -> tuple[tuple[str, ...], int]:
-    rows = [r.rstrip() for r in frame.inner[area.top : frame.bottom + 1] if plain(r)]
+def _collect_context(frame: ScreenFrame, area: DialogArea) -> tuple[tuple[str, ...], int]:
+    rows = [r.rstrip() for r in frame.inner_rows[area.top : frame.last_row + 1] if strip_drawing(r)]
     kept: list[str] = []
     size = 0
     for row in reversed(rows[-_CONTEXT_ROWS:]):
@@ -282,8 +289,8 @@ def _context(frame: Frame, area: Area) -> tuple[tuple[str, ...], int]:
     return tuple(reversed(kept)), len(rows) - len(kept)
 
 
-def _hash(text: Iterable[str], options: Iterable[DialogOption]) -> str:
-    words = [fold(_MARKS.sub(" ", LINES.sub(" ", row))) for row in text]
+def _hash_dialog(text: Iterable[str], options: Iterable[DialogOption]) -> str:
+    words = [fold_whitespace(_MARKS.sub(" ", LINES.sub(" ", row))) for row in text]
     said = " ".join(" ".join(words).split())
     labels = "\0".join(f"{option.n}\0{option.label}" for option in options)
     return hashlib.sha256(f"{said}\0\0{labels}".encode()).hexdigest()[:32]

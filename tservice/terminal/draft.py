@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from tservice.terminal.composer import ComposerRule, composer_text, holds_only, still_holds
-from tservice.terminal.regions import Span, composer, holds_draft
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.screen import Frame
+from tservice.terminal.composer import (
+    ComposerRule,
+    contains_only,
+    read_composer_text,
+    still_contains,
+)
+from tservice.terminal.composer_regions import RowSpan, contains_draft, find_composer
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
 
 _SHORT = 8
 
 
 @frozen(kw_only=True)
-class Draft:
+class ComposerDraft:
     """Content of a composer.
 
     @ivar text: its rows, joined by LF; C{""} if no user has written anything.
@@ -25,41 +30,41 @@ class Draft:
 
     text: str
     rows: tuple[int, ...]
-    span: Span | None = None
+    span: RowSpan | None = None
     hinted: bool = False
 
-    def holds(self, prompt: str) -> bool:
+    def contains_prompt(self, prompt: str) -> bool:
         """Return true if C{prompt}, typed before, is still there."""
         if len(prompt) < _SHORT and "\n" not in prompt:
             # So few characters are part of many texts, and no agent replaces them by a placeholder.
             return "".join(self.text.split()) == "".join(prompt.split())
-        return bool(self.text) and still_holds(self.text, prompt)
+        return bool(self.text) and still_contains(self.text, prompt)
 
-    def is_of(self, prompt: str) -> bool:
+    def is_exactly(self, prompt: str) -> bool:
         """Return true if the draft is exactly C{prompt}, typed before, with nothing added."""
-        return self.holds(prompt) and holds_only(self.text, prompt)
+        return self.contains_prompt(prompt) and contains_only(self.text, prompt)
 
 
-def read_draft(frame: Frame, rules: ScreenRules, rule: ComposerRule) -> Draft | None:
+def read_draft(frame: ScreenFrame, rules: ScreenRules, rule: ComposerRule) -> ComposerDraft | None:
     """Return the user's text in the composer; C{None} if no composer is visible."""
-    span = composer(frame, rules)
+    span = find_composer(frame, rules)
     if rules.shape == "bar":
-        text = None if span is None else _behind_bar(frame, span, rule)
+        text = None if span is None else _read_after_bar(frame, span, rule)
     else:
-        text = composer_text(frame.rows, rule)
+        text = read_composer_text(frame.rows, rule)
     if text is None:
         return None
     if span is None:
-        return Draft(text=text, rows=tuple(frame.filled(0, frame.bottom + 1)))
-    written = text if holds_draft(frame, rules) else ""
-    rows = tuple(frame.filled(span.top, span.bottom + 1))
+        return ComposerDraft(text=text, rows=tuple(frame.find_filled(0, frame.last_row + 1)))
+    written = text if contains_draft(frame, rules) else ""
+    rows = tuple(frame.find_filled(span.top, span.bottom + 1))
     hinted = bool(rule.placeholder) and any(
         (rule.placeholder or "") in frame.rows[at] for at in rows
     )
-    return Draft(text=written, rows=rows, span=span, hinted=hinted)
+    return ComposerDraft(text=written, rows=rows, span=span, hinted=hinted)
 
 
-def _behind_bar(frame: Frame, span: Span, rule: ComposerRule) -> str:
+def _read_after_bar(frame: ScreenFrame, span: RowSpan, rule: ComposerRule) -> str:
     """Return the rows after the bar, without the last one, which names the agent and its model."""
     glyph = rule.glyph or ""
     rows = [frame.rows[at].lstrip(" ").removeprefix(glyph) for at in range(span.top, span.bottom)]

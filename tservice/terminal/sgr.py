@@ -53,36 +53,36 @@ class SgrState:
         """Apply the changes of C{row}."""
         if b"\x1b" not in row:
             return
-        for params in _lasting(_SGR.findall(row)):
-            self._apply(params)
+        for params in _drop_overridden(_SGR.findall(row)):
+            self._apply_parameters(params)
         for match in _LINK.finditer(row):
             self._link = match[0] if match[1] else b""
         fonts = _FONT.findall(row)
         if fonts:
             self._drawing = fonts[-1] == b"0"
 
-    def opening(self) -> bytes:
+    def build_opening(self) -> bytes:
         """Return sequences that put a terminal without any style into this one."""
         style = b"\x1b[" + b";".join(self._parts.values()) + b"m" if self._parts else b""
         return style + self._link + (DRAWING if self._drawing else b"")
 
-    def closing(self) -> bytes:
+    def build_closing(self) -> bytes:
         """Return sequences that reset this style."""
         link = END_LINK if self._link else b""
         return (RESET if self._parts else b"") + link + (LETTERS if self._drawing else b"")
 
-    def _apply(self, params: bytes) -> None:
+    def _apply_parameters(self, params: bytes) -> None:
         words = iter(params.split(b";"))
         for word in words:
             code = int(word.split(b":")[0] or 0)
             if code == 0:
                 self._parts.clear()
             elif code in _EXTENDED:
-                self._parts[_EXTENDED[code]] = _colour(word, words)
+                self._parts[_EXTENDED[code]] = _read_colour(word, words)
             else:
-                self._simple(code, word)
+                self._apply_simple(code, word)
 
-    def _simple(self, code: int, word: bytes) -> None:
+    def _apply_simple(self, code: int, word: bytes) -> None:
         if word == b"4:0":
             code = 24
         for name in _CLEAR.get(code, ()):
@@ -95,7 +95,7 @@ class SgrState:
             self._parts["bg"] = word
 
 
-def _colour(word: bytes, rest: Iterator[bytes]) -> bytes:
+def _read_colour(word: bytes, rest: Iterator[bytes]) -> bytes:
     """Return the whole of C{38;5;n}, C{38;2;r;g;b} or a form with colons."""
     if b":" in word:
         return word
@@ -104,7 +104,7 @@ def _colour(word: bytes, rest: Iterator[bytes]) -> bytes:
     return b";".join([word, kind, *(next(rest, b"0") for _ in range(count))])
 
 
-def _lasting(changes: list[bytes]) -> list[bytes]:
+def _drop_overridden(changes: list[bytes]) -> list[bytes]:
     """Return the C{changes} that still have an effect after the last one.
 
     A repeated change replaces its earlier occurrence, and so does the next colour of its kind. A
@@ -121,7 +121,7 @@ def _lasting(changes: list[bytes]) -> list[bytes]:
     return kept[::-1]
 
 
-def self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
+def make_self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
     """Yield each row with its initial style spelled out, and reset at its end.
 
     A capture continues a style over row ends. A terminal that scrolls with an active background
@@ -129,11 +129,11 @@ def self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
     """
     style = SgrState()
     for row in rows:
-        opening = style.opening()
+        opening = style.build_opening()
         style.feed(row)
-        yield opening + row + style.closing()
+        yield opening + row + style.build_closing()
 
 
-def contained_rows(lines: Sequence[bytes], history: int) -> Iterator[bytes]:
-    """Return the rows of a capture, made L{self_contained}; its screen begins without a style."""
-    return chain(self_contained(lines[:history]), self_contained(lines[history:]))
+def make_rows_contained(lines: Sequence[bytes], history: int) -> Iterator[bytes]:
+    """Return the rows of a capture, made L{make_self_contained}; its screen begins without a style."""
+    return chain(make_self_contained(lines[:history]), make_self_contained(lines[history:]))

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tservice.terminal.frame import PaneContent
-from tservice.terminal.lines import (
-    contained_behind,
+from tservice.terminal.pane_content import PaneContent
+from tservice.terminal.sgr import RESET, make_self_contained
+from tservice.terminal.wrapped_lines import (
     contained_lines,
+    contained_main_lines,
+    get_screen_rows,
     numbered_lines,
-    screen_of,
     whole_lines,
 )
-from tservice.terminal.sgr import RESET, self_contained
 
 _ALTERNATE = b"\x1b[?1049h"
 _NEW_ROW = b"\r\n"
 
 
-def snapshot(frame: PaneContent) -> bytes:
+def build_snapshot(frame: PaneContent) -> bytes:
     """Return history, screen, modes and caret, as bytes for a reset terminal of the same size.
 
     A wrapped line is written as one, so that the terminal wraps it where the pane does. While a
@@ -29,20 +29,20 @@ def snapshot(frame: PaneContent) -> bytes:
     when the program ends.
     """
     if frame.alternate_screen:
-        body = _behind(frame) + _ALTERNATE + _placed(*screen_of(frame))
+        body = _build_main_screen(frame) + _ALTERNATE + _place_rows(*get_screen_rows(frame))
     else:
         body = _NEW_ROW.join(contained_lines(frame))
     # Rows first: modes may switch wrapping off, or origin or insert mode on.
     modes = frame.modes.replace(_ALTERNATE, b"")
-    return b"".join((body, RESET, modes, frame.finish or _caret(frame)))
+    return b"".join((body, RESET, modes, frame.finish or _move_caret(frame)))
 
 
-def snapshot_text(frame: PaneContent) -> str:
-    """Return L{snapshot} as text, for a JSON string; invalid UTF-8 becomes U+FFFD."""
-    return snapshot(frame).decode("utf-8", "replace")
+def build_snapshot_text(frame: PaneContent) -> str:
+    """Return L{build_snapshot} as text, for a JSON string; invalid UTF-8 becomes U+FFFD."""
+    return build_snapshot(frame).decode("utf-8", "replace")
 
 
-def back_to_caret(frame: PaneContent) -> bytes:
+def move_to_caret(frame: PaneContent) -> bytes:
     """Return the relative move from the end of the screen's last row to the caret
     (protocol-terminal).
 
@@ -58,31 +58,31 @@ def back_to_caret(frame: PaneContent) -> bytes:
     return move
 
 
-def _behind(frame: PaneContent) -> bytes:
+def _build_main_screen(frame: PaneContent) -> bytes:
     """Return the history scrolled off, and the main screen with its caret."""
     column, row = frame.main_cursor
     history, main = frame.lines[: frame.history], frame.main
     if len(main) == frame.rows:
         # Written one after the other, because a line of the history may continue in the screen.
-        return _NEW_ROW.join(contained_behind(frame)) + _move(column, row)
+        return _NEW_ROW.join(contained_main_lines(frame)) + _move_to(column, row)
     # The pane had another size when the program began.
     lines = whole_lines(history, len(history), frame.wrapped, frame.cols)
     above = _NEW_ROW.join(lines) + _NEW_ROW * frame.rows if history else b""
-    return above + _placed(main, frame.main_wrapped) + _move(column, row)
+    return above + _place_rows(main, frame.main_wrapped) + _move_to(column, row)
 
 
-def _placed(rows: Sequence[bytes], wrapped: Collection[int]) -> bytes:
-    lines = numbered_lines(self_contained(rows), wrapped)
-    return b"".join(_move(0, y) + line for y, line in lines if line)
+def _place_rows(rows: Sequence[bytes], wrapped: Collection[int]) -> bytes:
+    lines = numbered_lines(make_self_contained(rows), wrapped)
+    return b"".join(_move_to(0, y) + line for y, line in lines if line)
 
 
-def _move(column: int, row: int) -> bytes:
+def _move_to(column: int, row: int) -> bytes:
     return b"\x1b[%d;%dH" % (row + 1, column + 1)
 
 
-def _caret(frame: PaneContent) -> bytes:
+def _move_caret(frame: PaneContent) -> bytes:
     y = min(frame.cursor_y, frame.rows - 1)
     if frame.cursor_x < frame.cols:
-        return _move(frame.cursor_x, y)
+        return _move_to(frame.cursor_x, y)
     # After the last column the next character wraps; only writing the row reaches that state.
-    return _move(0, y) + [*self_contained(frame.lines[frame.history :])][y]
+    return _move_to(0, y) + [*make_self_contained(frame.lines[frame.history :])][y]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from tservice.terminal.dialog_kinds import DialogKind, is_trust_label
 from tservice.terminal.dialogs import read_dialog
-from tservice.terminal.kinds import DialogKind, is_trust
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.screen import Frame
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
 
 
-def recognised(frame: Frame, rules: ScreenRules) -> bool:
+def is_trust_dialog(frame: ScreenFrame, rules: ScreenRules) -> bool:
     """Return true if C{frame} shows a folder-trust dialog.
 
     The phrases of protocol-trust must be the dialog's own: a permission dialog about a file that
@@ -18,7 +18,7 @@ def recognised(frame: Frame, rules: ScreenRules) -> bool:
     return dialog is not None and dialog.kind is DialogKind.TRUST
 
 
-def next_key(frame: Frame, rules: ScreenRules) -> str | None:
+def choose_next_key(frame: ScreenFrame, rules: ScreenRules) -> str | None:
     """Return C{Down}, C{Up} or C{Enter}: the one key that brings the dialog closer to its end.
 
     The key is Enter only if this frame shows the marker on the option that trusts the folder. It is
@@ -28,9 +28,9 @@ def next_key(frame: Frame, rules: ScreenRules) -> str | None:
     if dialog is None or dialog.kind is not DialogKind.TRUST:
         return None
     selected = [option for option in dialog.options if option.selected]
-    wanted = [option for option in dialog.options if is_trust(option.label)]
+    wanted = [option for option in dialog.options if is_trust_label(option.label)]
     if len(selected) != 1 or not wanted:
         return None
-    if is_trust(selected[0].label):
+    if is_trust_label(selected[0].label):
         return "Enter"
     return "Down" if wanted[0].n > selected[0].n else "Up"

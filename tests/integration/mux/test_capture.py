@@ -8,7 +8,7 @@ import re
 from tests.integration.mux.harness import TmuxTestCase, printed
 from tservice.mux.interface import Capture
 from tservice.mux.tmux.pane import TmuxPane
-from tservice.terminal.snapshot import snapshot
+from tservice.terminal.snapshot import build_snapshot
 
 SCREENS = [
     rb"plain\r\n\033[1;31mred\033[0m and \033[44mblue   \033[K\r\n\033[7mreverse      \033[m",
@@ -48,13 +48,13 @@ class CaptureTests(TmuxTestCase):
         for picture in SCREENS:
             data = picture.decode("unicode_escape").encode("latin-1")
             want = await (await self.showing(data)).capture(None)
-            self.same(want, await (await self.showing(snapshot(want))).capture(None))
+            self.same(want, await (await self.showing(build_snapshot(want))).capture(None))
 
     async def test_replay_with_history(self) -> None:
         text = b"".join(b"\x1b[3%dmline %d\x1b[m\r\n" % (n % 8, n) for n in range(50))
         want = await (await self.showing(text)).capture(None)
         self.assertEqual(43, want.history)
-        self.same(want, await (await self.showing(snapshot(want))).capture(None))
+        self.same(want, await (await self.showing(build_snapshot(want))).capture(None))
 
     async def more(self, pane: TmuxPane) -> None:
         """Wait until the pane has gone on for a while, if it does."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.browser.mockservice import node
 from tests.integration.mux.harness import TmuxTestCase, printed
-from tservice.terminal.snapshot import snapshot
+from tservice.terminal.snapshot import build_snapshot
 
 WEB = Path(__file__).parents[3] / "web"
 COLS, ROWS = 31, 8
@@ -53,7 +53,7 @@ class ReplayTests(TmuxTestCase):
         found = await pane.capture(2000)
         live = printed(pane)
         await pane.kill()
-        return live, snapshot(found)
+        return live, build_snapshot(found)
 
     def shown(self, streams: list[bytes], then: bytes) -> list[Any]:
         size = {"cols": COLS, "rows": ROWS, "wider": 53}

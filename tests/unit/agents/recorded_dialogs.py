@@ -9,8 +9,8 @@ from attrs import frozen
 from tests.frames import HERE
 from tests.frames.score import RULES
 from tservice.agents.approvals.model import is_asking
-from tservice.terminal.dialogs import Dialog, read_dialog
-from tservice.terminal.screen import Frame
+from tservice.terminal.dialogs import AgentDialog, read_dialog
+from tservice.terminal.screen_frame import ScreenFrame
 
 
 @frozen
@@ -20,8 +20,8 @@ class Recorded:
     cli: str
     name: str
     data: bytes
-    frame: Frame
-    dialog: Dialog
+    frame: ScreenFrame
+    dialog: AgentDialog
 
     @property
     def size(self) -> tuple[int, int]:
@@ -34,7 +34,7 @@ def recorded(cli: str = "claude") -> list[Recorded]:
     found = []
     for path in sorted((HERE / cli).rglob("*.ansi.txt")):
         data = path.read_bytes()
-        frame = Frame.from_capture(data)
+        frame = ScreenFrame.from_capture(data)
         dialog = read_dialog(frame, RULES[cli])
         if dialog is not None and is_asking(dialog):
             found.append(Recorded(cli, path.name, data, frame, dialog))

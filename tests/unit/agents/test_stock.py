@@ -6,7 +6,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames.score import RULES
 from tservice.clis.stock import stock_entries
-from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen_rules import ScreenRules
 
 FOLDERS = {
     "primary": "claude",

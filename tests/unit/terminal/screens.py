@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.frames.score import RULES
-from tservice.terminal.dialogs import Dialog, read_dialog
-from tservice.terminal.screen import Frame
-from tservice.terminal.status import Reading, read
+from tservice.terminal.dialogs import AgentDialog, read_dialog
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_status import ScreenReading, read_screen
 
 WIDTH = 80
 RULE = "─" * WIDTH
@@ -35,28 +35,28 @@ TRUST = f"""{RULE}
  Enter to confirm · Esc to cancel"""
 
 
-def frame(text: str, cols: int = WIDTH, rows: int = 24) -> Frame:
+def frame(text: str, cols: int = WIDTH, rows: int = 24) -> ScreenFrame:
     """The text as a pane shows it: from the top, blank rows below."""
     lines = text.split("\n")
     lines += [""] * (rows - len(lines))
-    return Frame.from_capture("\n".join(lines).encode(), cols)
+    return ScreenFrame.from_capture("\n".join(lines).encode(), cols)
 
 
-def dialog(text: str, cli: str = "claude", cols: int = WIDTH) -> Dialog | None:
+def dialog(text: str, cli: str = "claude", cols: int = WIDTH) -> AgentDialog | None:
     """The dialog that the text shows."""
     return read_dialog(frame(text, cols), RULES[cli])
 
 
-def reading(text: str, cli: str = "claude", title: str = "") -> Reading:
+def reading(text: str, cli: str = "claude", title: str = "") -> ScreenReading:
     """The judgement on the text."""
-    return read(frame(text), title, RULES[cli])
+    return read_screen(frame(text), title, RULES[cli])
 
 
-def labels(found: Dialog | None) -> list[str]:
+def labels(found: AgentDialog | None) -> list[str]:
     """The options' labels; empty without a dialog."""
     return [] if found is None else [option.label for option in found.options]
 
 
-def descriptions(found: Dialog | None) -> list[str | None]:
+def descriptions(found: AgentDialog | None) -> list[str | None]:
     """What is said of each option; empty without a dialog."""
     return [] if found is None else [option.description for option in found.options]

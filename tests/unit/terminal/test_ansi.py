@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tests.unit.terminal.cuts import pieces
-from tservice.terminal.ansi import LIMIT, Stripper, strip
+from tservice.terminal.ansi import LIMIT, EscapeStripper, strip_escapes
 
 PIECES = st.sampled_from(
     [
@@ -104,7 +104,7 @@ class Machine:
 
 class StripTests(SynchronousTestCase):
     def check(self, data: bytes, text: bytes) -> None:
-        self.assertEqual(text, strip(data))
+        self.assertEqual(text, strip_escapes(data))
 
     def test_control_sequences(self) -> None:
         """Colours, cursor moves and private modes go."""
@@ -161,7 +161,7 @@ class StripTests(SynchronousTestCase):
     @example(b"\x1b]a\x1b\x1b\\b")
     def test_agrees_with_the_machine(self, data: bytes) -> None:
         """The expression and the byte-wise machine drop the same bytes."""
-        self.assertEqual(Machine().run(data), strip(data))
+        self.assertEqual(Machine().run(data), strip_escapes(data))
 
 
 class StripperTests(SynchronousTestCase):
@@ -171,20 +171,20 @@ class StripperTests(SynchronousTestCase):
     @example(b"\x1b]a\x1bb", [4])
     def test_any_split_is_the_whole(self, data: bytes, cuts: list[int]) -> None:
         """Where the stream is cut changes nothing."""
-        stripper = Stripper()
+        stripper = EscapeStripper()
         self.assertEqual(
-            strip(data), b"".join(stripper.feed(piece) for piece in pieces(data, cuts))
+            strip_escapes(data), b"".join(stripper.feed(piece) for piece in pieces(data, cuts))
         )
 
     def test_every_single_byte(self) -> None:
         """One byte at a time is a split like any other."""
         data = "a\x1b]0;ti\x1b\\b\x1b[1;3mé\x1b(0q\x1bP1$r\x1b\\c".encode()
-        stripper = Stripper()
+        stripper = EscapeStripper()
         self.assertEqual("abéqc".encode(), b"".join(stripper.feed(bytes([byte])) for byte in data))
 
     def test_keeps_no_more_than_the_limit(self) -> None:
         """A string that never ends comes out as text beyond the limit."""
-        stripper = Stripper()
+        stripper = EscapeStripper()
         fed = b"\x1b]52;c;" + b"A" * (5 * LIMIT)
         out = b"".join(stripper.feed(fed[i : i + 1000]) for i in range(0, len(fed), 1000))
         self.assertEqual(len(fed) - LIMIT - 2, len(out))
@@ -192,4 +192,4 @@ class StripperTests(SynchronousTestCase):
     def test_plain_text_is_handed_through(self) -> None:
         """Text without ESC is not copied."""
         data = b"plain" * 100
-        self.assertIs(data, Stripper().feed(data))
+        self.assertIs(data, EscapeStripper().feed(data))

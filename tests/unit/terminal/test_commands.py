@@ -6,15 +6,15 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames import Recording, load
 from tests.frames.score import RULES
+from tservice.terminal.dialog_questions import ShownCommand
 from tservice.terminal.dialogs import read_dialog
-from tservice.terminal.questions import ShownCommand
-from tservice.terminal.screen import Frame
+from tservice.terminal.screen_frame import ScreenFrame
 
 ASKED = "Would you like to run the following command?"
 
 
 def command_of(cli: str, capture: str, cols: int) -> ShownCommand | None:
-    dialog = read_dialog(Frame.from_capture(capture.encode(), cols), RULES[cli])
+    dialog = read_dialog(ScreenFrame.from_capture(capture.encode(), cols), RULES[cli])
     return None if dialog is None else dialog.command
 
 

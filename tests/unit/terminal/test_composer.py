@@ -9,7 +9,12 @@ import re
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames import load
-from tservice.terminal.composer import ComposerRule, composer_text, shows_quoted, still_holds
+from tservice.terminal.composer import (
+    ComposerRule,
+    read_composer_text,
+    shows_quoted_dialog,
+    still_contains,
+)
 
 RULE = "─" * 100
 CLAUDE = ComposerRule(glyph="❯", placeholder="❯\xa0")
@@ -24,10 +29,10 @@ def rows(text: str) -> list[str]:
 
 
 class ReadTests(SynchronousTestCase):
-    """L{composer_text}."""
+    """L{read_composer_text}."""
 
     def read(self, rule: ComposerRule, text: str) -> str | None:
-        return composer_text(rows(text), rule)
+        return read_composer_text(rows(text), rule)
 
     def test_claude_empty_typed_and_pasted(self) -> None:
         for inside, want in [
@@ -98,11 +103,11 @@ class ReadTests(SynchronousTestCase):
 
     def test_an_empty_screen(self) -> None:
         for rule in (CLAUDE, CODEX, GEMINI, PI):
-            self.assertIsNone(composer_text([""] * 40, rule))
+            self.assertIsNone(read_composer_text([""] * 40, rule))
 
 
 class HoldTests(SynchronousTestCase):
-    """L{still_holds}."""
+    """L{still_contains}."""
 
     def test_held(self) -> None:
         for composer, prompt in [
@@ -115,7 +120,7 @@ class HoldTests(SynchronousTestCase):
             ("line 8\nline 9", "\n".join(f"line {number}" for number in range(10))),
             ("!\xa0echo hi\nls", "!echo hi\nls"),
         ]:
-            self.assertTrue(still_holds(composer, prompt), composer)
+            self.assertTrue(still_contains(composer, prompt), composer)
 
     def test_not_held(self) -> None:
         for composer, prompt in [
@@ -124,7 +129,7 @@ class HoldTests(SynchronousTestCase):
             ("o", "hello there, you"),
             ("something else", "hello"),
         ]:
-            self.assertFalse(still_holds(composer, prompt), composer)
+            self.assertFalse(still_contains(composer, prompt), composer)
 
 
 class DialogTests(SynchronousTestCase):
@@ -142,15 +147,15 @@ class DialogTests(SynchronousTestCase):
             if rule is None or recording.label.dialog is None:
                 continue
             screen = recording.plain.decode("utf-8").split("\n")
-            text = composer_text(screen, rule)
+            text = read_composer_text(screen, rule)
             for sent in filter(None, map(self.SENT.match, screen)):
                 seen += 1
-                self.assertFalse(text and still_holds(text, sent[1]), str(recording))
+                self.assertFalse(text and still_contains(text, sent[1]), str(recording))
         self.assertGreater(seen, 50)
 
 
 class QuotedTests(SynchronousTestCase):
-    """L{shows_quoted}."""
+    """L{shows_quoted_dialog}."""
 
     QUOTED = "Why this?\n❯ 1. Yes\n  2. No, exit\n\n Enter to confirm · Esc to cancel"
 
@@ -162,13 +167,13 @@ class QuotedTests(SynchronousTestCase):
             "",
             "   Enter to confirm · Esc to",
         ]
-        self.assertTrue(shows_quoted([*screen, "  cancel", "", "  a footer"], self.QUOTED))
-        self.assertTrue(shows_quoted(["│ > 1. a   │", "│   2. b   │"], "1. a\n2. b"))
+        self.assertTrue(shows_quoted_dialog([*screen, "  cancel", "", "  a footer"], self.QUOTED))
+        self.assertTrue(shows_quoted_dialog(["│ > 1. a   │", "│   2. b   │"], "1. a\n2. b"))
 
     def test_a_dialog_has_its_place(self) -> None:
         dialog = ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel"]
         for prompt in (self.QUOTED, "1. build\n2. test", "Yes", "No", "Esc to cancel?", ""):
-            self.assertFalse(shows_quoted(dialog, prompt), prompt)
+            self.assertFalse(shows_quoted_dialog(dialog, prompt), prompt)
 
 
 class GapTests(SynchronousTestCase):
@@ -176,9 +181,9 @@ class GapTests(SynchronousTestCase):
 
     def test_the_largest_screen_of_gaps(self) -> None:
         for row in ("a" + " " * 498 + "a", "│" + " " * 498 + "a", "│ " * 250):
-            self.assertIsNone(composer_text([row] * 200, ComposerRule(glyph=">")), row[:3])
-            self.assertFalse(shows_quoted([row] * 200, "1. a"), row[:3])
+            self.assertIsNone(read_composer_text([row] * 200, ComposerRule(glyph=">")), row[:3])
+            self.assertFalse(shows_quoted_dialog([row] * 200, "1. a"), row[:3])
 
     def test_sides_of_a_box(self) -> None:
         for row in ("│ > a b │", "  ┃ > a b  ┃  ", "> a b", "│> a b│"):
-            self.assertEqual("a b", composer_text([row], ComposerRule(glyph=">")), row)
+            self.assertEqual("a b", read_composer_text([row], ComposerRule(glyph=">")), row)

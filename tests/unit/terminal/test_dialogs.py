@@ -18,15 +18,15 @@ from tests.unit.terminal.screens import (
     labels,
     reading,
 )
-from tservice.terminal.kinds import DialogKind
-from tservice.terminal.options import numbered
+from tservice.terminal.dialog_kinds import DialogKind
+from tservice.terminal.dialog_options import find_numbered_block
 
 
 class GrammarTests(SynchronousTestCase):
     """protocol-dialogs: frame grammar."""
 
     def read(self, *rows: str) -> list[str]:
-        block = numbered(rows)
+        block = find_numbered_block(rows)
         return [] if block is None else [f"{o.n}{'*' * o.selected}{o.label}" for o in block.options]
 
     def test_spaces_marker_digit_separator_label(self) -> None:
@@ -63,7 +63,7 @@ class GrammarTests(SynchronousTestCase):
     @given(st.lists(st.text("12345❯.) ab☐[]✔", max_size=12), max_size=20))
     def test_any_rows(self, rows: list[str]) -> None:
         """Whatever the screen holds, a block is numbered 1..n with n in 2..9."""
-        block = numbered(rows)
+        block = find_numbered_block(rows)
         if block is not None:
             numbers = [option.n for option in block.options]
             self.assertEqual(list(range(1, len(numbers) + 1)), numbers)
@@ -79,7 +79,7 @@ class PermissionTests(SynchronousTestCase):
         self.assertEqual("Bash command", found.title)
         self.assertEqual("Do you want to proceed?", found.question)
         self.assertEqual(["Yes", "Yes, and don’t ask again for: touch *", "No"], labels(found))
-        self.assertEqual("1", found.selected and found.selected.key)
+        self.assertEqual("1", found.selected_option and found.selected_option.key)
         self.assertEqual((True, False), (found.digits_answer, found.needs_enter))
         self.assertIn("   touch made.txt", found.context)
         self.assertNotIn("❯ hello", found.context)
@@ -274,7 +274,7 @@ class OtherLayoutTests(SynchronousTestCase):
             (DialogKind.NOTICE, ["first prompt", "(current)"]), (found.kind, labels(found))
         )
         self.assertEqual((False, True), (found.digits_answer, found.needs_enter))
-        self.assertEqual(2, found.selected and found.selected.n)
+        self.assertEqual(2, found.selected_option and found.selected_option.n)
 
     def test_continue_with_tab(self) -> None:
         """cn's dialog has neither numbers nor hints, but a known question."""
@@ -301,7 +301,7 @@ class OtherLayoutTests(SynchronousTestCase):
         found = dialog(text, "opencode")
         assert found is not None
         self.assertEqual(["Allow once", "Allow always", "Reject"], labels(found))
-        self.assertEqual(2, found.selected and found.selected.n)
+        self.assertEqual(2, found.selected_option and found.selected_option.n)
 
 
 class ImitationTests(SynchronousTestCase):
@@ -362,4 +362,4 @@ class ImitationTests(SynchronousTestCase):
     def test_empty_screen(self) -> None:
         """Nothing is nothing."""
         self.assertEqual("unknown", reading("").state)
-        self.assertEqual(-1, frame("").bottom)
+        self.assertEqual(-1, frame("").last_row)

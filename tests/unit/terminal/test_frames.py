@@ -11,8 +11,8 @@ from tests.frames import Recording, load
 from tests.frames.score import RULES, Score, score
 from tests.nonempty import some
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, TRUST
-from tservice.terminal.screen import Frame
-from tservice.terminal.status import read
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_status import read_screen
 
 FLOORS = {
     "state dialog": (0.98, 0.98),
@@ -72,7 +72,9 @@ class FloorTests(SynchronousTestCase):
     def told(self, recording: Recording, above: bytes) -> tuple[object, ...]:
         label = recording.label
         capture = above + recording.plain.rstrip(b"\n")
-        found = read(Frame.from_capture(capture, label.size[0]), label.title, RULES[recording.cli])
+        found = read_screen(
+            ScreenFrame.from_capture(capture, label.size[0]), label.title, RULES[recording.cli]
+        )
         shown = () if found.dialog is None else (found.dialog.kind, found.dialog.options)
         return found.state, found.composer_ready, shown
 
@@ -83,6 +85,6 @@ class FloorTests(SynchronousTestCase):
             for recording in load()
             if recording.label.state == "idle"
             for cli, rules in RULES.items()
-            if read(Frame.from_capture(recording.best), "", rules).dialog is not None
+            if read_screen(ScreenFrame.from_capture(recording.best), "", rules).dialog is not None
         ]
         self.assertEqual([], wrong)

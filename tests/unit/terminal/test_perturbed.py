@@ -21,9 +21,9 @@ from tests.agents.stub.script import MULTIPLE, PLAN_TEXT, SINGLE
 from tests.examples import examples
 from tests.frames import Recording, load
 from tests.frames.score import RULES
-from tservice.terminal.dialogs import Dialog, read_dialog
-from tservice.terminal.screen import Frame
-from tservice.terminal.status import Reading, read
+from tservice.terminal.dialogs import AgentDialog, read_dialog
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_status import ScreenReading, read_screen
 
 pytestmark = pytest.mark.long
 
@@ -70,12 +70,12 @@ CLAUDE: dict[str, tuple[str, Made]] = {
 }
 
 
-def seen(rows: list[str], columns: int, cli: str = "claude") -> Dialog | None:
+def seen(rows: list[str], columns: int, cli: str = "claude") -> AgentDialog | None:
     """The dialog that a pane of that width shows."""
-    return read_dialog(Frame.from_capture("\n".join(rows).encode(), columns), RULES[cli])
+    return read_dialog(ScreenFrame.from_capture("\n".join(rows).encode(), columns), RULES[cli])
 
 
-def labels(dialog: Dialog | None) -> list[str]:
+def labels(dialog: AgentDialog | None) -> list[str]:
     """Its options' labels."""
     return [] if dialog is None else [option.label for option in dialog.options]
 
@@ -90,8 +90,8 @@ class WidthTests(SynchronousTestCase):
             self.assertEqual(list(choice.options), labels(dialog))
             assert dialog is not None
             self.assertEqual(kind, str(dialog.kind))
-            assert dialog.selected is not None
-            self.assertEqual(number + 1, dialog.selected.n)
+            assert dialog.selected_option is not None
+            self.assertEqual(number + 1, dialog.selected_option.n)
 
     @SETTINGS
     @given(st.sampled_from(sorted(CLAUDE)), WIDTHS, WORDS)
@@ -149,7 +149,7 @@ SHARED = ("claude", "gemini", "qwen", "cn", "pi")
 """These draw below what was said before, so that a quotation can stand above their composer."""
 
 
-def told(reading: Reading) -> tuple[object, ...]:
+def told(reading: ScreenReading) -> tuple[object, ...]:
     """What matters of a reading."""
     dialog = reading.dialog
     shown = () if dialog is None else (dialog.kind, dialog.options, dialog.frame_hash)
@@ -158,8 +158,8 @@ def told(reading: Reading) -> tuple[object, ...]:
 
 def looked(recording: Recording, capture: bytes) -> tuple[object, ...]:
     """What is read where the recording shows C{capture} instead."""
-    frame = Frame.from_capture(capture, recording.label.size[0])
-    return told(read(frame, recording.label.title, RULES[recording.cli]))
+    frame = ScreenFrame.from_capture(capture, recording.label.size[0])
+    return told(read_screen(frame, recording.label.title, RULES[recording.cli]))
 
 
 class LookTests(SynchronousTestCase):
@@ -214,5 +214,5 @@ class QuotedTests(SynchronousTestCase):
         """No composer is there: a pager, or a client that is just drawing."""
         for cli in ("claude", "codex", "gemini"):
             rules = RULES[cli]
-            frame = Frame.from_capture(b"$ git diff\n\n" + self.quote(quoted, lead), 120)
+            frame = ScreenFrame.from_capture(b"$ git diff\n\n" + self.quote(quoted, lead), 120)
             self.assertIsNone(read_dialog(frame, rules))

@@ -10,8 +10,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.mux.testing.grid import FakeGrid
-from tservice.terminal.sgr import SgrState, self_contained
-from tservice.terminal.snapshot import back_to_caret, snapshot, snapshot_text
+from tservice.terminal.sgr import SgrState, make_self_contained
+from tservice.terminal.snapshot import build_snapshot, build_snapshot_text, move_to_caret
 
 COLS, ROWS, HISTORY = 12, 4, 50
 
@@ -84,19 +84,19 @@ PIECES = st.one_of(
 
 
 class SnapshotTests(SynchronousTestCase):
-    """L{snapshot}."""
+    """L{build_snapshot}."""
 
     @settings(max_examples=examples(400), deadline=None, database=None)
     @given(st.lists(PIECES, max_size=25).map(b"".join))
     def test_round_trip(self, data: bytes) -> None:
         before = picture(drawn(data))
-        after = picture(drawn(snapshot(before)))
+        after = picture(drawn(build_snapshot(before)))
         self.assertEqual(before, after)
 
     def test_no_background_runs_into_the_next_row(self) -> None:
         """A terminal that scrolls with a colour in force paints the whole new row."""
         frame = Picture(lines=(b"\x1b[44mab", b"cd\x1b[0m", b"", b""), rows=4)
-        rows = snapshot(frame).split(b"\r\n")
+        rows = build_snapshot(frame).split(b"\r\n")
         self.assertTrue(rows[0].endswith(b"ab\x1b[0m"), rows)
         self.assertTrue(rows[1].startswith(b"\x1b[44mcd"), rows)
 
@@ -104,20 +104,20 @@ class SnapshotTests(SynchronousTestCase):
         full = b"x" * COLS
         frame = Picture(lines=(b"", full, b"", b""), cursor_x=COLS, cursor_y=1)
         screen = pyte.Screen(COLS, ROWS)
-        pyte.ByteStream(screen).feed(snapshot(frame) + b"y")
+        pyte.ByteStream(screen).feed(build_snapshot(frame) + b"y")
         self.assertEqual([" " * COLS, full.decode(), "y" + " " * (COLS - 1)], screen.display[:3])
 
     def test_a_wrapped_line_is_written_as_one(self) -> None:
         """The terminal wraps it again, and knows that these rows are one line."""
         rows = (b"x" * COLS, b"\x1b[31m" + b"y" * COLS, b"z\x1b[0m", b"next")
         frame = Picture(lines=rows, wrapped=frozenset({0, 1}))
-        grid = drawn(snapshot(frame))
+        grid = drawn(build_snapshot(frame))
         self.assertEqual(frozenset({0, 1}), grid.wrapped(0))
         self.assertEqual(drawn(b"\r\n".join(rows)).lines(0), grid.lines(0))
 
     def test_a_line_of_the_history_may_go_on_in_the_screen(self) -> None:
         frame = Picture(lines=(b"x" * COLS, b"y", b"", b"", b""), history=1, wrapped=frozenset({0}))
-        grid = drawn(snapshot(frame))
+        grid = drawn(build_snapshot(frame))
         self.assertEqual(frozenset({0}), grid.wrapped(1))
         self.assertEqual((b"x" * COLS, b"y"), grid.lines(1)[:2])
 
@@ -131,7 +131,7 @@ class SnapshotTests(SynchronousTestCase):
             main=(b"y" * COLS, b"z", b"", b""),
             main_wrapped=frozenset({0}),
         )
-        grid = drawn(snapshot(frame))
+        grid = drawn(build_snapshot(frame))
         self.assertEqual(b"vi", grid.lines(0)[0])
         grid.feed(b"\x1b[?1049l")
         self.assertEqual((b"x" * COLS, b"y" * COLS, b"z"), grid.lines(1)[:3])
@@ -148,12 +148,12 @@ class SnapshotTests(SynchronousTestCase):
             ((b"\x1b[34m" + b"x" * COLS, b"y\x1b[0m"), b"\x1b[0m"),
         ):
             frame = Picture(lines=(*rows, b"", b""), wrapped=frozenset({0}))
-            line = snapshot(frame).split(b"\r\n")[0]
+            line = build_snapshot(frame).split(b"\r\n")[0]
             self.assertEqual(end, line[line.rindex(b"\x1b[0m") :], rows)
 
     def test_the_screen_begins_without_the_style_of_the_history(self) -> None:
         frame = Picture(lines=(b"\x1b[31mred", b"plain", b"", b"", b""), history=1)
-        self.assertIn(b"\x1b[31mred\x1b[0m\r\nplain", snapshot(frame))
+        self.assertIn(b"\x1b[31mred\x1b[0m\r\nplain", build_snapshot(frame))
 
     def test_the_main_screen_waits_behind(self) -> None:
         main = (b"$ vi", b"\x1b[32mok", b"", b"")
@@ -165,7 +165,7 @@ class SnapshotTests(SynchronousTestCase):
             main=main,
             main_cursor=(2, 1),
         )
-        grid = drawn(snapshot(frame))
+        grid = drawn(build_snapshot(frame))
         self.assertEqual((b"old", b"vi shows"), grid.lines(1)[:2])
         grid.feed(b"\x1b[?1049l")
         self.assertEqual((b"old", b"$ vi", b"\x1b[0;32mok\x1b[0m"), grid.lines(1)[:3])
@@ -173,31 +173,31 @@ class SnapshotTests(SynchronousTestCase):
 
     def test_what_must_be_last_is_last(self) -> None:
         frame = Picture(lines=(b"", b"", b"", b""), finish=b"\x1b[2;3r\x1b[1;1H", modes=b"\x1b[?1h")
-        self.assertTrue(snapshot(frame).endswith(b"\x1b[?1h\x1b[2;3r\x1b[1;1H"))
+        self.assertTrue(build_snapshot(frame).endswith(b"\x1b[?1h\x1b[2;3r\x1b[1;1H"))
 
     def test_line_drawing_stays(self) -> None:
         screen = pyte.Screen(COLS, ROWS)
         stream = pyte.ByteStream(screen)
         stream.select_other_charset("@")
-        stream.feed(snapshot(Picture(lines=(b"\x1b(0qq", b"q\x1b(B|", b"", b""))))
+        stream.feed(build_snapshot(Picture(lines=(b"\x1b(0qq", b"q\x1b(B|", b"", b""))))
         self.assertEqual(["──", "─|"], [row.strip() for row in screen.display[:2]])
 
     def test_text_never_fails(self) -> None:
         frame = Picture(lines=(b"\xff\xfe", b"", b"", b""))
-        self.assertIn("\ufffd\ufffd", snapshot_text(frame))
+        self.assertIn("\ufffd\ufffd", build_snapshot_text(frame))
 
 
 class CaretTests(SynchronousTestCase):
-    """L{back_to_caret}."""
+    """L{move_to_caret}."""
 
     @given(st.integers(0, COLS), st.integers(0, ROWS - 1), st.integers(0, 3))
     def test_relative_in_a_taller_terminal(self, x: int, y: int, above: int) -> None:
         frame = Picture(lines=(b"a", b"bb", b"c" * COLS, b"d"), cursor_x=x, cursor_y=y)
         screen = pyte.Screen(COLS, ROWS + above)
-        text = b"\r\n" * above + b"\r\n".join(frame.lines) + back_to_caret(frame)
+        text = b"\r\n" * above + b"\r\n".join(frame.lines) + move_to_caret(frame)
         pyte.ByteStream(screen).feed(text)
         self.assertEqual((min(x, COLS - 1), y + above), (screen.cursor.x, screen.cursor.y))
-        self.assertNotIn(b"H", back_to_caret(evolve(frame, cursor_y=0)))
+        self.assertNotIn(b"H", move_to_caret(evolve(frame, cursor_y=0)))
 
 
 class StyleTests(SynchronousTestCase):
@@ -216,7 +216,7 @@ class StyleTests(SynchronousTestCase):
     def style(self, row: bytes) -> bytes:
         style = SgrState()
         style.feed(row)
-        return style.opening()
+        return style.build_opening()
 
     def test_what_is_in_force(self) -> None:
         for row, want in [
@@ -241,14 +241,14 @@ class StyleTests(SynchronousTestCase):
         style = SgrState()
         for colour in range(5000):
             style.feed(b"\x1b[38;5;%dm\x1b[%dm" % (colour % 256, 1 + colour % 9))
-        self.assertLess(len(style.opening()), 60)
+        self.assertLess(len(style.build_opening()), 60)
 
     def test_numbers_of_any_length(self) -> None:
         """What stands in tmux's place may send them; Python reads 4,300 digits and no more."""
         for digits in (256, 257, 5000):
             row = b"\x1b[" + b"9" * digits + b"m\x1b[31ma"
-            self.assertTrue([*self_contained([row, b"b"])][1].startswith(b"\x1b[31mb"), digits)
+            self.assertTrue([*make_self_contained([row, b"b"])][1].startswith(b"\x1b[31mb"), digits)
 
     def test_rows_stand_for_themselves(self) -> None:
-        rows = list(self_contained([b"\x1b[31ma", b"b", b"c\x1b[0md"]))
+        rows = list(make_self_contained([b"\x1b[31ma", b"b", b"c\x1b[0md"]))
         self.assertEqual([b"\x1b[31ma\x1b[0m", b"\x1b[31mb\x1b[0m", b"\x1b[31mc\x1b[0md"], rows)

@@ -13,7 +13,7 @@ from tests.ground import HERE
 from tservice.mux.interface import Capture, PaneSpec
 from tservice.mux.testing.grid import FakeGrid
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
-from tservice.terminal.snapshot import snapshot
+from tservice.terminal.snapshot import build_snapshot
 
 PIECES = st.sampled_from(
     [
@@ -56,7 +56,7 @@ class CaptureTests(SynchronousTestCase):
     @given(st.lists(PIECES, max_size=25))
     def test_same_screen(self, pieces: list[bytes]) -> None:
         want = capture(b"".join(pieces))
-        got = capture(snapshot(want))
+        got = capture(build_snapshot(want))
         self.assertEqual(want.lines, got.lines)
         self.assertEqual((want.wrapped, want.main_wrapped), (got.wrapped, got.main_wrapped))
         self.assertEqual((want.cursor_x, want.cursor_y), (got.cursor_x, got.cursor_y))

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.terminal.plain import plain
-from tservice.terminal.search import TEXT_LIMIT, Occurrence, search
-from tservice.terminal.tail import NEAR, keep_tail
+from tservice.terminal.line_search import TEXT_LIMIT, TextOccurrence, search_lines
+from tservice.terminal.plain_text import plain_text
+from tservice.terminal.text_tail import NEAR, keep_tail
 
 
 class PlainTests(SynchronousTestCase):
-    """L{plain}."""
+    """L{plain_text}."""
 
     def test_styles_go(self) -> None:
         for row, want in [
@@ -25,7 +25,7 @@ class PlainTests(SynchronousTestCase):
             ("❯\xa0hi".encode(), "❯\xa0hi"),
             (b"\xffa", "\ufffda"),
         ]:
-            self.assertEqual(want, plain(row), row)
+            self.assertEqual(want, plain_text(row), row)
 
 
 class TailTests(SynchronousTestCase):
@@ -54,29 +54,31 @@ class TailTests(SynchronousTestCase):
 
 
 class SearchTests(SynchronousTestCase):
-    """L{search}."""
+    """L{search_lines}."""
 
     def test_every_occurrence_in_order(self) -> None:
-        found, more = search(["a.b a.b", "axb", "A.B"], "a.b", 10)
-        self.assertEqual([Occurrence(0, "a.b a.b", 0), Occurrence(0, "a.b a.b", 4)], found)
+        found, more = search_lines(["a.b a.b", "axb", "A.B"], "a.b", 10)
+        self.assertEqual([TextOccurrence(0, "a.b a.b", 0), TextOccurrence(0, "a.b a.b", 4)], found)
         self.assertFalse(more)
 
     def test_case(self) -> None:
-        found, _ = search(["A.B", "Straße"], "a.b", 10, nocase=True)
-        self.assertEqual([Occurrence(0, "A.B", 0)], found)
+        found, _ = search_lines(["A.B", "Straße"], "a.b", 10, nocase=True)
+        self.assertEqual([TextOccurrence(0, "A.B", 0)], found)
 
     def test_limit(self) -> None:
-        self.assertEqual(([Occurrence(0, "aa", 0)], True), search(["aa"], "a", 1))
-        self.assertEqual((2, False), (len(search(["aa"], "a", 2)[0]), search(["aa"], "a", 2)[1]))
+        self.assertEqual(([TextOccurrence(0, "aa", 0)], True), search_lines(["aa"], "a", 1))
+        self.assertEqual(
+            (2, False), (len(search_lines(["aa"], "a", 2)[0]), search_lines(["aa"], "a", 2)[1])
+        )
 
     def test_long_rows_are_shown_in_part(self) -> None:
-        (match,), _ = search(["x" * 5000 + "y"], "y", 5)
+        (match,), _ = search_lines(["x" * 5000 + "y"], "y", 5)
         self.assertEqual((5000, TEXT_LIMIT), (match.offset, len(match.text)))
         self.assertEqual("y", match.text[match.offset - (match.start or 0) :])
 
     def test_the_part_of_a_long_line_holds_the_match(self) -> None:
         line = "a" * 3000 + "needle" + "b" * 3000
-        (match,), _ = search([line], "needle", 5)
+        (match,), _ = search_lines([line], "needle", 5)
         assert match.start is not None
         self.assertEqual(line[match.start :][:TEXT_LIMIT], match.text)
         self.assertEqual(line.index("needle"), match.offset)

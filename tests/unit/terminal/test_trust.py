@@ -11,8 +11,8 @@ from tests.frames import load
 from tests.frames.score import RULES
 from tests.nonempty import some
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST, frame
-from tservice.terminal.screen import Frame
-from tservice.terminal.trust import next_key, recognised
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.trust import choose_next_key, is_trust_dialog
 
 REVERSED = TRUST.replace(
     " ❯ 1. Yes, I trust this folder\n   2. No, exit", " ❯ No, exit\n   Yes, I trust this folder"
@@ -22,7 +22,7 @@ QUOTE = "   Do you trust the files in this folder? Yes, I trust this folder. No,
 
 def key(text: str, cli: str = "claude") -> str | None:
     """The key that the text asks for."""
-    return next_key(frame(text), RULES[cli])
+    return choose_next_key(frame(text), RULES[cli])
 
 
 class LayoutTests(SynchronousTestCase):
@@ -69,8 +69,8 @@ class NoMistakeTests(SynchronousTestCase):
         """A file or command that says what a trust dialog says is never confirmed."""
         for quote in (QUOTE, TRUST, REVERSED):
             text = PERMISSION.replace("   touch made.txt", quote)
-            self.assertFalse(recognised(frame(text, rows=40), RULES["claude"]), quote)
-            self.assertIsNone(next_key(frame(text, rows=40), RULES["claude"]), quote)
+            self.assertFalse(is_trust_dialog(frame(text, rows=40), RULES["claude"]), quote)
+            self.assertIsNone(choose_next_key(frame(text, rows=40), RULES["claude"]), quote)
 
     def test_permission_label_that_quotes_it(self) -> None:
         """Nor when the command is named in a label."""
@@ -97,9 +97,9 @@ class NoMistakeTests(SynchronousTestCase):
     def test_other_dialogs(self) -> None:
         """No other recorded dialog is taken for it."""
         for recording in some(load()):
-            shown = Frame.from_capture(recording.best, recording.label.size[0])
+            shown = ScreenFrame.from_capture(recording.best, recording.label.size[0])
             if recording.label.trust is None:
-                self.assertIsNone(next_key(shown, RULES[recording.cli]), recording)
+                self.assertIsNone(choose_next_key(shown, RULES[recording.cli]), recording)
 
     @settings(max_examples=examples(200), deadline=None)
     @given(st.sets(st.integers(0, len(TRUST) - 1), max_size=12))

@@ -10,11 +10,11 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames.score import RULES
 from tests.unit.terminal.screens import labels
-from tservice.terminal.model import display_model
-from tservice.terminal.regions import holds_draft, is_written_behind
-from tservice.terminal.screen import Frame
-from tservice.terminal.status import Reading, read
-from tservice.terminal.trust import next_key
+from tservice.terminal.composer_regions import contains_draft, is_written_after
+from tservice.terminal.model_name import find_displayed_model
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_status import ScreenReading, read_screen
+from tservice.terminal.trust import choose_next_key
 
 WIDTH = 100
 RULE = "─" * WIDTH
@@ -66,14 +66,14 @@ SHELL = (
 )
 
 
-def frame(*rows: str) -> Frame:
+def frame(*rows: str) -> ScreenFrame:
     """The rows as a pane shows them."""
-    return Frame.from_capture("\n".join(rows).encode(), WIDTH)
+    return ScreenFrame.from_capture("\n".join(rows).encode(), WIDTH)
 
 
-def seen(cli: str, *rows: str, title: str = "") -> Reading:
+def seen(cli: str, *rows: str, title: str = "") -> ScreenReading:
     """The judgement on the rows."""
-    return read(frame(*rows), title, RULES[cli])
+    return read_screen(frame(*rows), title, RULES[cli])
 
 
 class TrustTests(SynchronousTestCase):
@@ -82,13 +82,13 @@ class TrustTests(SynchronousTestCase):
     def check(self, cli: str, *rows: str) -> None:
         found = seen(cli, *rows).dialog
         self.assertEqual(found and found.kind, "trust", rows)
-        self.assertEqual(next_key(frame(*rows), RULES[cli]), "Enter")
+        self.assertEqual(choose_next_key(frame(*rows), RULES[cli]), "Enter")
 
     def moved(self, cli: str, marker: str, *rows: str) -> None:
         """The same with the marker on the option that leaves."""
         below = [row.replace(marker, " ") if "1." in row else row for row in rows]
         rows = tuple(row.replace("  2.", f"{marker} 2.") for row in below)
-        self.assertEqual(next_key(frame(*rows), RULES[cli]), "Up", rows)
+        self.assertEqual(choose_next_key(frame(*rows), RULES[cli]), "Up", rows)
 
     def test_in_a_box(self) -> None:
         """Claude Code 1."""
@@ -114,7 +114,7 @@ class TrustTests(SynchronousTestCase):
         for rows in (box(*asked, *options), (RULE, *asked, *options, "", " Esc to cancel")):
             found = seen("claude", *rows).dialog
             self.assertEqual(found and found.kind, "permission", rows)
-            self.assertIsNone(next_key(frame(*rows), RULES["claude"]))
+            self.assertIsNone(choose_next_key(frame(*rows), RULES["claude"]))
 
     def test_leaving_for_another_reason_is_none(self) -> None:
         """The bypass warning leaves the client as well, and may name files and trust."""
@@ -128,7 +128,7 @@ class TrustTests(SynchronousTestCase):
             "",
             " Enter to confirm · Esc to cancel",
         )
-        self.assertIsNone(next_key(frame(*rows), RULES["claude"]))
+        self.assertIsNone(choose_next_key(frame(*rows), RULES["claude"]))
 
 
 class ComposerTests(SynchronousTestCase):
@@ -210,7 +210,7 @@ class DraftTests(SynchronousTestCase):
 
     def check(self, wanted: bool, inside: str) -> None:
         for edge in ((RULE, RULE), box()):
-            found = holds_draft(
+            found = contains_draft(
                 frame("● Hi", edge[0], inside, edge[1], "  ? for help"), RULES["claude"]
             )
             self.assertEqual(found, wanted, inside)
@@ -235,7 +235,7 @@ class DraftTests(SynchronousTestCase):
             (False, "❯\u00a0jjj\x1b[7mn\x1b[0;2mop\x1b[0m"),
         ):
             shown = frame("● Hi", RULE, inside, RULE, "  ? for help")
-            self.assertEqual(wanted, is_written_behind(shown, 2, 5), inside)
+            self.assertEqual(wanted, is_written_after(shown, 2, 5), inside)
 
     def test_hints_are_none(self) -> None:
         """Drawn dim, the caret on their first character."""
@@ -250,7 +250,7 @@ class DraftTests(SynchronousTestCase):
             self.check(False, inside)
 
     def test_without_a_composer(self) -> None:
-        self.assertFalse(holds_draft(frame("● Hi", "❯ text"), RULES["claude"]))
+        self.assertFalse(contains_draft(frame("● Hi", "❯ text"), RULES["claude"]))
 
 
 class DialogTests(SynchronousTestCase):
@@ -313,7 +313,7 @@ class CompletionTests(SynchronousTestCase):
 
 class ModelTests(SynchronousTestCase):
     def check(self, cli: str, model: str | None, *rows: str) -> None:
-        self.assertEqual(display_model(frame(*rows), RULES[cli]), model)
+        self.assertEqual(find_displayed_model(frame(*rows), RULES[cli]), model)
 
     def test_beside_the_logo(self) -> None:
         """The short banner of Claude Code 2, shown from the second start on."""

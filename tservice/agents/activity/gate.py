@@ -25,12 +25,12 @@ from tservice.core.errors import operation_failed, state_conflict
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import Capture
 from tservice.sessions.interfaces import Claim, IInputGate, Session
-from tservice.terminal.composer import shows_quoted
-from tservice.terminal.dialogs import Dialog
-from tservice.terminal.kinds import DialogKind, says_trust
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.screen import Frame
-from tservice.terminal.status import Reading, read
+from tservice.terminal.composer import shows_quoted_dialog
+from tservice.terminal.dialog_kinds import DialogKind, says_trust
+from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.screen_status import ScreenReading, read_screen
 
 WINDOW = 90.0
 """Seconds after its start in which an agent may show the trust dialog (protocol-trust)."""
@@ -210,7 +210,7 @@ class Readiness:
                 seen.errback(why)
 
 
-def _is_own(dialog: Dialog) -> bool:
+def _is_own(dialog: AgentDialog) -> bool:
     """Return whether a dialog is one of the agent's own pages, and not raised in a turn."""
     if dialog.kind is DialogKind.QUESTION:
         # A question of the agent has tabs; its pages may have the same footer.
@@ -250,7 +250,7 @@ class AgentGate:
         if self._readiness(session.id) is None:
             return None
         frame, reading = self._read(session, capture)
-        if reading.dialog is None or shows_quoted(frame.rows, typed):
+        if reading.dialog is None or shows_quoted_dialog(frame.rows, typed):
             return None
         return reading.evidence
 
@@ -265,6 +265,6 @@ class AgentGate:
     def claim(self, session: Session, text: str, *, caught_up: bool) -> Claim:
         return self._proofs.claim(session, text, caught_up=caught_up)
 
-    def _read(self, session: Session, capture: Capture) -> tuple[Frame, Reading]:
-        frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
-        return frame, read(frame, capture.title, self._rules(session.mode))
+    def _read(self, session: Session, capture: Capture) -> tuple[ScreenFrame, ScreenReading]:
+        frame = ScreenFrame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
+        return frame, read_screen(frame, capture.title, self._rules(session.mode))

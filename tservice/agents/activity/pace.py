@@ -11,9 +11,9 @@ from enum import Enum
 from attrs import evolve, frozen
 
 from tservice.agents.activity.machine import Doing
-from tservice.terminal.kinds import DialogKind
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.status import Reading
+from tservice.terminal.dialog_kinds import DialogKind
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.screen_status import ScreenReading
 
 SETTLE = 0.3
 """Seconds without output after which the screen is captured."""
@@ -152,7 +152,7 @@ UNTITLED = "; its title showed nothing"
 """Suffix of the reason if only silence could show that the agent rests."""
 
 
-def shows_the_end(reading: Reading, rules: ScreenRules, title: str) -> bool:
+def shows_the_end(reading: ScreenReading, rules: ScreenRules, title: str) -> bool:
     """Return true if the screen shows the end of a turn that the title had shown."""
     return reading.state == "idle" and rules.working_title is not None and title != ""
 
@@ -183,7 +183,9 @@ class Scene:
     rests: bool = True
 
 
-def judge(reading: Reading, rules: ScreenRules, scene: Scene) -> tuple[LookVerdict, str] | None:
+def judge(
+    reading: ScreenReading, rules: ScreenRules, scene: Scene
+) -> tuple[LookVerdict, str] | None:
     """Return the verdict of one look with its reason; C{None} means that nothing new is known.
 
     If an agent's work is invisible (no working line, no title), the rhythm of its output decides.

@@ -6,8 +6,8 @@ from attrs import evolve, frozen
 
 from tservice.agents.activity.machine import Doing
 from tservice.agents.activity.pace import CALM, SLACK, STREAK, shows_the_end, tells_rest
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.status import Reading
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.screen_status import ScreenReading
 
 
 @frozen(kw_only=True)
@@ -34,7 +34,7 @@ class SeenLooks:
         """True if the screen can show that the agent rests while output runs."""
         return tells_rest(self.rules, self.titled)
 
-    def looked(self, reading: Reading, title: str, doing: Doing, now: float) -> SeenLooks:
+    def looked(self, reading: ScreenReading, title: str, doing: Doing, now: float) -> SeenLooks:
         """Return the summary with one more look, at C{now} seconds."""
         pattern = self.rules.working_title
         seen = evolve(

@@ -17,7 +17,7 @@ from tservice.core.clock import now_ms
 from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.sessions.interfaces import ActivitySink, Session, Status
-from tservice.terminal.dialogs import Dialog
+from tservice.terminal.dialogs import AgentDialog
 
 
 class ScreenSignals:
@@ -41,7 +41,7 @@ class ScreenSignals:
         self._hub = hub
         self._session = session
         self._wanted = wanted
-        self._asked: Dialog | None = None
+        self._asked: AgentDialog | None = None
         self._ended = False
 
     def end(self) -> None:
@@ -64,7 +64,7 @@ class ScreenSignals:
         elif dialog is not None or look.reading.composer_ready or look.reading.working:
             self._asked = None
 
-    def _is_known(self, asked: Dialog, dialog: Dialog) -> bool:
+    def _is_known(self, asked: AgentDialog, dialog: AgentDialog) -> bool:
         """Return true if the dialog is the previous one, possibly drawn for another size."""
         pairs = ((dialog.context, asked.context), (asked.context, dialog.context))
         views = {compare(one, other) for one, other in pairs}

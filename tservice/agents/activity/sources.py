@@ -35,9 +35,9 @@ from tservice.sessions.interfaces import (
     ModelSource,
     Session,
 )
-from tservice.terminal.dialogs import Dialog
-from tservice.terminal.model import display_model
-from tservice.terminal.rules import ScreenRules
+from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.model_name import find_displayed_model
+from tservice.terminal.screen_rules import ScreenRules
 
 _RULES_KEPT = 200
 """Maximum number of cached screen rules, which is more than a registry has entries."""
@@ -130,7 +130,7 @@ class Agents:
 
     # -- for other features
 
-    def dialog_of(self, session_id: str) -> Dialog | None:
+    def dialog_of(self, session_id: str) -> AgentDialog | None:
         watch = self._watches.get(session_id)
         return watch.last.reading.dialog if watch is not None and watch.last is not None else None
 
@@ -226,7 +226,7 @@ class Agents:
 
     def _report_screen_model(self, look: Look) -> None:
         session = self._deps.sessions().get(look.session_id)
-        shown = display_model(look.frame, self.rules_of(session.mode))
+        shown = find_displayed_model(look.frame, self.rules_of(session.mode))
         # The name scrolls away; the last one read is valid until another is read.
         if shown is not None:
             self._report(session, ModelSource.SCREEN, shown)

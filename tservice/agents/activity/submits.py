@@ -12,10 +12,10 @@ from attrs import evolve, frozen
 
 from tservice.agents.activity.pace import SLACK, STREAK, Rhythm, is_blind
 from tservice.agents.interfaces import Look
-from tservice.terminal.composer import ComposerRule, composer_text
-from tservice.terminal.regions import holds_draft
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.screen import Frame
+from tservice.terminal.composer import ComposerRule, read_composer_text
+from tservice.terminal.composer_regions import contains_draft
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
 
 UNANSWERED = 10.0
 """Seconds after its Enter at which a prompt without an answer is over, if its agent stores a
@@ -84,11 +84,11 @@ def is_over(
     return is_blind(rules) and rhythm.silent(now)
 
 
-def has_draft(frame: Frame, rules: ScreenRules) -> bool:
+def has_draft(frame: ScreenFrame, rules: ScreenRules) -> bool:
     """Return true if the composer contains text that is neither its placeholder nor a dim
     suggestion.
     """
     rule = ComposerRule(
         glyph=rules.glyphs[0] if rules.glyphs else None, placeholder=rules.ready_mark
     )
-    return bool(composer_text(frame.rows, rule)) and holds_draft(frame, rules)
+    return bool(read_composer_text(frame.rows, rule)) and contains_draft(frame, rules)

@@ -17,8 +17,8 @@ from tservice.agents.interfaces import Look
 from tservice.clis.interfaces import Submission
 from tservice.core.clock import now_ms
 from tservice.sessions.interfaces import ActivitySink, Session
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.status import Reading
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.screen_status import ScreenReading
 
 _AT_REST = (Doing.STARTING, Doing.IDLE)
 
@@ -136,7 +136,7 @@ class Tracker:
         if submission is not None and submission.since == since:
             self._submission = evolve(submission, answered=True)
 
-    def came_up(self, reading: Reading | None) -> None:
+    def came_up(self, reading: ScreenReading | None) -> None:
         """Record that a fresh agent had its time to start; C{reading} is that of the last look."""
         told = reading is not None and (reading.dialog is not None or self._readiness.ready)
         self._course.tell.settled(reading.evidence if reading and told else "the agent was started")
@@ -211,7 +211,7 @@ class Tracker:
         """Record a failed look."""
         self._seen = self._seen.missed()
 
-    def _weigh(self, reading: Reading, rhythm: Rhythm) -> None:
+    def _weigh(self, reading: ScreenReading, rhythm: Rhythm) -> None:
         now, doing = self._clock.seconds(), self.doing
         scene = Scene(
             doing=doing,
@@ -256,7 +256,7 @@ class Tracker:
             tell(look.reading.evidence)
             self._rested = now_ms(self._clock)
 
-    def _tell_of_rest(self, reading: Reading) -> None:
+    def _tell_of_rest(self, reading: ScreenReading) -> None:
         """Report a dialog that an agent at rest shows outside a turn, and the end of that dialog.
 
         For an agent without hooks, report its composer too, because nothing else shows that it is

@@ -17,8 +17,8 @@ from tservice.agents.interfaces import Look
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError
 from tservice.mux.interface import IPane, MuxError, PaneGone
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.trust import next_key
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.trust import choose_next_key
 
 KEYS = 6
 """Maximum number of keys for one dialog (protocol-trust)."""
@@ -54,7 +54,7 @@ class TrustAnswer:
         """Answer the dialog if it appears; return when there is nothing more to do."""
         while not self._readiness.ready and self._readiness.in_window:
             look = await self._try_look()
-            key = None if look is None else next_key(look.frame, self._rules)
+            key = None if look is None else choose_next_key(look.frame, self._rules)
             if key is None or self._pressed >= KEYS:
                 await sleep(self._clock, EVERY)
             elif not await self._press(key):

@@ -25,8 +25,8 @@ from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
 from tservice.sessions.interfaces import ActivitySink, IActivitySource, Status
-from tservice.terminal.screen import Frame
-from tservice.terminal.status import read
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_status import read_screen
 
 START_IDLE = 3.0
 """Seconds after a fresh start at which an external CLI counts as idle (protocol-status)."""
@@ -162,13 +162,13 @@ class AgentWatch:
         return look
 
     def _read(self, capture: Capture) -> Look:
-        frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
+        frame = ScreenFrame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         return Look(
             session_id=self._agent.session().id,
             at=now_ms(self._clock),
             frame=frame,
             # The pane's own title was read at another moment.
-            reading=read(frame, capture.title, self._agent.rules),
+            reading=read_screen(frame, capture.title, self._agent.rules),
         )
 
     def _took(self, look: Look, title: str, begun: float) -> None:

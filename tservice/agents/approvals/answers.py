@@ -13,9 +13,9 @@ from attrs import field, frozen
 
 from tservice.clis.interfaces import AnswerKeys
 from tservice.core.errors import invalid_field, state_conflict
-from tservice.terminal.composer import still_holds
-from tservice.terminal.dialogs import Dialog, is_placeholder
-from tservice.terminal.options import DialogOption
+from tservice.terminal.composer import still_contains
+from tservice.terminal.dialog_options import DialogOption
+from tservice.terminal.dialogs import AgentDialog, is_placeholder
 
 TEXT_LENGTH = 4000
 MOST = 9
@@ -77,7 +77,7 @@ class PageProgress:
     @ivar steps: the keys pressed and texts pasted, oldest first.
     """
 
-    first: Dialog
+    first: AgentDialog
     keys: AnswerKeys = field(factory=AnswerKeys)
     steps: tuple[Press | Paste, ...] = ()
 
@@ -110,7 +110,7 @@ def check_form(
     return Answer(action=action, options=chosen, text=text or "", expect_frame=expect_frame)
 
 
-def check_against(answer: Answer, dialog: Dialog) -> None:
+def check_against(answer: Answer, dialog: AgentDialog) -> None:
     """Check that C{dialog} accepts the answer.
 
     @raise ServiceError: 400 naming the field.
@@ -130,7 +130,7 @@ def check_against(answer: Answer, dialog: Dialog) -> None:
         _check_boxes(answer, known)
 
 
-def _check_text(dialog: Dialog) -> None:
+def _check_text(dialog: AgentDialog) -> None:
     option = free_text(dialog)
     if option is None or dialog.page == "multi":
         raise invalid_field("text", "the dialog has no option for a text")
@@ -144,19 +144,19 @@ def _check_boxes(answer: Answer, known: Mapping[int, DialogOption]) -> None:
             raise invalid_field(str(answer.action), f"option {number} cannot be ticked")
 
 
-def wanted(answer: Answer, dialog: Dialog) -> tuple[int, ...]:
+def wanted(answer: Answer, dialog: AgentDialog) -> tuple[int, ...]:
     """Return the options that the answer picks."""
     if answer.action is Action.APPROVE:
         return (1,)
     return answer.options
 
 
-def free_text(dialog: Dialog) -> DialogOption | None:
+def free_text(dialog: AgentDialog) -> DialogOption | None:
     """Return the option that opens a field for free text."""
     return next((option for option in dialog.options if option.free_text), None)
 
 
-def next_step(answer: Answer, dialog: Dialog, progress: PageProgress) -> Step:
+def next_step(answer: Answer, dialog: AgentDialog, progress: PageProgress) -> Step:
     """Return the next step on C{dialog}, which is the page on which the answer began."""
     if answer.action is Action.DENY:
         return Done() if progress.steps else Press(key=progress.keys.deny)
@@ -167,7 +167,7 @@ def next_step(answer: Answer, dialog: Dialog, progress: PageProgress) -> Step:
     return _pick_step(wanted(answer, dialog)[0], dialog, progress)
 
 
-def _pick_step(number: int, dialog: Dialog, progress: PageProgress) -> Step:
+def _pick_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
     if dialog.digits_answer:
         if not progress.steps:
             return Press(key=str(number))
@@ -175,23 +175,23 @@ def _pick_step(number: int, dialog: Dialog, progress: PageProgress) -> Step:
     return _walk_step(number, dialog, progress)
 
 
-def _confirmed(number: int, dialog: Dialog, progress: PageProgress) -> Step:
+def _confirmed(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
     """Return Enter after a digit, if the frame shows that the digit only moved the highlight."""
     pressed = {step.key for step in progress.steps if isinstance(step, Press)}
-    was, now = progress.first.selected, dialog.selected
+    was, now = progress.first.selected_option, dialog.selected_option
     moved = now is not None and now.n == number and was is not None and was.n != number
     wants = moved and not (now and now.free_text) and _asks_for_enter(dialog)
     return Press(key="Enter") if wants and "Enter" not in pressed else Done()
 
 
-def _asks_for_enter(dialog: Dialog) -> bool:
+def _asks_for_enter(dialog: AgentDialog) -> bool:
     return any("enter to confirm" in row.lower() for row in dialog.context)
 
 
-def _walk_step(number: int, dialog: Dialog, progress: PageProgress) -> Step:
+def _walk_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
     """Return the next step in a list without digits: a cursor key, or Enter on the right row."""
     pressed = [step.key for step in progress.steps if isinstance(step, Press)]
-    now = dialog.selected
+    now = dialog.selected_option
     if now is None or "Enter" in pressed or len(pressed) >= 2 * MOST:
         return Done()
     if now.n == number:
@@ -201,7 +201,7 @@ def _walk_step(number: int, dialog: Dialog, progress: PageProgress) -> Step:
     return Press(key=progress.keys.forward if now.n < number else progress.keys.back)
 
 
-def _tick_step(answer: Answer, dialog: Dialog, progress: PageProgress) -> Step:
+def _tick_step(answer: Answer, dialog: AgentDialog, progress: PageProgress) -> Step:
     """Return the next step to set all boxes, then the step to the next page."""
     if not dialog.digits_answer:
         return Done()
@@ -214,9 +214,9 @@ def _tick_step(answer: Answer, dialog: Dialog, progress: PageProgress) -> Step:
     return Done() if Press(key="Right") in progress.steps else Press(key="Right")
 
 
-def _text_step(text: str, dialog: Dialog, progress: PageProgress) -> Step:
+def _text_step(text: str, dialog: AgentDialog, progress: PageProgress) -> Step:
     option = free_text(progress.first)
-    now = dialog.selected
+    now = dialog.selected_option
     if option is None or not dialog.digits_answer:
         return Done()
     if now is None or now.n != option.n:
@@ -224,11 +224,11 @@ def _text_step(text: str, dialog: Dialog, progress: PageProgress) -> Step:
     if Paste(text=text) not in progress.steps:
         return Paste(text=text)
     # Press Enter only after the exact text, as the field shows it.
-    shown = still_holds(now.label, text)
+    shown = still_contains(now.label, text)
     return Press(key="Enter") if shown and Press(key="Enter") not in progress.steps else Done()
 
 
-def is_same_page(first: Dialog, now: Dialog, typed: bool) -> bool:
+def is_same_page(first: AgentDialog, now: AgentDialog, typed: bool) -> bool:
     """Return true if C{now} is the same dialog as C{first}, apart from ticks and highlight.
 
     @param typed: a text was put into its field, which changes the label of that option.
@@ -243,7 +243,7 @@ def is_same_page(first: Dialog, now: Dialog, typed: bool) -> bool:
     )
 
 
-def all_answered(dialog: Dialog) -> bool:
+def all_answered(dialog: AgentDialog) -> bool:
     """Return true if a review page may be confirmed: every question before it has an answer."""
     questions = [answered for label, answered in dialog.tabs if label.lower() != "submit"]
     return all(questions)

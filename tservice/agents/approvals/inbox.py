@@ -32,7 +32,7 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
 from tservice.core.timers import cancel_call
-from tservice.terminal.dialogs import Dialog
+from tservice.terminal.dialogs import AgentDialog
 
 REMEMBERED = 1000
 """Maximum number of remembered resolutions; beyond that the oldest are dropped early."""
@@ -124,7 +124,7 @@ class Inbox:
     def asked(
         self,
         about: ItemSession,
-        dialog: Dialog,
+        dialog: AgentDialog,
         data: Mapping[str, Any],
         *,
         at_rest: bool = False,
@@ -143,7 +143,7 @@ class Inbox:
             return
         self.replace(about, dialog, data)
 
-    def replace(self, about: ItemSession, dialog: Dialog, data: Mapping[str, Any]) -> None:
+    def replace(self, about: ItemSession, dialog: AgentDialog, data: Mapping[str, Any]) -> None:
         """Replace the session's item by one for another C{dialog}."""
         fresh = self._fresh(about, item_kind(dialog, data.get("tool_name")), dialog.frame_hash)
         # The tool determines the kind, so it is applied first.
@@ -165,7 +165,7 @@ class Inbox:
         fresh = self._fresh(about, ItemKind.PERMISSION, found.digest[:32])
         self._put(with_folder(fresh, working_dir, found))
 
-    def refresh(self, item: Item, dialog: Dialog) -> None:
+    def refresh(self, item: Item, dialog: AgentDialog) -> None:
         """Update the item to the current appearance of its dialog."""
         if self._items.get(item.session_id) is item:
             self._change(item, with_dialog(item, dialog))
@@ -195,7 +195,7 @@ class Inbox:
 
     # -- internal
 
-    def _is_about(self, before: Item, dialog: Dialog, data: Mapping[str, Any]) -> bool:
+    def _is_about(self, before: Item, dialog: AgentDialog, data: Mapping[str, Any]) -> bool:
         if before.kind is ItemKind.IDLE:
             return False
         tool = named(data)

@@ -31,8 +31,8 @@ from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, operation_failed, state_conflict
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.interfaces import Again, lasting
-from tservice.terminal.dialogs import Dialog
-from tservice.terminal.kinds import DialogKind
+from tservice.terminal.dialog_kinds import DialogKind
+from tservice.terminal.dialogs import AgentDialog
 
 LOOKS = (0.05, 0.1, 0.15, 0.3, 0.6, 1.0)
 """Seconds before each look for the effect of a key."""
@@ -42,7 +42,7 @@ TRIES = 5
 GONE = "the dialog is no longer on the screen"
 
 
-def _no_other(dialog: Dialog) -> bool:
+def _no_other(dialog: AgentDialog) -> bool:
     """Return false: only the exact dialog is meant."""
     return False
 
@@ -56,7 +56,7 @@ class AnswerOutcome:
     """
 
     closed: bool
-    dialog: Dialog | None
+    dialog: AgentDialog | None
 
 
 class Untaken(Exception):
@@ -70,7 +70,7 @@ class Untaken(Exception):
 class DialogChanged(Exception):
     """The screen shows another dialog than the item's; C{dialog} is the one on the screen."""
 
-    def __init__(self, dialog: Dialog | None) -> None:
+    def __init__(self, dialog: AgentDialog | None) -> None:
         super().__init__("the dialog changed")
         self.dialog = dialog
 
@@ -100,7 +100,7 @@ class Answerer:
         answer: Answer,
         frame: str,
         stuck_at: int | None = None,
-        is_meant: Callable[[Dialog], bool] = _no_other,
+        is_meant: Callable[[AgentDialog], bool] = _no_other,
     ) -> AnswerOutcome:
         """Give the answer.
 
@@ -124,7 +124,7 @@ class Answerer:
         except MuxError as error:
             raise operation_failed(f"nothing was typed: {error}") from error
 
-    async def _page(self, answer: Answer, seen: ScreenLook, dialog: Dialog) -> AnswerOutcome:
+    async def _page(self, answer: Answer, seen: ScreenLook, dialog: AgentDialog) -> AnswerOutcome:
         check_against(answer, dialog)
         progress = PageProgress(first=dialog, keys=self._keys)
         while True:
@@ -141,11 +141,11 @@ class Answerer:
             dialog = seen.dialog
         return AnswerOutcome(closed=False, dialog=dialog)
 
-    def _goes_on(self, progress: PageProgress, now: Dialog) -> bool:
+    def _goes_on(self, progress: PageProgress, now: AgentDialog) -> bool:
         typed = any(isinstance(step, Paste) for step in progress.steps)
         return is_same_page(progress.first, now, typed)
 
-    async def _left(self, answer: Answer, seen: ScreenLook, before: Dialog) -> AnswerOutcome:
+    async def _left(self, answer: Answer, seen: ScreenLook, before: AgentDialog) -> AnswerOutcome:
         """Handle the end of the page: the dialog is gone, or shows another page."""
         now = seen.dialog
         if now is None or not (before.tabs and now.tabs):
@@ -194,8 +194,8 @@ class Answerer:
 
 
 def _meant(
-    seen: ScreenLook, answer: Answer, frame: str, is_meant: Callable[[Dialog], bool]
-) -> Dialog:
+    seen: ScreenLook, answer: Answer, frame: str, is_meant: Callable[[AgentDialog], bool]
+) -> AgentDialog:
     dialog = seen.dialog
     if dialog is None or answer.expect_frame not in (None, frame):
         raise _other(seen)

@@ -14,9 +14,9 @@ from tservice.agents.approvals.risk import risk_of, risk_of_screen
 from tservice.agents.foldertrust.counted import SHOWN_CHARS, FolderFinding
 from tservice.agents.model import MESSAGE_CHARS, summary_key
 from tservice.core.text import cut_between, cut_marked
-from tservice.terminal.dialogs import Dialog
-from tservice.terminal.kinds import DialogKind as DialogKind
-from tservice.terminal.kinds import says_trust
+from tservice.terminal.dialog_kinds import DialogKind as DialogKind
+from tservice.terminal.dialog_kinds import says_trust
+from tservice.terminal.dialogs import AgentDialog
 
 LIFETIME_MS = 12 * 3600 * 1000
 """Milliseconds until an item expires (protocol-approvals)."""
@@ -154,17 +154,17 @@ class Item:
         return self.created_at + LIFETIME_MS
 
 
-def is_asking(dialog: Dialog | None) -> bool:
+def is_asking(dialog: AgentDialog | None) -> bool:
     """Return true if an agent raised the dialog, or if it is a picker that a command opened."""
     return dialog is not None and (is_raised(dialog) or is_picker(dialog))
 
 
-def is_raised(dialog: Dialog | None) -> bool:
+def is_raised(dialog: AgentDialog | None) -> bool:
     """Return true if an agent raised the dialog in a turn."""
     return dialog is not None and dialog.kind in ASKING
 
 
-def is_picker(dialog: Dialog) -> bool:
+def is_picker(dialog: AgentDialog) -> bool:
     """Return true if the dialog is one of the agent's own menus or pages, which Escape closes
     (protocol-prompts).
     """
@@ -175,7 +175,7 @@ def is_picker(dialog: Dialog) -> bool:
     return any(_ESCAPE.search(row) for row in dialog.context)
 
 
-def item_kind(dialog: Dialog, tool_name: str | None) -> ItemKind:
+def item_kind(dialog: AgentDialog, tool_name: str | None) -> ItemKind:
     """Return question or permission (protocol-approvals): by the tool, else by the screen.
 
     A dialog whose upper rows are cut off looks like a menu; a named tool shows that it is none.
@@ -186,7 +186,7 @@ def item_kind(dialog: Dialog, tool_name: str | None) -> ItemKind:
     return ItemKind.QUESTION if asks or tool_name == QUESTION_TOOL else ItemKind.PERMISSION
 
 
-def with_dialog(item: Item, dialog: Dialog) -> Item:
+def with_dialog(item: Item, dialog: AgentDialog) -> Item:
     """Return the item updated to the current dialog.
 
     The message of a question is the question itself. The same applies to a dialog without a hook.
@@ -234,7 +234,7 @@ def with_folder(item: Item, working_dir: str, found: FolderFinding) -> Item:
     )
 
 
-def options_of(dialog: Dialog) -> tuple[ItemOption, ...]:
+def options_of(dialog: AgentDialog) -> tuple[ItemOption, ...]:
     """Return the dialog's options, as clients see them."""
     return tuple(
         ItemOption(
@@ -248,7 +248,7 @@ def options_of(dialog: Dialog) -> tuple[ItemOption, ...]:
     )
 
 
-def _says_itself(dialog: Dialog) -> bool:
+def _says_itself(dialog: AgentDialog) -> bool:
     """Return true if no hook describes the dialog, so that its own text must."""
     return is_picker(dialog) or dialog.kind is DialogKind.PLAN
 
@@ -302,6 +302,6 @@ def clipped(rows: Sequence[str]) -> str | None:
     return text[-CONTEXT_CHARS:] or None
 
 
-def is_same_question(before: Item, dialog: Dialog) -> bool:
+def is_same_question(before: Item, dialog: AgentDialog) -> bool:
     """Return true if the dialog is another page of the question of C{before}."""
     return before.kind is ItemKind.QUESTION and bool(dialog.tabs)

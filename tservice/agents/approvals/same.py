@@ -23,8 +23,8 @@ from tservice.agents.approvals.model import (
     with_dialog,
 )
 from tservice.agents.likeness import Likeness, compare, letters
-from tservice.terminal.dialogs import Dialog
-from tservice.terminal.options import DialogOption
+from tservice.terminal.dialog_options import DialogOption
+from tservice.terminal.dialogs import AgentDialog
 
 _SHORT = 8
 """Number of letters below which a command is searched as separate words."""
@@ -45,7 +45,7 @@ def named(data: Mapping[str, Any]) -> Named:
     return data.get("tool_name"), tool_summary(data.get("tool_input")), data.get("tool_digest")
 
 
-def likeness_of(item: Item, dialog: Dialog) -> Likeness:
+def likeness_of(item: Item, dialog: AgentDialog) -> Likeness:
     """Return the relation of the dialog to the stored text of the item."""
     known = (item.context or "").split("\n")
     likeness = compare(dialog.context, known)
@@ -69,12 +69,12 @@ def remains(item: Item, rows: Sequence[str]) -> bool:
     return any(len(row) >= _SHORT and row in seen and row != own for row in known)
 
 
-def is_view(item: Item, dialog: Dialog) -> bool:
+def is_view(item: Item, dialog: AgentDialog) -> bool:
     """Return true if the dialog shows the item's text or a part of it, or the other way round."""
     return likeness_of(item, dialog) is not Likeness.OTHER
 
 
-def is_about(item: Item, dialog: Dialog) -> bool:
+def is_about(item: Item, dialog: AgentDialog) -> bool:
     """Return true if the dialog is the item's, as far as a screen alone can show.
 
     If a hook named the tool, another question comes with another hook. Then only a dialog about an
@@ -87,7 +87,7 @@ def is_about(item: Item, dialog: Dialog) -> bool:
     return item.tool_name is not None and is_asking(dialog) and not contradicts(item, dialog)
 
 
-def contradicts(item: Item, dialog: Dialog) -> bool:
+def contradicts(item: Item, dialog: AgentDialog) -> bool:
     """Return true if a completely visible dialog has another subject than the item."""
     if not dialog.whole:
         return False
@@ -113,7 +113,7 @@ def shows(rows: Sequence[str], summary: str) -> bool:
     return is_path and len(name) >= _SHORT // 2 and name in said
 
 
-def as_seen(item: Item, dialog: Dialog, *, at_rest: bool) -> Item:
+def as_seen(item: Item, dialog: AgentDialog, *, at_rest: bool) -> Item:
     """Return the item after a look at its dialog; a less complete view changes nothing.
 
     @param at_rest: a second look showed the same, so the dialog is not half drawn.
@@ -126,7 +126,7 @@ def as_seen(item: Item, dialog: Dialog, *, at_rest: bool) -> Item:
     return shown if likeness is Likeness.FULLER else evolve(shown, kind=item.kind)
 
 
-def _tells_more(item: Item, dialog: Dialog, likeness: Likeness) -> bool:
+def _tells_more(item: Item, dialog: AgentDialog, likeness: Likeness) -> bool:
     """Return true if the dialog shows all that the item does, or another page of its question."""
     if likeness is Likeness.FULLER:
         return _words(dialog.options) >= _words(item.options)
@@ -135,7 +135,7 @@ def _tells_more(item: Item, dialog: Dialog, likeness: Likeness) -> bool:
     return item.frame == dialog.frame_hash and likeness in _SHOWN
 
 
-def _is_better(item: Item, dialog: Dialog, likeness: Likeness) -> bool:
+def _is_better(item: Item, dialog: AgentDialog, likeness: Likeness) -> bool:
     """Return true if a dialog that was seen twice is trusted where it differs from the item."""
     asks = likeness is Likeness.SAME or _asks_the_same(item, dialog)
     if asks and _offers_the_same(item, dialog):
@@ -148,7 +148,7 @@ def _words(options: Sequence[ItemOption | DialogOption]) -> int:
     return sum(len(letters(option.label)) for option in options)
 
 
-def _asks_the_same(item: Item, dialog: Dialog) -> bool:
+def _asks_the_same(item: Item, dialog: AgentDialog) -> bool:
     """Return true if the text above the options is equal; the labels may be drawn over one
     another.
     """
@@ -170,7 +170,7 @@ def _begins(row: str, label: str) -> bool:
     return bare != "" and (bare.startswith(label) or label.startswith(bare))
 
 
-def _marked(item: Item, dialog: Dialog, *, at_rest: bool) -> Item:
+def _marked(item: Item, dialog: AgentDialog, *, at_rest: bool) -> Item:
     """Return the item with the dialog's highlight and ticks, and with its options if they say
     more.
     """
@@ -182,12 +182,12 @@ def _marked(item: Item, dialog: Dialog, *, at_rest: bool) -> Item:
     return evolve(item, options=options_of(dialog)) if more else item
 
 
-def _offers_the_same(item: Item, dialog: Dialog) -> bool:
+def _offers_the_same(item: Item, dialog: AgentDialog) -> bool:
     known = [letters(option.label) for option in item.options]
     return known == [letters(option.label) for option in dialog.options]
 
 
-def may_answer(item: Item, dialog: Dialog) -> bool:
+def may_answer(item: Item, dialog: AgentDialog) -> bool:
     """Return true if an answer to the item may be given to the dialog on the screen.
 
     Without a hook, the person must have seen everything that the dialog shows.

@@ -9,11 +9,11 @@ from tservice.agents.approvals.answers import Paste, Press
 from tservice.core.clock import sleep
 from tservice.core.errors import state_conflict
 from tservice.mux.interface import Guard, IPane
-from tservice.terminal.dialogs import Dialog
-from tservice.terminal.questions import plain
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.screen import Frame
-from tservice.terminal.status import Reading, read
+from tservice.terminal.dialog_questions import strip_drawing
+from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.screen_status import ScreenReading, read_screen
 
 SETTLE = 1.0
 """Seconds for a program to show the effect of another user's keys."""
@@ -31,11 +31,11 @@ class ScreenLook:
     """
 
     guard: Guard
-    reading: Reading
+    reading: ScreenReading
     rows: tuple[int, ...]
 
     @property
-    def dialog(self) -> Dialog | None:
+    def dialog(self) -> AgentDialog | None:
         """Dialog that waits for an answer."""
         return self.reading.dialog
 
@@ -104,16 +104,16 @@ class AnswerScreen:
 
     def _seen(self, guard: Guard) -> ScreenLook:
         capture = guard.capture
-        frame = Frame.from_capture(b"\n".join(capture.lines), capture.cols)
-        reading = read(frame, capture.title, self._rules)
+        frame = ScreenFrame.from_capture(b"\n".join(capture.lines), capture.cols)
+        reading = read_screen(frame, capture.title, self._rules)
         return ScreenLook(guard=guard, reading=reading, rows=dialog_rows(frame, reading.dialog))
 
 
-def dialog_rows(frame: Frame, dialog: Dialog | None) -> tuple[int, ...]:
+def dialog_rows(frame: ScreenFrame, dialog: AgentDialog | None) -> tuple[int, ...]:
     """Return the rows that the dialog takes: the last that contain its context; none without a
     dialog.
     """
     if dialog is None:
         return ()
-    filled = [at for at in range(frame.bottom + 1) if plain(frame.inner[at])]
+    filled = [at for at in range(frame.last_row + 1) if strip_drawing(frame.inner_rows[at])]
     return tuple(filled[-max(1, len(dialog.context)) :])

@@ -12,7 +12,7 @@ from typing import Any
 
 from tservice.agents.approvals.model import Item
 from tservice.agents.approvals.same import Named, named, shows
-from tservice.terminal.dialogs import Dialog
+from tservice.terminal.dialogs import AgentDialog
 
 REMEMBERED = 16
 """Maximum number of remembered hooks for each session; the oldest is dropped first."""
@@ -45,7 +45,7 @@ class ToldDialogs:
         """Return true if that tool was asked for and is not done."""
         return any(named(data) == tool for data in self._told.get(session_id, ()))
 
-    def shown(self, session_id: str, dialog: Dialog) -> HookData | None:
+    def shown(self, session_id: str, dialog: AgentDialog) -> HookData | None:
         """Return the hook whose command the dialog shows; the longest of several."""
         found = [
             (len(summary), data)
@@ -54,7 +54,7 @@ class ToldDialogs:
         ]
         return max(found, key=lambda pair: pair[0])[1] if found else None
 
-    def of(self, session_id: str, dialog: Dialog, before: Item | None) -> HookData:
+    def of(self, session_id: str, dialog: AgentDialog, before: Item | None) -> HookData:
         """Return the hook of a dialog that was only seen; empty if it is ambiguous.
 
         @param before: the item that the dialog's item replaces.

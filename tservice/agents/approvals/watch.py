@@ -22,8 +22,8 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn_logged
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
-from tservice.terminal.dialogs import Dialog
-from tservice.terminal.status import Reading
+from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.screen_status import ScreenReading
 
 PATIENCE = (0.0, 0.15, 0.5, 1.5)
 """Seconds before each look for the dialog of a hook: the hook comes before the screen."""
@@ -155,7 +155,7 @@ class ApprovalWatch:
         self._told.done(item.session_id, item.tool)
         self._inbox.resolve(item, resolution)
 
-    def found_another(self, item: Item, dialog: Dialog) -> None:
+    def found_another(self, item: Item, dialog: AgentDialog) -> None:
         """Handle another dialog that an answer found in place of the item's, with the screen at
         rest.
         """
@@ -178,7 +178,7 @@ class ApprovalWatch:
 
     # -- internal
 
-    def _looked_anew(self, session: Session, reading: Reading, idle: Item | None) -> None:
+    def _looked_anew(self, session: Session, reading: ScreenReading, idle: Item | None) -> None:
         """Handle a look at a session without a pending dialog."""
         self._doubts.pop(session.id, None)
         dialog = reading.dialog
@@ -199,7 +199,7 @@ class ApprovalWatch:
         if over and ((left and reading.composer_ready) or self._is_at_rest(look)):
             self.end(item, Resolution.IN_TERMINAL)
 
-    def _looked_at_another(self, session: Session, item: Item, dialog: Dialog) -> None:
+    def _looked_at_another(self, session: Session, item: Item, dialog: AgentDialog) -> None:
         """Handle another dialog in place of the item's."""
         if not is_asking(dialog):
             self.end(item, Resolution.IN_TERMINAL)
@@ -269,7 +269,7 @@ class ApprovalWatch:
                 return
         self._log.info("{id}: a hook reported a dialog that is not on the screen", id=session_id)
 
-    def _is_of_another(self, session_id: str, dialog: Dialog, data: Mapping[str, Any]) -> bool:
+    def _is_of_another(self, session_id: str, dialog: AgentDialog, data: Mapping[str, Any]) -> bool:
         """Return true if the dialog on the screen belongs to an earlier hook: this one's comes
         later.
         """
@@ -293,7 +293,7 @@ class ApprovalWatch:
         look = await self.look(session_id)
         if look is None or look.reading.dialog is not None or look.reading.working:
             return
-        rows = list(look.frame.rows[: look.frame.bottom + 1])
+        rows = list(look.frame.rows[: look.frame.last_row + 1])
         self._inbox.idle(_about(session), rows, data)
 
     def _answered(self, session_id: str) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 
 from tservice.clis.interfaces import Command, Cycle
-from tservice.terminal.dialogs import Dialog
-from tservice.terminal.screen import Frame
+from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.screen_frame import ScreenFrame
 
 BEHIND = 4
 """Number of rows after a command in which the agent's response begins."""
 
 
-def cycled(cycle: Cycle, frame: Frame) -> str | None:
+def cycled(cycle: Cycle, frame: ScreenFrame) -> str | None:
     """Return the value that the screen shows; C{None} if it shows none."""
-    for row in reversed(frame.rows[: frame.bottom + 1]):
+    for row in reversed(frame.rows[: frame.last_row + 1]):
         for value, pattern in cycle.shown.items():
             if re.search(pattern, row):
                 return value
@@ -29,7 +29,7 @@ def key_towards(cycle: Cycle, now: str | None, value: str) -> str:
     return cycle.back
 
 
-def confirming(command: Command, dialog: Dialog | None) -> int | None:
+def confirming(command: Command, dialog: AgentDialog | None) -> int | None:
     """Return the option that confirms the change; C{None} if there is no such question."""
     if dialog is None or command.confirms is None:
         return None
@@ -37,11 +37,11 @@ def confirming(command: Command, dialog: Dialog | None) -> int | None:
     return next((n for n, label in labels.items() if re.search(command.confirms, label)), None)
 
 
-def told(command: Command, words: str, frame: Frame) -> str | None:
+def told(command: Command, words: str, frame: ScreenFrame) -> str | None:
     """Return the agent's response to the last C{words} on the screen; C{None} if there is none
     yet.
     """
-    rows = frame.rows[: frame.bottom + 1]
+    rows = frame.rows[: frame.last_row + 1]
     start, stop = 0, len(rows)
     if command.echoes:
         given = [at for at, row in enumerate(rows) if row.rstrip().endswith(words)]

@@ -33,7 +33,7 @@ from tservice.sessions.interfaces import (
     Status,
     lasting,
 )
-from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen_rules import ScreenRules
 
 LOOKS = (0.1, 0.15, 0.25, 0.5, 1.0, 2.0, 3.0)
 """Seconds before each look for the effect of a key or a command."""

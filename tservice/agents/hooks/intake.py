@@ -28,7 +28,7 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
 from tservice.sessions.interfaces import ISessions, Session
-from tservice.terminal.model import sanitised
+from tservice.terminal.model_name import sanitize_text
 
 CONVERSATIONS = 50
 """Maximum number of conversation ids that a session keeps, the newest."""
@@ -237,7 +237,7 @@ def _reason(notice: HookNotice) -> str:
     """Return one line for C{statusReason}: the starting tool, else the event."""
     if notice.event is not HookEvent.TOOL_STARTED or not notice.data.get("tool_name"):
         return f"{notice.event} hook"
-    return sanitised(f"tool {_tool(notice)}", REASON_CHARS) or str(notice.event)
+    return sanitize_text(f"tool {_tool(notice)}", REASON_CHARS) or str(notice.event)
 
 
 def _tool(notice: HookNotice) -> str:
@@ -245,7 +245,7 @@ def _tool(notice: HookNotice) -> str:
     words = (
         f"{notice.data.get('tool_name', '')} {tool_summary(notice.data.get('tool_input')) or ''}"
     )
-    return sanitised(words, REASON_CHARS) or str(notice.event)
+    return sanitize_text(words, REASON_CHARS) or str(notice.event)
 
 
 def _count(data: Mapping[str, Any] | None, key: str) -> int | None:

@@ -11,7 +11,7 @@ from attrs import frozen
 from tservice.agents.model import PlanUsage, Window
 from tservice.core.event_payloads import PlanUsagePayload, RateLimitWindow, TelemetryPayload
 from tservice.core.numbers import TOKENS_MAX
-from tservice.terminal.model import sanitised
+from tservice.terminal.model_name import sanitize_text
 
 COST_MAX = 1e9
 _LATEST = 32_503_680_000
@@ -61,7 +61,7 @@ def read_telemetry(data: Mapping[str, Any] | None) -> Telemetry:
         input_tokens=_whole(context.get("total_input_tokens")),
         output_tokens=_whole(context.get("total_output_tokens")),
         cost=_number(_inner(given, "cost").get("total_cost_usd"), COST_MAX),
-        model=sanitised(name) if isinstance(name, str) else None,
+        model=sanitize_text(name) if isinstance(name, str) else None,
     )
 
 

@@ -15,7 +15,7 @@ from tservice.core.event_payloads import CommandSentPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn_logged
 from tservice.sessions.interfaces import SEQ_LIMIT, InputRequest, ISessions, Session, Status
-from tservice.terminal.regions import holds_draft
+from tservice.terminal.composer_regions import contains_draft
 
 PRIMARY = "primary"
 COMPACT = EventName.SESSION_AUTO_COMPACT
@@ -107,7 +107,7 @@ class Automatic:
             if wanted is None or not look.reading.composer_ready or look.reading.working:
                 return
             session, event, command = wanted
-            if holds_draft(look.frame, self._agents.rules_of(session.mode)):
+            if contains_draft(look.frame, self._agents.rules_of(session.mode)):
                 return  # the command would be appended to the user's draft
             # In any case it is not tried again before the next crossing.
             self._done[session_id] |= {event} if event == COMPACT else {CLEAR, COMPACT}

@@ -36,7 +36,7 @@ from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 from tservice.mux.interface import MuxError
 from tservice.sessions.interfaces import InputRequest, ISessions, Session, Status
-from tservice.terminal.status import limit_of
+from tservice.terminal.screen_status import parse_limit
 
 ESCAPE_PAUSE = 0.6
 """Seconds between Escape and the prompt (protocol-automatic)."""
@@ -145,7 +145,7 @@ class Limits:
         @param at: its time, in Unix milliseconds; C{None} for now.
         """
         self._well.discard(session_id)
-        found = limit_of(text)
+        found = parse_limit(text)
         if found is not None:
             self._past.pop(session_id, None)
             self._reached(session_id, *found, at=at)

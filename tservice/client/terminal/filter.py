@@ -12,7 +12,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from tservice.terminal.ansi import Stripper
+from tservice.terminal.ansi import EscapeStripper
 
 _MODES = rb"(?:[1567]|12|25|47|100[02-6]|1015|104[789]|2004|2026)"
 """Private modes that a program may set: L{RESTORE} resets every one of them."""
@@ -51,7 +51,7 @@ class Filter:
     """Filter of a stream, chunk by chunk."""
 
     def __init__(self) -> None:
-        self._stripper = Stripper(stays)
+        self._stripper = EscapeStripper(stays)
         # A byte that is not UTF-8 may be a control too: it becomes U+FFFD.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 

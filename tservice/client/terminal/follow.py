@@ -10,7 +10,7 @@ from typing import TextIO
 from tservice.client.link.caller import Lost
 from tservice.client.link.stream import Ended, Output, Stream
 from tservice.client.terminal.safe import safe_text
-from tservice.terminal.ansi import Stripper
+from tservice.terminal.ansi import EscapeStripper
 
 PAUSE = 1.0
 """Seconds between two tries to connect."""
@@ -45,7 +45,7 @@ class _Text:
     def __init__(self, out: TextIO, ansi: bool) -> None:
         self._out, self._ansi = out, ansi
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._stripper = Stripper()
+        self._stripper = EscapeStripper()
 
     def print(self, data: bytes) -> None:
         found = self._decoder.decode(data if self._ansi else self._stripper.feed(data))

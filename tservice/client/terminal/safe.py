@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tservice.terminal.ansi import strip
+from tservice.terminal.ansi import strip_escapes
 
 REPLACEMENT = "�"
 
@@ -34,4 +34,4 @@ def safe_json(text: str) -> str:
 def _stripped(text: str) -> str:
     if "\x1b" not in text:
         return text
-    return strip(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+    return strip_escapes(text.encode("utf-8", "replace")).decode("utf-8", "replace")

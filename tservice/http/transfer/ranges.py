@@ -50,7 +50,7 @@ def part_of(header: str | None, size: int) -> Part | None:
 
 
 def names_tag(header: str | None, tag: str) -> bool:
-    """Return whether an C{If-None-Match} header contains C{tag}, or is C{*}."""
+    """Return whether an C{If-None-NeedleMatch} header contains C{tag}, or is C{*}."""
     if header is None:
         return False
     tags = [each.strip().removeprefix("W/") for each in header.split(",")]

@@ -46,8 +46,8 @@ from tservice.mux.testing.host import (
 )
 from tservice.mux.tmux.control import LINE_COST
 from tservice.mux.typed import paste_text, pieces
-from tservice.terminal.lines import join_wrapped
-from tservice.terminal.sgr import self_contained
+from tservice.terminal.sgr import make_self_contained
+from tservice.terminal.wrapped_lines import join_wrapped
 
 __all__ = [
     "EchoShell",
@@ -294,7 +294,7 @@ class FakePane:
     def _finish(self, state: GridState, screen: Sequence[bytes]) -> bytes:
         if not state.cursor_wraps:
             return b"\x1b[%d;%dH" % (state.cursor_y + 1, state.cursor_x + 1)
-        row = [*self_contained(screen)][state.cursor_y]
+        row = [*make_self_contained(screen)][state.cursor_y]
         return b"\x1b[%d;1H" % (state.cursor_y + 1) + row
 
     async def _do(self, operation: str, effect: Callable[[], _T]) -> _T:

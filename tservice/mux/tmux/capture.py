@@ -13,7 +13,7 @@ from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux.commands import STATE, PaneState, Version, capture_rows, join
 from tservice.mux.tmux.control import Block
 from tservice.mux.wraps import is_multiple, wrapped_rows
-from tservice.terminal.sgr import self_contained
+from tservice.terminal.sgr import make_self_contained
 
 PAGE = 1000
 """History lines of one command: 3 ms in which the pane's server does nothing else."""
@@ -291,7 +291,9 @@ def finish(state: PaneState, screen: Sequence[bytes]) -> bytes:
         place -= top
     if column >= state.cols:
         # After the last column the next character wraps; only writing the row reaches that state.
-        found += b"\x1b[%d;1H" % (place + 1) + b"".join([*self_contained(screen)][row : row + 1])
+        found += b"\x1b[%d;1H" % (place + 1) + b"".join(
+            [*make_self_contained(screen)][row : row + 1]
+        )
     else:
         found += b"\x1b[%d;%dH" % (place + 1, column + 1)
     # The other modes would change how that is written.

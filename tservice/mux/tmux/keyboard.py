@@ -16,7 +16,7 @@ from tservice.mux.tmux.commands import join
 from tservice.mux.tmux.control import Block
 from tservice.mux.tmux.status import PaneStatus
 from tservice.mux.typed import paste_text, pieces
-from tservice.terminal.plain import plain
+from tservice.terminal.plain_text import plain_text
 
 
 class Keyboard:
@@ -126,7 +126,7 @@ class Keyboard:
             return False
         # Later input goes through the same channel, after this line.
         self._typings += 1
-        screen = [plain(line) for line in guard.capture.lines]
+        screen = [plain_text(line) for line in guard.capture.lines]
         size = (guard.capture.cols, guard.capture.rows)
         test = guards.condition(screen, rows, second, size)
         line = (*before, guards.guarded(test, (commands.leave_copy_mode(), *keys), otherwise))

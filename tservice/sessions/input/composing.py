@@ -7,10 +7,10 @@ from attrs import frozen
 from tservice.clis.interfaces import CliKind, ICliRegistry, Submission
 from tservice.mux.interface import Capture
 from tservice.terminal.composer import ComposerRule
-from tservice.terminal.draft import Draft, read_draft
-from tservice.terminal.regions import is_written_behind
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.screen import Frame
+from tservice.terminal.composer_regions import is_written_after
+from tservice.terminal.draft import ComposerDraft, read_draft
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
 
 
 @frozen(kw_only=True)
@@ -21,7 +21,7 @@ class Sight:
     @ivar is_followed: text follows the caret in its row, and the text is not a hint of the agent.
     """
 
-    draft: Draft
+    draft: ComposerDraft
     caret: tuple[int, int]
     is_followed: bool
 
@@ -57,12 +57,12 @@ class Composer:
 
     def see(self, capture: Capture) -> Sight | None:
         """Return the state of the composer; C{None} if no composer is visible."""
-        frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
+        frame = ScreenFrame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         draft = read_draft(frame, self.screen, self.rule)
         if draft is None:
             return None
         column, row = caret = (capture.cursor_x, capture.cursor_y)
-        followed = is_written_behind(frame, row, column)
+        followed = is_written_after(frame, row, column)
         return Sight(draft=draft, caret=caret, is_followed=followed)
 
 

@@ -20,8 +20,8 @@ from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.touching import Touch, Unanswered
 from tservice.sessions.input.typist import Left, NotTyped, TypingContext
 from tservice.sessions.interfaces import Told
-from tservice.terminal.composer import has_stand_in
-from tservice.terminal.draft import Draft
+from tservice.terminal.composer import has_paste_placeholder
+from tservice.terminal.draft import ComposerDraft
 
 LOOKS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 2.0, 3.0)
 """Seconds before each look for the effect of a key on the draft."""
@@ -40,7 +40,7 @@ def is_retypable(draft: str) -> bool:
 
     A wrapped line looks like two written lines, and agents show a placeholder for a long paste.
     """
-    return "\n" not in draft and not has_stand_in(draft)
+    return "\n" not in draft and not has_paste_placeholder(draft)
 
 
 class Parking:
@@ -53,7 +53,7 @@ class Parking:
         self._park = composer.submission.park
         self._composer = composer
         self._touch = Touch(context, composer)
-        self._draft: Draft | None = None
+        self._draft: ComposerDraft | None = None
         self._left: Left | None = None
         self._returns = False
 
@@ -80,7 +80,7 @@ class Parking:
         except Unanswered as error:
             raise NotTyped(UNPARKED if left is None else STUCK) from error
 
-    def is_back(self, draft: Draft) -> bool:
+    def is_back(self, draft: ComposerDraft) -> bool:
         """Return whether C{draft} is the stashed one."""
         return self._draft is not None and draft.text == self._draft.text
 
@@ -118,9 +118,9 @@ class Parking:
         except MuxError:
             return False
 
-    def _left_in(self, draft: Draft) -> Left | None:
+    def _left_in(self, draft: ComposerDraft) -> Left | None:
         """Return the earlier prompt that the draft consists of; C{None} for a user's own text."""
-        found = (each for each in reversed(self._context.left) if draft.is_of(each.text))
+        found = (each for each in reversed(self._context.left) if draft.is_exactly(each.text))
         return next(found, None)
 
     async def _put_aside(self, sight: Sight, left: Left, prompt: str) -> Sight:
@@ -153,7 +153,7 @@ class Parking:
             return True
         rest = await self._touch.see()
         # The rest must be a part of that prompt; otherwise a user has typed in the meantime.
-        if rest is None or not rest.draft.text or not rest.draft.is_of(left.text):
+        if rest is None or not rest.draft.text or not rest.draft.is_exactly(left.text):
             return False
         return await self._touch.erase(rest.draft.text)
 

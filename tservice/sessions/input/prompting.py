@@ -151,7 +151,7 @@ class Prompter:
     async def _stands_alone(self) -> bool:
         """Return whether the composer holds exactly the typed text, with no user's addition."""
         sight = await self._touch.see()
-        if sight is None or not (sight.is_whole and sight.draft.is_of(self._text)):
+        if sight is None or not (sight.is_whole and sight.draft.is_exactly(self._text)):
             return False
         return await self._asks(self._text) is None
 
@@ -235,7 +235,7 @@ class Prompter:
                     return Shown.BLIND
                 continue
             unseen = 0.0
-            if now.draft.holds(self._text) or now.draft.text == other != before:
+            if now.draft.contains_prompt(self._text) or now.draft.text == other != before:
                 return Shown.WHOLE
             other = now.draft.text
         return Shown.NOTHING
@@ -312,7 +312,7 @@ class Prompter:
 
     def _stands(self, sight: Sight) -> bool:
         draft = sight.draft
-        return draft.holds(self._text) and not self._parking.is_back(draft)
+        return draft.contains_prompt(self._text) and not self._parking.is_back(draft)
 
     async def _opened(self) -> str | None:
         """Return the view that the agent's own command opened, if it opens one soon."""

@@ -39,7 +39,7 @@ from tservice.sessions.input.target import InputTarget, no_process
 from tservice.sessions.input.typist import PAUSE, Left, NotTyped, TypingContext, Typist
 from tservice.sessions.interfaces import Claim, Delivery, IInputGate
 from tservice.sessions.record.requests import InputRequest, check_input
-from tservice.terminal.reports import is_report
+from tservice.terminal.terminal_reports import is_report
 
 _T = TypeVar("_T")
 

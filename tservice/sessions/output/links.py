@@ -6,8 +6,8 @@ from attrs import evolve
 
 from tservice.mux.interface import Capture
 from tservice.mux.outputlog import OutputLog
-from tservice.terminal.lines import goes_on
-from tservice.terminal.links import LOOK_BACK, OPENING, LinkBook
+from tservice.terminal.link_index import LOOK_BACK, OPENING, LinkIndex
+from tservice.terminal.wrapped_lines import find_continued
 
 PIECE = 32 * 1024
 """Bytes read at a time: the log caches the last read."""
@@ -25,6 +25,6 @@ def with_links(capture: Capture, log: OutputLog) -> Capture:
     )
     if OPENING not in printed:
         return capture
-    book = LinkBook(printed, capture.cols, whole=start == 0)
-    lines = book.linked(capture.lines, goes_on(capture))
-    return evolve(capture, lines=lines, main=book.linked(capture.main, capture.main_wrapped))
+    book = LinkIndex(printed, capture.cols, whole=start == 0)
+    lines = book.add_links(capture.lines, find_continued(capture))
+    return evolve(capture, lines=lines, main=book.add_links(capture.main, capture.main_wrapped))

@@ -17,11 +17,11 @@ from tservice.mux.interface import Capture, IPane, MuxBusy, MuxError, PaneGone
 from tservice.sessions.interfaces import KeptScreen
 from tservice.sessions.output.lastscreen import LastScreen, SeenScreen
 from tservice.sessions.record.model import Session
-from tservice.terminal.lines import contained_lines, goes_on, join_wrapped
-from tservice.terminal.plain import plain
-from tservice.terminal.search import Occurrence, search
-from tservice.terminal.snapshot import back_to_caret
-from tservice.terminal.tail import keep_tail
+from tservice.terminal.line_search import TextOccurrence, search_lines
+from tservice.terminal.plain_text import plain_text
+from tservice.terminal.snapshot import move_to_caret
+from tservice.terminal.text_tail import keep_tail
+from tservice.terminal.wrapped_lines import contained_lines, find_continued, join_wrapped
 
 BUFFER_BOUND = 32 * 1024 * 1024
 """Maximum characters of C{terminalBuffer} (protocol-terminal)."""
@@ -135,11 +135,11 @@ async def search_terminal(
     if capture is None:
         return {"matches": [], "truncated": False}
     cut = capture.history_rows < capture.history_size
-    found: list[Occurrence] = []
+    found: list[TextOccurrence] = []
     more = False
     at = 0
-    async for lines in _in_pieces(clock, join_wrapped(capture.lines, goes_on(capture))):
-        here, more = search(map(plain, lines), needle, limit - len(found), nocase=nocase)
+    async for lines in _in_pieces(clock, join_wrapped(capture.lines, find_continued(capture))):
+        here, more = search_lines(map(plain_text, lines), needle, limit - len(found), nocase=nocase)
         found += [evolve(each, line=at + each.line) for each in here]
         at += len(lines)
         if more:
@@ -180,7 +180,7 @@ def _payload(
     full = request.history is not None
     text = b"\r\n".join(lines).decode("utf-8", "replace")
     if full:
-        text += back_to_caret(capture).decode()
+        text += move_to_caret(capture).decode()
     shown, reason = _cut(text, request.tail)
     if reason is None and capture.history_rows < min(request.history or 0, capture.history_size):
         # The capture reached its limit.

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from tservice.mux.interface import Capture, GlyphRun
 from tservice.mux.outputlog import OutputLog
-from tservice.terminal.snapshot import snapshot_text
+from tservice.terminal.snapshot import build_snapshot_text
 
 FRAME = 32 * 1024
 """Maximum output bytes in one frame."""
@@ -119,7 +119,7 @@ class Viewer:
                 offset=capture.offset,
                 cols=capture.cols,
                 rows=capture.rows,
-                data=snapshot_text(capture),
+                data=build_snapshot_text(capture),
             )
         )
         self.pump()

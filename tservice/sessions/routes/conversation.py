@@ -31,7 +31,7 @@ from tservice.sessions.output.rooms import (
 from tservice.sessions.output.viewer import frame
 from tservice.sessions.record.requests import InputRequest
 from tservice.sessions.record.viewport import Viewport, Wish
-from tservice.terminal.reports import is_report
+from tservice.terminal.terminal_reports import is_report
 
 CLOSE_MALFORMED = 1003
 

@@ -16,9 +16,15 @@ from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import IPane, IPaneListener, MuxError, PaneExit
 from tservice.sessions.waits.signals import WaitSlots
-from tservice.terminal.lines import numbered_lines, screen_of
-from tservice.terminal.matcher import TAIL, Match, Needle, StreamMatcher, tail
-from tservice.terminal.plain import plain
+from tservice.terminal.plain_text import plain_text
+from tservice.terminal.stream_matcher import (
+    TAIL,
+    NeedleMatch,
+    SearchNeedle,
+    StreamMatcher,
+    take_tail,
+)
+from tservice.terminal.wrapped_lines import get_screen_rows, numbered_lines
 
 CHUNK = 64 * 1024
 SETTLED = 0.15
@@ -33,7 +39,7 @@ class OutputOutcome:
     @ivar ended: the process ended, or the session was deleted, before the text was printed.
     """
 
-    match: Match | None
+    match: NeedleMatch | None
     waited_ms: int
     immediate: bool = False
     ended: bool = False
@@ -46,7 +52,7 @@ class OutputWait:
     _log = Logger()
 
     def __init__(
-        self, pane: IPane, needle: Needle, clock: IReactorTime, over: Callable[[], None]
+        self, pane: IPane, needle: SearchNeedle, clock: IReactorTime, over: Callable[[], None]
     ) -> None:
         self.done: Deferred[OutputOutcome] = Deferred(lambda _: self._release())
         self._pane = pane
@@ -135,11 +141,11 @@ class OutputWait:
         old = Counter(self._before)
         for text in texts:
             if old[text] <= 0:
-                self._finish(self._needle.find(text))
+                self._finish(self._needle.find_match(text))
                 return
             old[text] -= 1
 
-    def _finish(self, match: Match | None, *, ended: bool = False) -> None:
+    def _finish(self, match: NeedleMatch | None, *, ended: bool = False) -> None:
         if self._released:
             return
         self._release()
@@ -164,7 +170,13 @@ class OutputWaits:
         self._parked: dict[str, dict[OutputWait, None]] = {}
 
     def park(
-        self, pane: IPane, needle: Needle, timeout_ms: int, owner: str, *, searched: bool = False
+        self,
+        pane: IPane,
+        needle: SearchNeedle,
+        timeout_ms: int,
+        owner: str,
+        *,
+        searched: bool = False,
     ) -> OutputWait:
         """Hold a call until C{needle} is printed, C{timeout_ms} passed, or it is cancelled.
 
@@ -195,7 +207,7 @@ class OutputWaits:
             wait.end()
 
 
-async def search_buffer(pane: IPane, needle: Needle) -> Match | None:
+async def search_buffer(pane: IPane, needle: SearchNeedle) -> NeedleMatch | None:
     """Return the first match in the last 256 KB that the pane printed, or on its screen.
 
     Only the screen has text whose blanks are cursor moves, and output printed while flood mode read
@@ -203,14 +215,14 @@ async def search_buffer(pane: IPane, needle: Needle) -> Match | None:
     """
     log = pane.log
     start = max(log.start, log.end - TAIL)
-    match = StreamMatcher(needle).feed(tail(log.read(start, TAIL)))
+    match = StreamMatcher(needle).feed(take_tail(log.read(start, TAIL)))
     if match is not None:
         return match
     texts = await texts_of_screen(pane, needle)
-    return needle.find(texts[0]) if texts else None
+    return needle.find_match(texts[0]) if texts else None
 
 
-async def texts_of_screen(pane: IPane, needle: Needle) -> list[str] | None:
+async def texts_of_screen(pane: IPane, needle: SearchNeedle) -> list[str] | None:
     """Return the rows and lines of the screen that contain the text; C{None} if the terminal
     does not answer.
 
@@ -221,12 +233,12 @@ async def texts_of_screen(pane: IPane, needle: Needle) -> list[str] | None:
         capture = await pane.capture(0)
     except MuxError:
         return None
-    rows, wrapped = screen_of(capture)
+    rows, wrapped = get_screen_rows(capture)
     found: list[str] = []
     for first, line in numbered_lines(rows, wrapped):
-        texts = [plain(row) for row in _rows_of(rows, wrapped, first)]
-        holding = [text for text in texts if needle.find(text)]
-        found += holding or [text for text in (plain(line),) if needle.find(text)]
+        texts = [plain_text(row) for row in _rows_of(rows, wrapped, first)]
+        holding = [text for text in texts if needle.find_match(text)]
+        found += holding or [text for text in (plain_text(line),) if needle.find_match(text)]
     return found
 
 

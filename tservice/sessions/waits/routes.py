@@ -11,7 +11,7 @@ from tservice.http.models import Answer, Query, QueryBool, QueryInt
 from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
 from tservice.sessions.waits.service import FLEET_MAX, Waiting, WaitRequest
 from tservice.sessions.waits.signals import TIMEOUT_DEFAULT, Signal
-from tservice.terminal.matcher import NEEDLE_MAX, Needle
+from tservice.terminal.stream_matcher import NEEDLE_MAX, SearchNeedle
 
 NO_STORE = {"Cache-Control": "no-store"}
 BUSY = (ErrorCode.SESSION_BUSY, ErrorCode.RATE_LIMITED)
@@ -139,7 +139,7 @@ class WaitRoutes:
         query: OutputQuery = call.query
         found = await self._waiting.wait_output(
             call.id,
-            Needle(query.match, query.nocase),
+            SearchNeedle(query.match, query.nocase),
             call.identity,
             timeout_ms=query.timeout,
             from_buffer=query.from_ == "buffer",

@@ -27,7 +27,7 @@ from tservice.sessions.waits.signals import (
     clamp_timeout,
     first_of,
 )
-from tservice.terminal.matcher import Needle
+from tservice.terminal.stream_matcher import SearchNeedle
 
 FLEET_MAX = 100
 """Maximum sessions of one fleet wait."""
@@ -167,7 +167,7 @@ class Waiting:
     async def wait_output(
         self,
         session_id: str,
-        needle: Needle,
+        needle: SearchNeedle,
         caller: Identity,
         *,
         timeout_ms: int,

@@ -31,7 +31,7 @@ from tservice.agents.activity.pace import (
     next_look,
 )
 from tservice.mux.interface import MuxTimeout
-from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen_rules import ScreenRules
 
 doings = st.sampled_from(list(Doing))
 times = st.floats(0, 100)

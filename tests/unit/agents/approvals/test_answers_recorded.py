@@ -112,7 +112,7 @@ class RecordedTests(RecordedCase):
             text = "\n".join(shown.frame.rows[row] for row in rows)
             for option in shown.dialog.options:
                 self.assertIn(option.label.split()[0], text, shown.name)
-            self.assertEqual(shown.frame.bottom, rows[-1], shown.name)
+            self.assertEqual(shown.frame.last_row, rows[-1], shown.name)
 
 
 @pytest.mark.long

@@ -18,7 +18,7 @@ from tservice.agents.model import COMMAND_CHARS, reduce_data
 from tservice.core.errors import ErrorCode
 from tservice.sessions.interfaces import Session
 from tservice.terminal.dialogs import read_dialog
-from tservice.terminal.screen import Frame
+from tservice.terminal.screen_frame import ScreenFrame
 
 RULE = "─" * 80
 ENDING = (" Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel")
@@ -116,7 +116,9 @@ class HookTests(CommandCase):
     def test_rows_above_the_context_are_counted(self) -> None:
         session = self.asked(permission(), tool_name="Bash", tool_input={"command": "make"})
         rows = [RULE, " Bash command", *(f"   step {n}" for n in range(45)), *ENDING]
-        dialog = read_dialog(Frame.from_capture("\n".join(rows).encode(), 80), RULES["claude"])
+        dialog = read_dialog(
+            ScreenFrame.from_capture("\n".join(rows).encode(), 80), RULES["claude"]
+        )
         assert dialog is not None
         shown = wire(item_answer(with_dialog(self.item(session), dialog)))
         self.assertEqual("… (20 more rows above)", shown["context"].split("\n")[0])

@@ -16,7 +16,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.sessions.record.model import ModelSource, Session
 from tservice.sessions.record.requests import InputRequest
-from tservice.terminal.screen import Frame
+from tservice.terminal.screen_frame import ScreenFrame
 
 TAB = b"\x1b[Z"
 PLAN = f"{COMPOSER}\n  ⏸ plan mode on (shift+tab to cycle)"
@@ -29,8 +29,8 @@ ASKED = (
 SET = f"❯ /model sonnet\n  ⎿  Set model to Sonnet 5 and saved as your default\n\n{COMPOSER}"
 
 
-def frame(text: str) -> Frame:
-    return Frame.from_capture(text.encode(), 80)
+def frame(text: str) -> ScreenFrame:
+    return ScreenFrame.from_capture(text.encode(), 80)
 
 
 class ReadingTests(AgentCase):

@@ -12,7 +12,7 @@ from tservice.mux.interface import MuxTimeout
 from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.sessions.waits.output import SETTLED, OutputWait, OutputWaits, search_buffer
 from tservice.sessions.waits.signals import WaitCaps, WaitSlots
-from tservice.terminal.matcher import Needle
+from tservice.terminal.stream_matcher import SearchNeedle
 
 
 class OutputWaitTests(SynchronousTestCase):
@@ -34,7 +34,7 @@ class OutputWaitTests(SynchronousTestCase):
         self.assertFalse(self.waits.waiting_for("s"))
 
     def park(self, text: str = "READY", timeout: int = 5000) -> OutputWait:
-        return self.waits.park(self.pane, Needle(text), timeout, "ann")
+        return self.waits.park(self.pane, SearchNeedle(text), timeout, "ann")
 
     def test_a_match_across_chunks_and_escapes(self) -> None:
         wait = self.park()
@@ -131,24 +131,24 @@ class OutputWaitTests(SynchronousTestCase):
             wait.done.cancel()
             self.failureResultOf(wait.done, CancelledError)
 
-    def search(self, needle: Needle) -> str | None:
+    def search(self, needle: SearchNeedle) -> str | None:
         found = self.successResultOf(Deferred.fromCoroutine(search_buffer(self.pane, needle)))
         return None if found is None else found.text
 
     def test_the_buffer_is_searched(self) -> None:
         self.hosted.emit(b"once READY there")
-        self.assertEqual("READY", self.search(Needle("ready", nocase=True)))
-        self.assertIsNone(self.search(Needle("never")))
+        self.assertEqual("READY", self.search(SearchNeedle("ready", nocase=True)))
+        self.assertIsNone(self.search(SearchNeedle("never")))
 
     def test_what_came_between_the_search_and_the_wait(self) -> None:
-        self.assertIsNone(self.search(Needle("all done")))
+        self.assertIsNone(self.search(SearchNeedle("all done")))
         self.hosted.emit(b"\r\nall\x1b[Cdone")
-        wait = self.waits.park(self.pane, Needle("all done"), 5000, "ann", searched=True)
+        wait = self.waits.park(self.pane, SearchNeedle("all done"), 5000, "ann", searched=True)
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
     def test_what_only_the_screen_has_is_found(self) -> None:
         self.hosted.emit(b"\r\nlost\x1b[Cbytes")
         self.pane.log.gap()
-        self.assertEqual("lost bytes", self.search(Needle("lost bytes")))
+        self.assertEqual("lost bytes", self.search(SearchNeedle("lost bytes")))
         self.hosted.fail("capture", MuxTimeout("no answer"))
-        self.assertIsNone(self.search(Needle("lost bytes")))
+        self.assertIsNone(self.search(SearchNeedle("lost bytes")))

@@ -23,7 +23,7 @@ from tservice.sessions.record.wire import session_answer
 from tservice.sessions.waits.output import OutputWaits
 from tservice.sessions.waits.service import Waiting, WaitRequest
 from tservice.sessions.waits.signals import Signal, WaitCaps, WaitSlots
-from tservice.terminal.matcher import Needle
+from tservice.terminal.stream_matcher import SearchNeedle
 
 ANN = Identity(username="ann", admin=True)
 
@@ -267,7 +267,7 @@ class WaitingTests(SynchronousTestCase):
         self.assertEqual({"s": "stop", "t": "exit"}, found["signals"])
 
     def wait_output(self, text: str, from_buffer: bool = False) -> Deferred[dict[str, Any]]:
-        needle = Needle(text)
+        needle = SearchNeedle(text)
         return self.start(
             self.waiting.wait_output("s", needle, ANN, timeout_ms=5000, from_buffer=from_buffer)
         )

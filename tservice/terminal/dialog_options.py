@@ -9,8 +9,8 @@ from unicodedata import east_asian_width
 
 from attrs import evolve, frozen
 
-from tservice.terminal.regions import is_key_hint
-from tservice.terminal.screen import Frame
+from tservice.terminal.composer_regions import is_key_hint
+from tservice.terminal.screen_frame import ScreenFrame
 
 MARKERS = "❯›●>→▶"
 """Glyphs that clients draw before the highlighted option."""
@@ -83,13 +83,13 @@ class OptionBlock:
         return self.rows[0]
 
     @property
-    def marked(self) -> bool:
+    def has_marker(self) -> bool:
         """True if exactly one option is highlighted: a list in written text has no marker."""
         return sum(option.selected for option in self.options) == 1
 
 
 @frozen
-class _Line:
+class _OptionLine:
     row: int
     n: int
     marker: bool
@@ -97,39 +97,41 @@ class _Line:
     column: int
 
 
-def numbered(rows: Sequence[str], gap: int = GAP) -> OptionBlock | None:
+def find_numbered_block(rows: Sequence[str], gap: int = GAP) -> OptionBlock | None:
     """Return the last complete block of numbered options in C{rows} (protocol-dialogs: frame
     grammar).
 
-    Labels are limited to their row; L{joined} adds the wrapped rest.
+    Labels are limited to their row; L{join_wrapped_labels} adds the wrapped rest.
     """
-    best: list[_Line] | None = None
-    run: list[_Line] = []
-    for line in _lines(rows):
-        run = _extended(rows, run, line, gap)
+    best: list[_OptionLine] | None = None
+    run: list[_OptionLine] = []
+    for line in _iterate_numbered(rows):
+        run = _extend_run(rows, run, line, gap)
         if len(run) >= 2:
             best = run
-    return None if best is None else _block(best)
+    return None if best is None else _build_block(best)
 
 
-def _lines(rows: Sequence[str]) -> Iterable[_Line]:
+def _iterate_numbered(rows: Sequence[str]) -> Iterable[_OptionLine]:
     for at, row in enumerate(rows):
         found = _NUMBERED.fullmatch(row)
         if found:
             marker = found["marker"] is not None
-            yield _Line(at, int(found["n"]), marker, found["label"], found.start("label"))
+            yield _OptionLine(at, int(found["n"]), marker, found["label"], found.start("label"))
 
 
-def _extended(rows: Sequence[str], run: list[_Line], line: _Line, gap: int) -> list[_Line]:
+def _extend_run(
+    rows: Sequence[str], run: list[_OptionLine], line: _OptionLine, gap: int
+) -> list[_OptionLine]:
     if line.n == 1:
         return [line]
-    if not run or _between(rows, run[-1], line) > gap:
+    if not run or _count_between(rows, run[-1], line) > gap:
         return []
     # A number out of order between two options is one of the lines between them.
     return [*run, line] if line.n == run[-1].n + 1 else run
 
 
-def _between(rows: Sequence[str], last: _Line, line: _Line) -> int:
+def _count_between(rows: Sequence[str], last: _OptionLine, line: _OptionLine) -> int:
     """Return the number of other lines between two options; the wrapped rows of a long label do
     not count.
     """
@@ -137,34 +139,36 @@ def _between(rows: Sequence[str], last: _Line, line: _Line) -> int:
     if len(others) > WIDE_GAP:
         return len(others)
     hanging = " " * last.column
-    wrapped = next((n for n, row in enumerate(others) if not _hangs(row, hanging)), len(others))
+    wrapped = next(
+        (n for n, row in enumerate(others) if not _is_hanging(row, hanging)), len(others)
+    )
     return len(others) - wrapped
 
 
-def _hangs(row: str, blanks: str) -> bool:
+def _is_hanging(row: str, blanks: str) -> bool:
     return row.startswith(blanks) and row[len(blanks) :][:1].strip() != ""
 
 
-def _block(lines: list[_Line]) -> OptionBlock:
+def _build_block(lines: list[_OptionLine]) -> OptionBlock:
     return OptionBlock(
-        options=tuple(map(_option, lines)),
+        options=tuple(map(_build_option, lines)),
         rows=tuple(line.row for line in lines),
         bottom=lines[-1].row,
     )
 
 
-def _option(line: _Line) -> DialogOption:
+def _build_option(line: _OptionLine) -> DialogOption:
     option = DialogOption(n=line.n, label=line.label, selected=line.marker, key=str(line.n))
-    ticked = checkable(option)
-    return evolve(ticked, label=_first_column(ticked.label))
+    ticked = parse_checkbox(option)
+    return evolve(ticked, label=_strip_columns(ticked.label))
 
 
-def _first_column(label: str) -> str:
+def _strip_columns(label: str) -> str:
     """Return a label without text in separate columns: a description, a preview, a tick."""
-    return _CURRENT.sub("", _fold(_COLUMN.sub("", label)))
+    return _CURRENT.sub("", _fold_whitespace(_COLUMN.sub("", label)))
 
 
-def checkable(option: DialogOption) -> DialogOption:
+def parse_checkbox(option: DialogOption) -> DialogOption:
     """Return the option with a check box parsed from its label."""
     found = _CHECK.fullmatch(option.label)
     if found is None:
@@ -173,45 +177,45 @@ def checkable(option: DialogOption) -> DialogOption:
     return evolve(option, label=found["label"], checked=ticked)
 
 
-def joined(frame: Frame, block: OptionBlock) -> OptionBlock:
+def join_wrapped_labels(frame: ScreenFrame, block: OptionBlock) -> OptionBlock:
     """Return the block with wrapped labels joined.
 
     A row belongs to the label above it if its first word did not fit there. All other text between
     two options is a description.
     """
-    ends = [*block.rows[1:], min(frame.bottom, block.bottom + GAP) + 1]
+    ends = [*block.rows[1:], min(frame.last_row, block.bottom + GAP) + 1]
     options = []
     last = block.bottom
     for option, start, end in zip(block.options, block.rows, ends, strict=True):
-        label, last = _whole(frame, option.label, start, end)
-        described = _description(
-            frame.inner, start, last + 1, end, ticked=option.checked is not None
+        label, last = _join_label(frame, option.label, start, end)
+        described = _read_description(
+            frame.inner_rows, start, last + 1, end, ticked=option.checked is not None
         )
         options.append(evolve(option, label=label, description=described))
     return evolve(block, options=tuple(options), bottom=max(block.bottom, last))
 
 
-def _whole(frame: Frame, label: str, start: int, end: int) -> tuple[str, int]:
-    rows = frame.inner
-    if not _fold(rows[start]).endswith(label):
+def _join_label(frame: ScreenFrame, label: str, start: int, end: int) -> tuple[str, int]:
+    rows = frame.inner_rows
+    if not _fold_whitespace(rows[start]).endswith(label):
         return label, start
-    width = wrapping_width(frame, start)
+    width = get_wrapping_width(frame, start)
     number = len(rows[start]) - len(rows[start].lstrip(f" {MARKERS}"))
     for at in range(start + 1, end):
         words = rows[at].split()
         indent = len(rows[at]) - len(rows[at].lstrip(" "))
         if (
             not words
-            or fits(rows[at - 1], words[0], width)
+            or has_room(rows[at - 1], words[0], width)
             or not number <= indent <= number + _HANG
             or frame.is_rule(at)
         ):
             return label, at - 1
-        label = f"{label} {_fold(rows[at])}"
+        label = f"{label} {_fold_whitespace(rows[at])}"
     return label, end - 1
 
 
-def _description(
+def _read_description(
     rows: Sequence[str], start: int, first: int, end: int, *, ticked: bool
 ) -> str | None:
     """Return the text after or below the label that begins in row C{start}, up to a gap.
@@ -219,63 +223,65 @@ def _description(
     @param ticked: it is a page with boxes, where only buttons are farther right than numbers.
     """
     beside = _BESIDE.search(rows[start])
-    number = _indent(rows[start], f" {MARKERS}")
+    number = _measure_indent(rows[start], f" {MARKERS}")
     least, most = (number, number + (0 if ticked else _HANG))
     text = []
     if beside is not None:
         least = most = beside.start("text")
-        text.append(_fold(beside["text"]))
+        text.append(_fold_whitespace(beside["text"]))
     for row in rows[first:end]:
         hint = is_key_hint(row) or _HINT.fullmatch(row.strip())
-        if hint or not least <= _indent(row) <= most:
+        if hint or not least <= _measure_indent(row) <= most:
             break
-        text.append(_fold(row))
+        text.append(_fold_whitespace(row))
     return " ".join(text) or None
 
 
-def _indent(row: str, blanks: str = " ") -> int:
+def _measure_indent(row: str, blanks: str = " ") -> int:
     """Return the number of blanks before the text; for an empty row a very large number."""
     return len(row) - len(row.lstrip(blanks)) if row.strip() else sys.maxsize
 
 
-def fits(row: str, word: str, width: int) -> bool:
+def has_room(row: str, word: str, width: int) -> bool:
     """Return true if C{word} would have had room after C{row}, so that it did not have to wrap."""
-    return cells(row) + 1 + cells(word) <= width
+    return count_cells(row) + 1 + count_cells(word) <= width
 
 
-def cells(text: str) -> int:
+def count_cells(text: str) -> int:
     """Return the number of terminal cells of a text."""
     return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def wrapping_width(frame: Frame, at: int) -> int:
+def get_wrapping_width(frame: ScreenFrame, at: int) -> int:
     """Return the column at which text of this row had to wrap: the box's inner edge or the
     pane's, minus some padding.
     """
     raw = frame.rows[at]
     boxed = raw.lstrip(" ")[:1] in ("│", "┃")
-    return (cells(raw) - 1 if boxed else frame.cols) - _PADDING
+    return (count_cells(raw) - 1 if boxed else frame.cols) - _PADDING
 
 
-def unnumbered(frame: Frame, start: int, stop: int) -> OptionBlock | None:
+def find_unnumbered_block(frame: ScreenFrame, start: int, stop: int) -> OptionBlock | None:
     """Return a list with a marker but without numbers: the last marked row and its neighbours.
 
     The neighbours begin in the same column as the marked label; one blank row may separate two.
     """
-    rows = frame.inner
+    rows = frame.inner_rows
     for at in range(stop - 1, start - 1, -1):
         found = _MARKED.fullmatch(rows[at])
         if found is None:
             continue
         column = found.start("label")
-        first = _reach(rows, at, column, -1, start - 1)
-        last = _reach(rows, at, column, 1, stop)
-        places = _beginnings(rows, first, last, at)
+        first = _find_list_end(rows, at, column, -1, start - 1)
+        last = _find_list_end(rows, at, column, 1, stop)
+        places = _find_beginnings(rows, first, last, at)
         if 2 <= len(places) <= MOST:
             return OptionBlock(
                 options=tuple(
-                    checkable(
-                        DialogOption(n=n, label=_fold(rows[i][column:]), selected=i == at),
+                    parse_checkbox(
+                        DialogOption(
+                            n=n, label=_fold_whitespace(rows[i][column:]), selected=i == at
+                        ),
                     )
                     for n, i in enumerate(places, 1)
                 ),
@@ -286,7 +292,7 @@ def unnumbered(frame: Frame, start: int, stop: int) -> OptionBlock | None:
     return None
 
 
-def _beginnings(rows: Sequence[str], first: int, last: int, marked: int) -> list[int]:
+def _find_beginnings(rows: Sequence[str], first: int, last: int, marked: int) -> list[int]:
     """Return the rows in which an option begins.
 
     These are all rows. If blank rows separate them, the first of each part begins an option, and a
@@ -297,7 +303,7 @@ def _beginnings(rows: Sequence[str], first: int, last: int, marked: int) -> list
     return begun if len(begun) > 1 and marked in begun else filled
 
 
-def _reach(rows: Sequence[str], at: int, column: int, step: int, end: int) -> int:
+def _find_list_end(rows: Sequence[str], at: int, column: int, step: int, end: int) -> int:
     """Return the farthest row in one direction that still belongs to the list around row C{at}."""
     last = at
     i = at + step
@@ -311,7 +317,7 @@ def _reach(rows: Sequence[str], at: int, column: int, step: int, end: int) -> in
     return last
 
 
-def lettered(row: str) -> tuple[DialogOption, ...]:
+def parse_lettered(row: str) -> tuple[DialogOption, ...]:
     """Return options of the form C{[y] Approve   [n] Deny} in one row; empty if there are fewer
     than two.
     """
@@ -319,7 +325,7 @@ def lettered(row: str) -> tuple[DialogOption, ...]:
     if len(found) < 2:
         return ()
     return tuple(
-        DialogOption(n=n, label=_fold(each["label"]), key=each["key"])
+        DialogOption(n=n, label=_fold_whitespace(each["label"]), key=each["key"])
         for n, each in enumerate(found, 1)
     )
 
@@ -328,29 +334,35 @@ _SEGMENT = re.compile(r"\S+(?: \S+)*")
 _HINT = re.compile(r"(?:ctrl\+|shift\+|alt\+)\S+ .*|(?:enter|esc|tab|⇆|↑↓|↑/↓|←/→) \S.*", re.I)
 
 
-def horizontal(frame: Frame, at: int) -> tuple[DialogOption, ...]:
+def parse_horizontal(frame: ScreenFrame, at: int) -> tuple[DialogOption, ...]:
     """Return options next to each other, with the highlight shown by its background alone; empty if
     there are none.
 
     Key hints in the same row are no options.
     """
-    row = frame.inner[at]
+    row = frame.inner_rows[at]
     found = [s for s in _SEGMENT.finditer(row) if not _HINT.fullmatch(s[0])]
     if not 2 <= len(found) <= MOST:
         return ()
     # One blank of padding is highlighted with its label, so the blank before that one is not.
     edge = max(0, found[0].start() - 2)
-    plain = _backgrounds(frame, at, edge, edge + 1)
-    lit = [i for i, s in enumerate(found) if _backgrounds(frame, at, s.start(), s.end()) != plain]
+    plain = _collect_backgrounds(frame, at, edge, edge + 1)
+    lit = [
+        i
+        for i, s in enumerate(found)
+        if _collect_backgrounds(frame, at, s.start(), s.end()) != plain
+    ]
     chosen = lit[0] if len(lit) == 1 else None
     return tuple(
         DialogOption(n=n + 1, label=s[0], selected=n == chosen) for n, s in enumerate(found)
     )
 
 
-def _backgrounds(frame: Frame, row: int, start: int, stop: int) -> frozenset[tuple[str, bool]]:
-    return frozenset((s.background, s.reverse) for s in frame.style_at(row, start, stop))
+def _collect_backgrounds(
+    frame: ScreenFrame, row: int, start: int, stop: int
+) -> frozenset[tuple[str, bool]]:
+    return frozenset((s.background, s.reverse) for s in frame.get_styles(row, start, stop))
 
 
-def _fold(text: str) -> str:
+def _fold_whitespace(text: str) -> str:
     return " ".join(text.split())

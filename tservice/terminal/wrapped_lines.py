@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from unicodedata import category, east_asian_width
 
-from tservice.terminal.frame import PaneContent
-from tservice.terminal.plain import plain_bytes
-from tservice.terminal.sgr import contained_rows
+from tservice.terminal.pane_content import PaneContent
+from tservice.terminal.plain_text import plain_bytes
+from tservice.terminal.sgr import make_rows_contained
 
 _GROUND = re.compile(rb"\x1b\[(?:[0-9;:]{0,256}[;:])?(?:4[0-8]|10[0-7])[0-9;:]{0,256}m")
 _ERASE = b"\x1b[K"
@@ -40,13 +40,13 @@ def numbered_lines(
         yield index - len(pieces) + 1, b"".join(pieces)
 
 
-def screen_of(frame: PaneContent) -> tuple[Sequence[bytes], Collection[int]]:
+def get_screen_rows(frame: PaneContent) -> tuple[Sequence[bytes], Collection[int]]:
     """Return the rows of the screen, and the indices of those that continue in the next one."""
     start = frame.history
     return frame.lines[start:], {index - start for index in frame.wrapped}
 
 
-def goes_on(frame: PaneContent) -> frozenset[int]:
+def find_continued(frame: PaneContent) -> frozenset[int]:
     """Return the indices of the entries that continue in the next one of C{frame.lines}."""
     if frame.alternate_screen:
         # There the history continues in the main screen.
@@ -56,10 +56,10 @@ def goes_on(frame: PaneContent) -> frozenset[int]:
 
 def contained_lines(frame: PaneContent) -> Iterator[bytes]:
     """Yield the lines of a capture, each with its styles spelled out and reset at its end."""
-    return whole_lines(frame.lines, frame.history, goes_on(frame), frame.cols)
+    return whole_lines(frame.lines, frame.history, find_continued(frame), frame.cols)
 
 
-def contained_behind(frame: PaneContent) -> Iterator[bytes]:
+def contained_main_lines(frame: PaneContent) -> Iterator[bytes]:
     """Yield the same as L{contained_lines}, for the history and the main screen while the
     alternate one is shown.
     """
@@ -73,31 +73,31 @@ def whole_lines(
     entries: Sequence[bytes], history: int, wrapped: Collection[int], cols: int
 ) -> Iterator[bytes]:
     """Yield the same as L{contained_lines}, for a history and the screen below it."""
-    lines = join_wrapped(contained_rows(entries, history), wrapped)
+    lines = join_wrapped(make_rows_contained(entries, history), wrapped)
     # A terminal that scrolls for a new row paints it with the current background.
-    return (_unpainted(line, cols) if len(line) > cols else line for line in lines)
+    return (_erase_line_end(line, cols) if len(line) > cols else line for line in lines)
 
 
-def _unpainted(line: bytes, cols: int) -> bytes:
+def _erase_line_end(line: bytes, cols: int) -> bytes:
     # After the last column nothing is painted, and some terminals would erase a character.
-    if not _GROUND.search(line) or _ends_full(line, cols):
+    if not _GROUND.search(line) or _is_last_row_full(line, cols):
         return line
     return line + _ERASE
 
 
-def _ends_full(line: bytes, cols: int) -> bool:
+def _is_last_row_full(line: bytes, cols: int) -> bool:
     """Return true if the last row of a line has no free column."""
     text = plain_bytes(line)
     if text.isascii():
         return len(text) % cols == 0
     at = 0
     for character in text.decode("utf-8", "replace"):
-        width = cells_of(character)
+        width = count_cells(character)
         at = width if at + width > cols else at + width
     return at == cols
 
 
-def cells_of(character: str) -> int:
+def count_cells(character: str) -> int:
     """Return the number of cells of a character, according to Unicode."""
     if category(character) in ("Mn", "Me", "Cf"):
         return 0

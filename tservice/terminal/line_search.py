@@ -15,7 +15,7 @@ BEFORE = 200
 
 
 @frozen
-class Occurrence:
+class TextOccurrence:
     """Occurrence of a text.
 
     @ivar line: 0-based line of the history, followed by the screen (protocol-search).
@@ -30,16 +30,16 @@ class Occurrence:
     start: int | None = None
 
 
-def search(
+def search_lines(
     lines: Iterable[str], needle: str, limit: int, *, nocase: bool = False
-) -> tuple[list[Occurrence], bool]:
+) -> tuple[list[TextOccurrence], bool]:
     """Return the first C{limit} occurrences, oldest line first, and true if there are more.
 
     @param needle: a literal, at least one character.
     """
     pattern = re.compile(re.escape(needle), re.IGNORECASE if nocase else 0)
     folded = needle.casefold() if nocase else needle
-    found: list[Occurrence] = []
+    found: list[TextOccurrence] = []
     for line, text in enumerate(lines):
         # The case-insensitive expression retries at each position: 0.4 s for a MB of one letter.
         if folded not in (text.casefold() if nocase else text):
@@ -47,12 +47,12 @@ def search(
         for match in pattern.finditer(text):
             if len(found) == limit:
                 return found, True
-            found.append(_occurrence(line, text, match))
+            found.append(_make_occurrence(line, text, match))
     return found, False
 
 
-def _occurrence(line: int, text: str, match: re.Match[str]) -> Occurrence:
+def _make_occurrence(line: int, text: str, match: re.Match[str]) -> TextOccurrence:
     start = 0
     if match.end() > TEXT_LIMIT:
         start = max(0, min(match.start() - BEFORE, len(text) - TEXT_LIMIT))
-    return Occurrence(line, text[start : start + TEXT_LIMIT], match.start(), start or None)
+    return TextOccurrence(line, text[start : start + TEXT_LIMIT], match.start(), start or None)

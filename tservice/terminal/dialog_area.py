@@ -6,7 +6,7 @@ import re
 
 from attrs import frozen
 
-from tservice.terminal.screen import Frame
+from tservice.terminal.screen_frame import ScreenFrame
 
 TALLEST = 60
 """Maximum number of rows that are examined, from the bottom up."""
@@ -20,7 +20,7 @@ _LAST_OPTION = re.compile(r" *(?:[❯›●>] *)?[2-9][.)]")
 
 
 @frozen
-class Area:
+class DialogArea:
     """Rows that a dialog covers; C{bounded}: an edge or rule is right above them."""
 
     top: int
@@ -28,7 +28,7 @@ class Area:
     bounded: bool
 
 
-def area_around(frame: Frame, at: int) -> Area:
+def find_dialog_area(frame: ScreenFrame, at: int) -> DialogArea:
     """Return the dialog around row C{at}: down from the nearest rule or upper edge around it."""
     closed = 0
     for top in range(at, max(-1, at - TALLEST), -1):
@@ -36,33 +36,33 @@ def area_around(frame: Frame, at: int) -> Area:
             # A box that is closed above row C{at} is inside the dialog: a table, a preview.
             upper = frame.rows[top].lstrip(" ")[0] in UPPER
             if upper and not closed:
-                return Area(top + 1, frame.bottom, bounded=True)
+                return DialogArea(top + 1, frame.last_row, bounded=True)
             closed = max(0, closed - 1) if upper else closed + 1
-        elif frame.is_rule(top) and not closed and _opens(frame, top):
-            return Area(top + 1, frame.bottom, bounded=True)
-    return Area(max(0, at - TALLEST + 1), frame.bottom, bounded=False)
+        elif frame.is_rule(top) and not closed and _is_upper_rule(frame, top):
+            return DialogArea(top + 1, frame.last_row, bounded=True)
+    return DialogArea(max(0, at - TALLEST + 1), frame.last_row, bounded=False)
 
 
-def _opens(frame: Frame, at: int) -> bool:
+def _is_upper_rule(frame: ScreenFrame, at: int) -> bool:
     """Return true if a rule is a dialog's upper one, not the one inside it before a last option."""
-    following = frame.filled(at + 1, min(at + 3, frame.bottom + 1))
+    following = frame.find_filled(at + 1, min(at + 3, frame.last_row + 1))
     # A plan is shown between dashed lines, with a rule below them.
-    above = frame.filled(at - 2, at)
+    above = frame.find_filled(at - 2, at)
     if not following or (above and set(frame.rows[above[-1]].strip(" ")) == {"╌"}):
         return False
-    return _LAST_OPTION.match(frame.inner[following[0]]) is None
+    return _LAST_OPTION.match(frame.inner_rows[following[0]]) is None
 
 
-def is_tabs(text: str) -> bool:
+def is_tab_row(text: str) -> bool:
     """Return true if a text looks like a row of tabs."""
     return bool(_TABS.fullmatch(text))
 
 
-def tabs_of(frame: Frame, area: Area) -> tuple[tuple[str, bool], ...]:
+def parse_tabs(frame: ScreenFrame, area: DialogArea) -> tuple[tuple[str, bool], ...]:
     """Return the tabs in a question dialog's first row, without its Submit page."""
-    first = frame.filled(area.top, min(area.top + 3, frame.bottom + 1))
-    row = frame.inner[first[0]].strip(" ") if first and area.bounded else ""
-    if not is_tabs(row) or row[0] == "✔":
+    first = frame.find_filled(area.top, min(area.top + 3, frame.last_row + 1))
+    row = frame.inner_rows[first[0]].strip(" ") if first and area.bounded else ""
+    if not is_tab_row(row) or row[0] == "✔":
         return ()
     chips = re.findall(r"([☐☒☑✔]) +(.*?)(?= {2,}| *→|$)", row)
     return tuple((label, mark in "☒☑") for mark, label in chips if mark != "✔")

@@ -18,7 +18,7 @@ _DRAWN = dict(
 )
 
 
-def plain(row: bytes) -> str:
+def plain_text(row: bytes) -> str:
     """Return C{row} as text: without escape sequences, line drawing as Unicode, trailing blanks
     removed.
     """
@@ -28,10 +28,10 @@ def plain(row: bytes) -> str:
 def plain_bytes(row: bytes) -> bytes:
     """Return C{row} as text with its trailing blanks."""
     if b"\x1b(0" in row:
-        row = _DRAWING.sub(_draw, row)
+        row = _DRAWING.sub(_draw_lines, row)
     return _ESCAPES.sub(b"", row) if b"\x1b" in row else row
 
 
-def _draw(match: re.Match[bytes]) -> bytes:
+def _draw_lines(match: re.Match[bytes]) -> bytes:
     text = _ESCAPES.sub(b"", match[1])
     return "".join(_DRAWN.get(byte, chr(byte)) for byte in text).encode()

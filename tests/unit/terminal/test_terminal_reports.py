@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.terminal.reports import is_report
+from tservice.terminal.terminal_reports import is_report
 
 thorough = settings(max_examples=examples(200), deadline=None, database=None)
 

@@ -14,7 +14,7 @@ from itertools import islice
 
 from attrs import evolve, field, frozen
 
-from tservice.terminal.ansi import strip
+from tservice.terminal.ansi import strip_escapes
 
 SEQUENCES = 10_000
 """Maximum number of colour changes in a frame; with more, it is read without colours. Each takes
@@ -48,7 +48,7 @@ class RunStyle:
     dim: bool = False
     reverse: bool = False
 
-    def apply(self, parameters: str) -> RunStyle:
+    def apply_sgr(self, parameters: str) -> RunStyle:
         """Return the style after one SGR sequence."""
         style = self
         codes = iter(parameters.replace(":", ";").split(";"))
@@ -57,15 +57,15 @@ class RunStyle:
                 # 5;n or 2;r;g;b follow
                 kind = [*islice(codes, 1)]
                 colour = ";".join([code, *kind, *islice(codes, 1 if kind == ["5"] else 3)])
-                style = style._coloured(code == "38", colour)
+                style = style._set_colour(code == "38", colour)
             else:
-                style = style._simple(code)
+                style = style._apply_simple(code)
         return style
 
-    def _coloured(self, front: bool, colour: str) -> RunStyle:
+    def _set_colour(self, front: bool, colour: str) -> RunStyle:
         return evolve(self, foreground=colour) if front else evolve(self, background=colour)
 
-    def _simple(self, code: str) -> RunStyle:
+    def _apply_simple(self, code: str) -> RunStyle:
         if code in ("", "0"):
             return RunStyle()
         if code in _SWITCHES:
@@ -97,7 +97,7 @@ class StyledRun:
 
 
 @frozen
-class Frame:
+class ScreenFrame:
     """Content of a pane at one moment.
 
     @ivar rows: the text of each row, without trailing blanks (no-break spaces stay).
@@ -110,7 +110,7 @@ class Frame:
     cols: int
 
     @classmethod
-    def from_capture(cls, capture: bytes, cols: int | None = None) -> Frame:
+    def from_capture(cls, capture: bytes, cols: int | None = None) -> ScreenFrame:
         """Parse the output of C{capture-pane -p} or C{capture-pane -p -e}.
 
         @param cols: the pane's width; if it is unknown, that of the longest row.
@@ -121,7 +121,7 @@ class Frame:
             capture = _BARE.sub(b"", capture)
         # tmux continues the style of one row in the next.
         for line in capture.decode("utf-8", "replace").replace("\r", "").split("\n"):
-            text, found, style = _read(line, style)
+            text, found, style = _parse_line(line, style)
             rows.append(text.rstrip(" "))
             runs.append(found)
         if rows and not rows[-1]:
@@ -129,22 +129,22 @@ class Frame:
         return cls(tuple(rows), tuple(runs), cols or max(map(len, rows), default=0))
 
     @cached_property
-    def inner(self) -> tuple[str, ...]:
+    def inner_rows(self) -> tuple[str, ...]:
         """Rows without surrounding box borders and without a scrollbar.
 
         Columns are unchanged: a border is replaced by a blank.
         """
-        return tuple(map(_unboxed, self.rows))
+        return tuple(map(_strip_borders, self.rows))
 
     @cached_property
-    def bottom(self) -> int:
+    def last_row(self) -> int:
         """Index of the last filled row; -1 for an empty screen."""
-        return max(self.filled(0, len(self.rows)), default=-1)
+        return max(self.find_filled(0, len(self.rows)), default=-1)
 
     @cached_property
-    def dead(self) -> bool:
+    def is_dead(self) -> bool:
         """True if the multiplexer reports that the pane's process is gone."""
-        return self.bottom >= 0 and bool(_DEAD.fullmatch(self.rows[self.bottom].strip()))
+        return self.last_row >= 0 and bool(_DEAD.fullmatch(self.rows[self.last_row].strip()))
 
     def is_blank(self, at: int) -> bool:
         """Return true if row C{at} is empty, or contains half blocks alone: the padding of a
@@ -160,26 +160,26 @@ class Frame:
         """Return true if row C{at} is the upper or lower edge of a box."""
         return bool(_EDGE.fullmatch(self.rows[at].strip(" ")))
 
-    def filled(self, start: int, stop: int) -> list[int]:
+    def find_filled(self, start: int, stop: int) -> list[int]:
         """Return the rows from C{start} up to, not including, C{stop} that are not blank."""
         return [i for i in range(max(0, start), stop) if not self.is_blank(i)]
 
-    def style_at(self, row: int, start: int, stop: int) -> frozenset[RunStyle]:
+    def get_styles(self, row: int, start: int, stop: int) -> frozenset[RunStyle]:
         """Return the styles of the characters C{start} to C{stop} of a row."""
         return frozenset(r.style for r in self.runs[row] if r.start < stop and start < r.stop)
 
 
-def _read(line: str, style: RunStyle) -> tuple[str, tuple[StyledRun, ...], RunStyle]:
+def _parse_line(line: str, style: RunStyle) -> tuple[str, tuple[StyledRun, ...], RunStyle]:
     if "\x1b" not in line and "\x0e" not in line:
         return line, (StyledRun(0, len(line), style),) if line and style != _PLAIN else (), style
-    parts = _SGR.split(_SHIFT.sub(_line_drawing, line))
+    parts = _SGR.split(_SHIFT.sub(_translate_drawing, line))
     text, runs = "", []
     for i, part in enumerate(parts):
         if i % 2:
-            style = _applied(style, part) if len(part) <= PARAMETERS else style
+            style = _apply_cached(style, part) if len(part) <= PARAMETERS else style
             continue
         # Links and other sequences of a capture do not affect the style.
-        piece = strip(part.encode()).decode() if "\x1b" in part else part
+        piece = strip_escapes(part.encode()).decode() if "\x1b" in part else part
         if piece:
             runs.append(StyledRun(len(text), len(text) + len(piece), style))
             text += piece
@@ -187,15 +187,15 @@ def _read(line: str, style: RunStyle) -> tuple[str, tuple[StyledRun, ...], RunSt
 
 
 @lru_cache(maxsize=1024)
-def _applied(style: RunStyle, parameters: str) -> RunStyle:
-    return style.apply(parameters)
+def _apply_cached(style: RunStyle, parameters: str) -> RunStyle:
+    return style.apply_sgr(parameters)
 
 
-def _line_drawing(shifted: re.Match[str]) -> str:
+def _translate_drawing(shifted: re.Match[str]) -> str:
     return shifted[1].translate(_LINE_DRAWING)
 
 
-def _unboxed(row: str) -> str:
+def _strip_borders(row: str) -> str:
     row = _SCROLLBAR.sub("", row).rstrip(" ")
     start, stop = 0, len(row)
     while start < stop and row[start] in _INDENT:

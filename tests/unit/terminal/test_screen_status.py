@@ -6,8 +6,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames.score import RULES
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, frame, reading
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.status import read
+from tservice.terminal.screen_rules import ScreenRules
+from tservice.terminal.screen_status import read_screen
 
 SPINNER = "✻ Slithering… (1s · ↓ 7 tokens)"
 
@@ -18,7 +18,7 @@ class FullScreenTests(SynchronousTestCase):
     def test_no_row_is_blank(self) -> None:
         for mode, rules in RULES.items():
             for rows in ("> a\n" * 24, "> a\n" + "  b\n" * 23, "› a\n" + "  b\n" * 23):
-                self.assertFalse(read(frame(rows), "", rules).composer_ready, mode)
+                self.assertFalse(read_screen(frame(rows), "", rules).composer_ready, mode)
 
 
 class WorkingTests(SynchronousTestCase):
@@ -101,10 +101,10 @@ class ComposerTests(SynchronousTestCase):
     def test_mark_of_an_unknown_client(self) -> None:
         """A custom entry's mark counts in the last rows only."""
         rules = ScreenRules.from_capabilities({"composerReadyMark": "ready>"})
-        self.assertTrue(read(frame("hello\nready>"), "", rules).composer_ready)
+        self.assertTrue(read_screen(frame("hello\nready>"), "", rules).composer_ready)
         above = "ready>\n" + "text\n" * 20
-        self.assertFalse(read(frame(above), "", rules).composer_ready)
-        self.assertFalse(read(frame("ready>"), "", ScreenRules()).composer_ready)
+        self.assertFalse(read_screen(frame(above), "", rules).composer_ready)
+        self.assertFalse(read_screen(frame("ready>"), "", ScreenRules()).composer_ready)
 
 
 class LimitTests(SynchronousTestCase):
@@ -162,5 +162,5 @@ class RulesTests(SynchronousTestCase):
 
     def test_unknown_client_is_read_with_caution(self) -> None:
         """Without any knowledge nothing is called idle or working."""
-        found = read(frame("some output\n> "), "⠂ title", RULES["antigravity"])
+        found = read_screen(frame("some output\n> "), "⠂ title", RULES["antigravity"])
         self.assertEqual("unknown", found.state)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from tservice.terminal.questions import plain
+from tservice.terminal.dialog_questions import strip_drawing
 
 
 class DialogKind(StrEnum):
@@ -66,7 +66,7 @@ _PERMISSION = re.compile(
 )
 
 
-def squeezed(rows: Sequence[str]) -> str:
+def squeeze_text(rows: Sequence[str]) -> str:
     """Return the text in lower case and without white space (protocol-trust)."""
     return "".join("".join(rows).lower().split())
 
@@ -75,12 +75,12 @@ def says_trust(rows: Sequence[str]) -> bool:
     """Return true if the text is that of a folder-trust dialog (protocol-trust, and other CLIs'
     phrases).
     """
-    text = squeezed(rows)
+    text = squeeze_text(rows)
     said = any(phrase in text for phrase in PHRASES) or _OTHER_PHRASES.search(text)
     return bool(said) and any(word in text for word in (*AFFORDANCES, *_OTHER_AFFORDANCES))
 
 
-def kind_of(
+def classify_dialog(
     text: Sequence[str], footer: Sequence[str], labels: Sequence[str], tabbed: bool
 ) -> DialogKind:
     """Return the kind of a dialog.
@@ -93,7 +93,7 @@ def kind_of(
     if not labels:
         # A page or a field: below its first rows there may be any text, such as the titles of
         # conversations.
-        text, footer = [row for row in text if plain(row)][:PAGE_ROWS], ()
+        text, footer = [row for row in text if strip_drawing(row)][:PAGE_ROWS], ()
     said, choices = " ".join(text), " ".join(labels)
     if tabbed or _REVIEW.search(said):
         return DialogKind.REVIEW if _REVIEW.search(said) else DialogKind.QUESTION
@@ -119,7 +119,7 @@ def _offers_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[s
     """
     if not says_trust([*text, *labels, *footer]):
         return False
-    if not (any(map(is_leave, labels)) and any(map(is_trust, labels))):
+    if not (any(map(is_decline_label, labels)) and any(map(is_trust_label, labels))):
         return False
     if any(map(_TRUST_LABEL.fullmatch, labels)):
         return True
@@ -145,12 +145,12 @@ _END_LABEL = re.compile(r"(?:no, )?(?:exit|quit)\b.{0,20}", re.IGNORECASE)
 _PARENT_LABEL = re.compile(r".*\bparent\b.*", re.IGNORECASE)
 
 
-def is_leave(label: str) -> bool:
+def is_decline_label(label: str) -> bool:
     """Return true if an option of a trust dialog declines trust."""
     return bool(_LEAVE_LABEL.fullmatch(label))
 
 
-def is_trust(label: str) -> bool:
+def is_trust_label(label: str) -> bool:
     """Return true if an option of a trust dialog trusts this folder and no more."""
     said = _TRUST_LABEL.fullmatch(label) or _YES_LABEL.fullmatch(label)
-    return bool(said) and not is_leave(label) and not _PARENT_LABEL.fullmatch(label)
+    return bool(said) and not is_decline_label(label) and not _PARENT_LABEL.fullmatch(label)

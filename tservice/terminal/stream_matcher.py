@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from attrs import frozen
 
-from tservice.terminal.ansi import Stripper
+from tservice.terminal.ansi import EscapeStripper
 
 NEEDLE_MAX = 200
 """Longest needle in characters (protocol-wait-output)."""
@@ -21,7 +21,7 @@ TAIL = 256 * 1024
 
 
 @frozen
-class Match:
+class NeedleMatch:
     """Match of the needle.
 
     @ivar text: the matching characters as printed, with their case. If a character folds to several
@@ -41,7 +41,7 @@ class Match:
         return f"{self.before}{self.text}{self.after}"
 
 
-class Needle:
+class SearchNeedle:
     """Text to search for.
 
     With C{nocase} both sides are case folded (Unicode full folding: C{ß} equals C{ss}, C{İ} is C{i}
@@ -57,16 +57,16 @@ class Needle:
         self._wanted = text.casefold() if nocase else text
 
     @property
-    def reach(self) -> int:
+    def overlap(self) -> int:
         """Maximum number of characters at the end of a text without a match that may begin one."""
         # A character folds to at least one character, so the folded length is an upper bound.
         return len(self._wanted) - 1
 
-    def find(self, text: str, start: int = 0) -> Match | None:
+    def find_match(self, text: str, start: int = 0) -> NeedleMatch | None:
         """Return the first match in C{text} at or after character C{start}."""
         if not self._nocase:
             at = text.find(self._wanted, start)
-            return None if at < 0 else _cut(text, at, at + len(self._wanted))
+            return None if at < 0 else _make_match(text, at, at + len(self._wanted))
         folded = text[start:].casefold()
         at = folded.find(self._wanted)
         if at < 0:
@@ -74,18 +74,20 @@ class Needle:
         end = at + len(self._wanted) - 1
         # No character folds to nothing, so equal lengths mean a one-to-one mapping.
         same = len(folded) == len(text) - start
-        first, last = (start + at, start + end) if same else _unfold(text, start, at, end)
-        return _cut(text, first, last + 1)
+        first, last = (
+            (start + at, start + end) if same else _map_folded_offsets(text, start, at, end)
+        )
+        return _make_match(text, first, last + 1)
 
 
-def _unfold(text: str, start: int, first: int, last: int) -> tuple[int, int]:
+def _map_folded_offsets(text: str, start: int, first: int, last: int) -> tuple[int, int]:
     """Return the characters of C{text} from which two offsets into its folded rest stem."""
     ends = list(accumulate(len(character.casefold()) for character in text[start:]))
     return start + bisect_right(ends, first), start + bisect_right(ends, last)
 
 
-def _cut(text: str, start: int, stop: int) -> Match:
-    return Match(
+def _make_match(text: str, start: int, stop: int) -> NeedleMatch:
+    return NeedleMatch(
         text=text[start:stop],
         before=text[max(0, start - CONTEXT) : start],
         after=text[stop : stop + CONTEXT],
@@ -96,29 +98,30 @@ class StreamMatcher:
     """Search for one needle in raw output, chunk by chunk.
 
     Escape sequences are removed first and bytes are decoded as UTF-8; invalid bytes count as
-    U+FFFD. The chunk boundaries affect only C{Match.after}. Between chunks it keeps the needle's
+    U+FFFD. The chunk boundaries affect only C{NeedleMatch.after}. Between chunks it keeps the
+    needle's
     reach and L{CONTEXT} characters, an unfinished escape sequence and an unfinished character.
     """
 
-    def __init__(self, needle: Needle) -> None:
+    def __init__(self, needle: SearchNeedle) -> None:
         self._needle = needle
-        self._strip = Stripper()
+        self._strip = EscapeStripper()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace")
         self._kept = ""
 
-    def feed(self, data: bytes) -> Match | None:
+    def feed(self, data: bytes) -> NeedleMatch | None:
         """Return the first match that ends in C{data}; feed nothing more after a match."""
         text = self._decode.decode(self._strip.feed(data))
         if not text:
             return None
-        fresh = max(0, len(self._kept) - self._needle.reach)
+        fresh = max(0, len(self._kept) - self._needle.overlap)
         text = self._kept + text
-        match = self._needle.find(text, fresh)
-        self._kept = text[-(CONTEXT + self._needle.reach) :]
+        match = self._needle.find_match(text, fresh)
+        self._kept = text[-(CONTEXT + self._needle.overlap) :]
         return match
 
 
-def tail(data: bytes) -> bytes:
+def take_tail(data: bytes) -> bytes:
     """Return the part of an existing buffer that is searched; it begins at a character boundary."""
     data = data[-TAIL:]
     lead = next((i for i in range(min(4, len(data))) if data[i] & 0xC0 != 0x80), 0)

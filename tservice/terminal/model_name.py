@@ -5,41 +5,43 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from tservice.terminal.rules import ModelRule, ScreenRules
-from tservice.terminal.screen import Frame
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ModelRule, ScreenRules
 
 LENGTH = 64
 """Maximum characters of the name (protocol-session)."""
 
 
-def display_model(frame: Frame, rules: ScreenRules) -> str | None:
+def find_displayed_model(frame: ScreenFrame, rules: ScreenRules) -> str | None:
     """Return the name in the lowest matching one of the last filled rows, or C{None}."""
     if rules.model is None:
         return None
-    last = frame.filled(0, frame.bottom + 1)[-rules.model.rows :]
-    names = (_name(frame, at, rules.model) for at in reversed(last))
-    return next(filter(None, map(sanitised, names)), None)
+    last = frame.find_filled(0, frame.last_row + 1)[-rules.model.rows :]
+    names = (_find_name(frame, at, rules.model) for at in reversed(last))
+    return next(filter(None, map(sanitize_text, names)), None)
 
 
-def _name(frame: Frame, at: int, detect: ModelRule) -> str:
+def _find_name(frame: ScreenFrame, at: int, detect: ModelRule) -> str:
     match = detect.pattern.search(frame.rows[at])
     if match is None or not match[1]:
         return ""
     start, stop = match.span(1)
-    return frame.rows[at][start : _one_style(frame, at, start, stop) if detect.one_style else stop]
+    return frame.rows[at][
+        start : _find_style_end(frame, at, start, stop) if detect.one_style else stop
+    ]
 
 
-def _one_style(frame: Frame, at: int, start: int, stop: int) -> int:
+def _find_style_end(frame: ScreenFrame, at: int, start: int, stop: int) -> int:
     """Return the end of the words that are drawn like the one at C{start}."""
-    style, end = frame.style_at(at, start, start + 1), start
+    style, end = frame.get_styles(at, start, start + 1), start
     for word in re.finditer(r"\S+", frame.rows[at][start:stop]):
-        if frame.style_at(at, start + word.start(), start + word.end()) != style:
+        if frame.get_styles(at, start + word.start(), start + word.end()) != style:
             break
         end = start + word.end()
     return end
 
 
-def sanitised(text: str, length: int = LENGTH) -> str | None:
+def sanitize_text(text: str, length: int = LENGTH) -> str | None:
     """Return a text without control and format characters, with white space folded, and truncated
     to C{length}.
 

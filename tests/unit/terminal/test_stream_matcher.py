@@ -8,8 +8,16 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tests.unit.terminal.cuts import pieces
-from tservice.terminal.ansi import strip
-from tservice.terminal.matcher import CONTEXT, NEEDLE_MAX, TAIL, Match, Needle, StreamMatcher, tail
+from tservice.terminal.ansi import strip_escapes
+from tservice.terminal.stream_matcher import (
+    CONTEXT,
+    NEEDLE_MAX,
+    TAIL,
+    NeedleMatch,
+    SearchNeedle,
+    StreamMatcher,
+    take_tail,
+)
 
 LETTERS = "aAbBsSßẞiIİı\u0307éÉσςΣﬁ❯ "
 TEXTS = st.text(LETTERS, max_size=60)
@@ -20,7 +28,7 @@ STREAMS = st.lists(
 ).map(b"".join)
 
 
-def naive(text: str, needle: str, nocase: bool) -> Match | None:
+def naive(text: str, needle: str, nocase: bool) -> NeedleMatch | None:
     """Fold the whole text character by character, remembering where each part came from."""
     folded = [(c, i) for i, ch in enumerate(text) for c in (ch.casefold() if nocase else ch)]
     wanted = needle.casefold() if nocase else needle
@@ -28,10 +36,10 @@ def naive(text: str, needle: str, nocase: bool) -> Match | None:
     if at < 0:
         return None
     start, stop = folded[at][1], folded[at + len(wanted) - 1][1] + 1
-    return Match(text[start:stop], text[max(0, start - 80) : start], text[stop : stop + 80])
+    return NeedleMatch(text[start:stop], text[max(0, start - 80) : start], text[stop : stop + 80])
 
 
-def feed(data: bytes, cuts: list[int], needle: Needle) -> Match | None:
+def feed(data: bytes, cuts: list[int], needle: SearchNeedle) -> NeedleMatch | None:
     """What a matcher says to C{data} cut at the given places."""
     matcher = StreamMatcher(needle)
     return next(filter(None, (matcher.feed(piece) for piece in pieces(data, cuts))), None)
@@ -40,36 +48,40 @@ def feed(data: bytes, cuts: list[int], needle: Needle) -> Match | None:
 class NeedleTests(SynchronousTestCase):
     def test_length(self) -> None:
         """1 to 200 characters (protocol-wait-output), counted as characters, not bytes."""
-        self.assertRaises(ValueError, Needle, "")
-        self.assertRaises(ValueError, Needle, "x" * (NEEDLE_MAX + 1))
+        self.assertRaises(ValueError, SearchNeedle, "")
+        self.assertRaises(ValueError, SearchNeedle, "x" * (NEEDLE_MAX + 1))
         wide = "❯" * NEEDLE_MAX
-        self.assertEqual(Match(wide, "a", "b"), Needle(wide).find(f"a{wide}b"))
+        self.assertEqual(NeedleMatch(wide, "a", "b"), SearchNeedle(wide).find_match(f"a{wide}b"))
 
     def test_case_counts_unless_told(self) -> None:
         """Without nocase only the same casing matches."""
-        self.assertIsNone(Needle("done").find("DONE"))
-        self.assertEqual(Match("DoNe", "", "!"), Needle("dONE", nocase=True).find("DoNe!"))
+        self.assertIsNone(SearchNeedle("done").find_match("DONE"))
+        self.assertEqual(
+            NeedleMatch("DoNe", "", "!"), SearchNeedle("dONE", nocase=True).find_match("DoNe!")
+        )
 
     def test_snippet_keeps_casing(self) -> None:
         """Folding is for the comparison only (protocol-wait-output)."""
-        match = Needle("straße", nocase=True).find("Die STRASSE Ist")
-        self.assertEqual(Match("STRASSE", "Die ", " Ist"), match)
-        match = Needle("STRASSE", nocase=True).find("Die Straße Ist")
-        self.assertEqual(Match("Straße", "Die ", " Ist"), match)
+        match = SearchNeedle("straße", nocase=True).find_match("Die STRASSE Ist")
+        self.assertEqual(NeedleMatch("STRASSE", "Die ", " Ist"), match)
+        match = SearchNeedle("STRASSE", nocase=True).find_match("Die Straße Ist")
+        self.assertEqual(NeedleMatch("Straße", "Die ", " Ist"), match)
 
     def test_offsets_behind_characters_that_grow(self) -> None:
         """Characters that fold to several do not move what stands behind them."""
-        match = Needle("x", nocase=True).find("İİßßﬁX!")
-        self.assertEqual(Match("X", "İİßßﬁ", "!"), match)
+        match = SearchNeedle("x", nocase=True).find_match("İİßßﬁX!")
+        self.assertEqual(NeedleMatch("X", "İİßßﬁ", "!"), match)
 
     def test_half_a_character(self) -> None:
         """A needle that ends inside a folded character takes the whole of it."""
-        self.assertEqual(Match("ß", "", ""), Needle("S", nocase=True).find("ß"))
-        self.assertEqual(Match("asß", "", "b"), Needle("ASS", nocase=True).find("asßb"))
+        self.assertEqual(NeedleMatch("ß", "", ""), SearchNeedle("S", nocase=True).find_match("ß"))
+        self.assertEqual(
+            NeedleMatch("asß", "", "b"), SearchNeedle("ASS", nocase=True).find_match("asßb")
+        )
 
     def test_snippet_is_bounded(self) -> None:
         """80 characters on either side (protocol-wait-output)."""
-        match = Needle("needle").find("a" * 500 + "needle" + "b" * 500)
+        match = SearchNeedle("needle").find_match("a" * 500 + "needle" + "b" * 500)
         assert match is not None
         self.assertEqual("a" * CONTEXT + "needle" + "b" * CONTEXT, match.snippet)
 
@@ -77,26 +89,26 @@ class NeedleTests(SynchronousTestCase):
 class StreamTests(SynchronousTestCase):
     def test_colours_inside_the_needle(self) -> None:
         """Escape sequences between its characters do not hide it."""
-        match = feed(b"x DO\x1b[31mNE\x1b(B y", [], Needle("DONE"))
-        self.assertEqual(Match("DONE", "x ", " y"), match)
+        match = feed(b"x DO\x1b[31mNE\x1b(B y", [], SearchNeedle("DONE"))
+        self.assertEqual(NeedleMatch("DONE", "x ", " y"), match)
 
     def test_cut_character(self) -> None:
         """A character whose bytes come in two chunks is one character."""
         data = "ab❯cd".encode()
         for cut in range(len(data)):
-            match = feed(data, [cut], Needle("b❯c"))
+            match = feed(data, [cut], SearchNeedle("b❯c"))
             assert match is not None
             self.assertEqual(("b❯c", "a"), (match.text, match.before))
 
     def test_what_follows_may_be_missing(self) -> None:
         """A match is told with the chunk that completes it, not later."""
-        matcher = StreamMatcher(Needle("done"))
+        matcher = StreamMatcher(SearchNeedle("done"))
         self.assertIsNone(matcher.feed(b"all do"))
-        self.assertEqual(Match("done", "all ", "!"), matcher.feed(b"ne!"))
+        self.assertEqual(NeedleMatch("done", "all ", "!"), matcher.feed(b"ne!"))
 
     def test_before_reaches_over_chunks(self) -> None:
         """The snippet's left side does not stop at a chunk's edge."""
-        matcher = StreamMatcher(Needle("done"))
+        matcher = StreamMatcher(SearchNeedle("done"))
         for _ in range(100):
             self.assertIsNone(matcher.feed(b"12345"))
         match = matcher.feed(b"done")
@@ -118,11 +130,11 @@ class StreamTests(SynchronousTestCase):
     ) -> None:
         """Cut anywhere, the answer is that of a plain search in the whole text."""
         # A character that never got its last byte is not there yet.
-        text = strip(data).decode("utf-8", "replace")
-        if strip(data)[-1:] == b"\xc3":
+        text = strip_escapes(data).decode("utf-8", "replace")
+        if strip_escapes(data)[-1:] == b"\xc3":
             text = text[:-1]
         wanted = naive(text, needle, nocase)
-        found = feed(data, cuts, Needle(needle, nocase))
+        found = feed(data, cuts, SearchNeedle(needle, nocase))
         if wanted is None or found is None:
             self.assertEqual(wanted, found)
             return
@@ -133,20 +145,20 @@ class StreamTests(SynchronousTestCase):
     @given(STREAMS, st.text(LETTERS, min_size=1, max_size=4), st.booleans())
     def test_uncut(self, data: bytes, needle: str, nocase: bool) -> None:
         """In one chunk everything that follows is there."""
-        text = strip(data).decode("utf-8", "replace")
-        if strip(data)[-1:] == b"\xc3":
+        text = strip_escapes(data).decode("utf-8", "replace")
+        if strip_escapes(data)[-1:] == b"\xc3":
             text = text[:-1]
-        self.assertEqual(naive(text, needle, nocase), feed(data, [], Needle(needle, nocase)))
+        self.assertEqual(naive(text, needle, nocase), feed(data, [], SearchNeedle(needle, nocase)))
 
 
 class TailTests(SynchronousTestCase):
     def test_bound(self) -> None:
         """At most 256 KB of the buffer are looked at (protocol-wait-output)."""
-        self.assertEqual(b"b" * TAIL, tail(b"a" * 10 + b"b" * TAIL))
-        self.assertEqual(b"abc", tail(b"abc"))
-        self.assertEqual(b"", tail(b""))
+        self.assertEqual(b"b" * TAIL, take_tail(b"a" * 10 + b"b" * TAIL))
+        self.assertEqual(b"abc", take_tail(b"abc"))
+        self.assertEqual(b"", take_tail(b""))
 
     def test_begins_with_a_character(self) -> None:
         """A character that the bound cuts in two is left out whole."""
         data = "❯".encode() + b"b" * (TAIL - 1)
-        self.assertEqual(b"b" * (TAIL - 1), tail(data))
+        self.assertEqual(b"b" * (TAIL - 1), take_tail(data))

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
-from tservice.terminal.area import UPPER, Area, is_tabs
-from tservice.terminal.screen import Frame
+from tservice.terminal.dialog_area import UPPER, DialogArea, is_tab_row
+from tservice.terminal.screen_frame import ScreenFrame
 
 LINES = re.compile(r"[─━│┃║╭╮╰╯┌┐└┘├┤┬┴┼╌═╔╗╚╝▔▁▀▄█╹]+")
 """Characters with which rules, boxes and banners are drawn."""
@@ -42,32 +42,34 @@ BODY_ROWS = 6
 """Rows of a command that opencode shows without scrolling, on any screen."""
 
 
-def question_of(frame: Frame, area: Area, end: int, tabbed: bool) -> tuple[str | None, int | None]:
+def find_question(
+    frame: ScreenFrame, area: DialogArea, end: int, tabbed: bool
+) -> tuple[str | None, int | None]:
     """Return the sentence asked and the row in which it begins."""
-    paragraphs = list(_paragraphs(frame, area.top, end))
+    paragraphs = list(_split_paragraphs(frame, area.top, end))
     if tabbed:
-        return _tabbed_question(paragraphs)
-    known = [p for p in paragraphs if KNOWN_QUESTION.match(p[1]) and _sentence(p[1])]
+        return _find_tabbed_question(paragraphs)
+    known = [p for p in paragraphs if KNOWN_QUESTION.match(p[1]) and _extract_sentence(p[1])]
     others = [p for p in paragraphs if "?" in p[1] and area.bounded and not _ASIDE.match(p[1])]
     for at, text in [*reversed(known), *reversed(others)]:
-        sentence = _sentence(text)
+        sentence = _extract_sentence(text)
         if sentence:
             return sentence, at
     return None, None
 
 
-def _sentence(text: str) -> str | None:
+def _extract_sentence(text: str) -> str | None:
     if text.startswith("△ "):
         return text[2:]
     found = re.match(r".*?\?(?=$|[\s(])", text)
     return found[0] if found else None
 
 
-def _tabbed_question(paragraphs: list[tuple[int, str]]) -> tuple[str | None, int | None]:
+def _find_tabbed_question(paragraphs: list[tuple[int, str]]) -> tuple[str | None, int | None]:
     """Return the sentence of a question page, which may be any text between its tabs and its
     options.
     """
-    rows = [p for p in paragraphs if not is_tabs(p[1])]
+    rows = [p for p in paragraphs if not is_tab_row(p[1])]
     if not rows:
         return None, None
     if rows[0][1].startswith("Review your answers"):
@@ -77,30 +79,30 @@ def _tabbed_question(paragraphs: list[tuple[int, str]]) -> tuple[str | None, int
     return " ".join(text for _, text in rows), rows[0][0]
 
 
-def _paragraphs(frame: Frame, start: int, stop: int) -> Iterable[tuple[int, str]]:
+def _split_paragraphs(frame: ScreenFrame, start: int, stop: int) -> Iterable[tuple[int, str]]:
     """Yield rows of text that belong together: neighbours with the same indent."""
     begin, words, indent = start, list[str](), -1
     for at in range(start, stop):
-        row = frame.inner[at]
-        blank = not plain(row)
+        row = frame.inner_rows[at]
+        blank = not strip_drawing(row)
         depth = len(row) - len(row.lstrip(" "))
         if words and (blank or depth != indent or KNOWN_QUESTION.match(row.strip(" "))):
-            yield begin, fold(" ".join(words))
+            yield begin, fold_whitespace(" ".join(words))
             words = []
         if not blank:
             begin = begin if words else at
             indent = depth
             words.append(row)
     if words:
-        yield begin, fold(" ".join(words))
+        yield begin, fold_whitespace(" ".join(words))
 
 
-def plain(row: str) -> str:
+def strip_drawing(row: str) -> str:
     """Return a row without box drawing characters."""
     return LINES.sub("", row).strip()
 
 
-def fold(text: str) -> str:
+def fold_whitespace(text: str) -> str:
     """Return a text with white space folded to single blanks."""
     return " ".join(text.split())
 
@@ -116,15 +118,19 @@ class ShownCommand:
     whole: bool
 
 
-def read_command(frame: Frame, top: int, end: int) -> ShownCommand | None:
+def read_command(frame: ScreenFrame, top: int, end: int) -> ShownCommand | None:
     """Return the command of a dialog whose text takes the rows C{top} to C{end}, if it shows one.
 
     @param end: the row of the first option.
     """
-    return _codex(frame, top, end) or _opencode(frame, end) or _gemini(frame, top, end)
+    return (
+        _read_codex_command(frame, top, end)
+        or _read_opencode_command(frame, end)
+        or _read_gemini_command(frame, top, end)
+    )
 
 
-def _codex(frame: Frame, top: int, end: int) -> ShownCommand | None:
+def _read_codex_command(frame: ScreenFrame, top: int, end: int) -> ShownCommand | None:
     rows = [row.strip() for row in frame.rows[:end]]
     if _RUN_ROW not in rows[top:]:
         return None
@@ -136,10 +142,10 @@ def _codex(frame: Frame, top: int, end: int) -> ShownCommand | None:
     above = next((row for row in reversed(frame.rows[:asked]) if row.strip()), "")
     begins = above[:1].strip() != ""
     text = [frame.rows[at].removeprefix("  ") for at in range(start, end)]
-    return _shown([text[0].removeprefix("$ "), *text[1:]], begins)
+    return _build_command([text[0].removeprefix("$ "), *text[1:]], begins)
 
 
-def _opencode(frame: Frame, end: int) -> ShownCommand | None:
+def _read_opencode_command(frame: ScreenFrame, end: int) -> ShownCommand | None:
     top = end
     while top and frame.rows[top - 1].lstrip(" ").startswith(_BAR):
         top -= 1
@@ -151,27 +157,29 @@ def _opencode(frame: Frame, end: int) -> ShownCommand | None:
         return None
     text = [_COLUMN_BESIDE.sub("", row.removeprefix("  ")) for row in rows[start:]]
     begins = bool(titled) and top > 0 and not rows[-1].strip() and filled[-1] - start < BODY_ROWS
-    return _shown([text[0].removeprefix("$ "), *text[1:]], begins and not _beside(rows))
+    return _build_command(
+        [text[0].removeprefix("$ "), *text[1:]], begins and not _has_side_column(rows)
+    )
 
 
-def _beside(rows: Sequence[str]) -> bool:
+def _has_side_column(rows: Sequence[str]) -> bool:
     """Return true if there is a separate column next to the dialog's rows."""
     return any(_SIDEBAR.search(row) for row in rows)
 
 
-def _gemini(frame: Frame, top: int, end: int) -> ShownCommand | None:
+def _read_gemini_command(frame: ScreenFrame, top: int, end: int) -> ShownCommand | None:
     edge = frame.rows[top - 1].lstrip(" ")[:1] if top else ""
-    if edge not in UPPER or not edge or not _SHELL_TITLE.match(frame.inner[top]):
+    if edge not in UPPER or not edge or not _SHELL_TITLE.match(frame.inner_rows[top]):
         return None
     inside = [row.strip(" ").removeprefix("│").removesuffix("│") for row in frame.rows[top:end]]
     boxed = [at for at, row in enumerate(inside) if row.strip()[:1] in ("╭", "╰")]
     if len(boxed) != 2:
         return None
     rows = [inside[at].strip(" ").removeprefix("│ ") for at in range(boxed[0] + 1, boxed[1])]
-    return _shown([row.removesuffix("│") for row in rows], begins=True)
+    return _build_command([row.removesuffix("│") for row in rows], begins=True)
 
 
-def _shown(rows: Sequence[str], begins: bool) -> ShownCommand:
+def _build_command(rows: Sequence[str], begins: bool) -> ShownCommand:
     text = "\n".join(row.rstrip() for row in rows).strip("\n")
     whole = begins and not any(_CUT.search(row) for row in rows)
     return ShownCommand(text=text, whole=whole and bool(text.strip()))

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from attrs import frozen
 
-from tservice.terminal.ansi import strip
+from tservice.terminal.ansi import strip_escapes
 from tservice.terminal.sgr import END_LINK
 
 OPENING = b"\x1b]8;"
@@ -55,7 +55,7 @@ _STYLE = re.compile(rb"(\x1b(?:\[[0-9;:]*m|\([0B]))")
 
 
 @frozen
-class Link:
+class ScreenLink:
     """Link from bytes C{start} to C{stop} of a text to C{address}."""
 
     start: int
@@ -63,10 +63,10 @@ class Link:
     address: bytes
 
 
-Links = tuple[Link, ...]
+Links = tuple[ScreenLink, ...]
 
 
-class LinkBook:
+class LinkIndex:
     """Index of the links of a screen's rows, by their text."""
 
     def __init__(self, printed: bytes, cols: int, *, whole: bool) -> None:
@@ -84,7 +84,7 @@ class LinkBook:
         odd = [n for n, line in enumerate(lines) if _is_odd(line, cols)]
         oldest, effort = 0, EFFORT
         for n in reversed(odd[-READ:]):
-            effort -= self._add(lines[n], cols)
+            effort -= self._index_line(lines[n], cols)
             if effort < 0:
                 oldest = n
                 break
@@ -94,7 +94,7 @@ class LinkBook:
         for text in plain.intersection(self._links):
             self._links[text] = ()
 
-    def linked(
+    def add_links(
         self, rows: Sequence[bytes], wrapped: Collection[int] = frozenset()
     ) -> tuple[bytes, ...]:
         """Return C{rows} of a capture, with their known links.
@@ -107,104 +107,104 @@ class LinkBook:
             start = end - 1
             while start and start - 1 in wrapped:
                 start -= 1
-            found += reversed(self._linked_line(rows[start:end]))
+            found += reversed(self._link_line(rows[start:end]))
             end = start
         return tuple(reversed(found))
 
-    def _add(self, line: bytes, cols: int) -> int:
+    def _index_line(self, line: bytes, cols: int) -> int:
         """Index a line and return the cost."""
         if len(line) > LINE:
             return PART
-        text, links = _read(line)
+        text, links = _parse_line(line)
         rows = 0
-        for row, inside in _rows(text, links, cols):
+        for row, inside in _split_rows(text, links, cols):
             rows += 1
             if self._links.setdefault(row, inside) != inside:
                 self._links[row] = ()
         return len(line) + len(text) + PART * (rows + line.count(OPENING))
 
-    def _linked_line(self, rows: Sequence[bytes]) -> Sequence[bytes]:
+    def _link_line(self, rows: Sequence[bytes]) -> Sequence[bytes]:
         """Return the rows of one line with their links."""
         if len(rows) == 1 or sum(map(len, rows)) > STYLED:
-            return [self._linked(row) for row in rows]
+            return [self._link_row(row) for row in rows]
         texts = [_STYLE.sub(b"", row) for row in rows]
         whole = b"".join(texts)
         links = self._links.get(whole.strip(b" "), ())
         if not links:
             # Its begin may be in output that is no longer read.
-            return [self._linked(row) for row in rows]
+            return [self._link_row(row) for row in rows]
         found, at = [], len(whole.lstrip(b" ")) - len(whole)
         for row, text in zip(rows, texts, strict=True):
-            inside = tuple(_within(links, 0, at, at + len(text)))
-            found.append(self._spend(row, inside, 0))
+            inside = tuple(_clip_links(links, 0, at, at + len(text)))
+            found.append(self._add_if_room(row, inside, 0))
             at += len(text)
         return found
 
-    def _linked(self, row: bytes) -> bytes:
+    def _link_row(self, row: bytes) -> bytes:
         if len(row) > STYLED:
             return row
         plain = _STYLE.sub(b"", row)
         links = self._links.get(plain.strip(b" "), ())
-        return self._spend(row, links, len(plain) - len(plain.lstrip(b" ")))
+        return self._add_if_room(row, links, len(plain) - len(plain.lstrip(b" ")))
 
-    def _spend(self, row: bytes, links: Links, indent: int) -> bytes:
+    def _add_if_room(self, row: bytes, links: Links, indent: int) -> bytes:
         """Return C{row} with C{links}, if there is room for them."""
         needs = sum(len(link.address) + 2 * len(END_LINK) for link in links)
         if not links or needs > self._left:
             return row
         self._left -= needs
-        return _marked(row, links, indent)
+        return _insert_links(row, links, indent)
 
 
 def _is_odd(line: bytes, cols: int) -> bool:
     return b"\x1b" in line or b"\t" in line or len(line) > cols
 
 
-def _read(line: bytes) -> tuple[bytes, Links]:
+def _parse_line(line: bytes) -> tuple[bytes, Links]:
     """Return the text of a line and its links; an unclosed link ends with the line.
 
     Return nothing if the line is longer than L{LINE} as shown.
     """
     pieces: list[bytes] = []
     length, address = 0, b""
-    links: list[Link] = []
+    links: list[ScreenLink] = []
     parts = _SEQUENCE.split(line)
     for printed, following in zip(parts[::2], [*parts[1::2], b""], strict=True):
         start = length
-        if length + _width(printed) > LINE:
+        if length + _compute_max_width(printed) > LINE:
             return b"", ()
         if b"\x1b" in printed:
-            printed = strip(_FORWARD.sub(_blanks, printed))
-        pieces.append(_without_tabs(printed, length))
+            printed = strip_escapes(_FORWARD.sub(_make_blanks, printed))
+        pieces.append(_expand_tabs(printed, length))
         length += len(pieces[-1])
         if address and start < length:
-            links.append(Link(start, length, address))
+            links.append(ScreenLink(start, length, address))
         address = following if _WEB.fullmatch(following) else b""
     return b"".join(pieces), tuple(links)
 
 
-def _width(printed: bytes) -> int:
+def _compute_max_width(printed: bytes) -> int:
     """Return the maximum number of bytes of the shown text."""
     moved = sum(int(move[1] or 1) for move in _FORWARD.finditer(printed))
     return len(printed) + 8 * printed.count(b"\t") + moved
 
 
-def _without_tabs(printed: bytes, column: int) -> bytes:
+def _expand_tabs(printed: bytes, column: int) -> bytes:
     """Return C{printed}, which begins in C{column}, with blanks for its tabs."""
     before = b" " * (column % 8)
     return (before + printed).expandtabs()[len(before) :]
 
 
-def _blanks(forward: re.Match[bytes]) -> bytes:
+def _make_blanks(forward: re.Match[bytes]) -> bytes:
     return b" " * max(int(forward[1] or 1), 1)
 
 
-def _rows(text: bytes, links: Links, cols: int) -> Iterator[tuple[bytes, Links]]:
+def _split_rows(text: bytes, links: Links, cols: int) -> Iterator[tuple[bytes, Links]]:
     """Yield a line, and the rows that it takes, without surrounding blanks."""
     # The width of other characters is unknown here: such a line is found as a whole.
     step = cols if text.isascii() else max(len(text), 1)
     if step < len(text):
-        yield from _rows(text, links, len(text))
+        yield from _split_rows(text, links, len(text))
     first = 0
     for at in range(0, len(text), step):
         row = text[at : at + step]
@@ -213,20 +213,20 @@ def _rows(text: bytes, links: Links, cols: int) -> Iterator[tuple[bytes, Links]]
         while first < len(links) and links[first].stop <= at:
             first += 1
         if row:
-            yield row, tuple(_within(links, first, begin, begin + len(row)))
+            yield row, tuple(_clip_links(links, first, begin, begin + len(row)))
 
 
-def _within(links: Links, first: int, begin: int, end: int) -> Iterator[Link]:
+def _clip_links(links: Links, first: int, begin: int, end: int) -> Iterator[ScreenLink]:
     for n in range(first, len(links)):
         link = links[n]
         if link.start >= end:
             return
         start, stop = max(link.start, begin), min(link.stop, end)
         if start < stop:
-            yield Link(start - begin, stop - begin, link.address)
+            yield ScreenLink(start - begin, stop - begin, link.address)
 
 
-def _marked(row: bytes, links: Links, indent: int) -> bytes:
+def _insert_links(row: bytes, links: Links, indent: int) -> bytes:
     """Return C{row} with C{links}, whose positions are counted from the end of its C{indent}."""
     marks = []
     for link in links:

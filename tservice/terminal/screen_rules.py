@@ -13,7 +13,7 @@ Shape = Literal["framed", "row", "bar", "mark"]
 _ALIKE = (">", "❯", "›")
 
 
-def alike(glyph: str) -> tuple[str, ...]:
+def get_similar_glyphs(glyph: str) -> tuple[str, ...]:
     """Return the prompt glyphs that may replace C{glyph} inside a composer's frame.
 
     A client changes them between versions, and uses the plain one on a terminal that lacks the
@@ -80,15 +80,15 @@ class ScreenRules:
             shape=shape,
             glyphs=(glyph,) if glyph else (),
             ready_mark=capabilities.get("composerReadyMark"),
-            working_line=_pattern(capabilities, "workingLine"),
-            working_title=_pattern(capabilities, "workingTitle"),
-            starting_line=_pattern(capabilities, "startingLine"),
-            resuming_screen=_pattern(capabilities, "resumingScreen"),
-            model=_model(capabilities.get("modelDetect")),
+            working_line=_compile_pattern(capabilities, "workingLine"),
+            working_title=_compile_pattern(capabilities, "workingTitle"),
+            starting_line=_compile_pattern(capabilities, "startingLine"),
+            resuming_screen=_compile_pattern(capabilities, "resumingScreen"),
+            model=_parse_model_rule(capabilities.get("modelDetect")),
         )
 
 
-def _pattern(capabilities: Mapping[str, Any], name: str) -> re.Pattern[str] | None:
+def _compile_pattern(capabilities: Mapping[str, Any], name: str) -> re.Pattern[str] | None:
     text = capabilities.get(name)
     if text is None:
         return None
@@ -98,10 +98,10 @@ def _pattern(capabilities: Mapping[str, Any], name: str) -> re.Pattern[str] | No
         raise ValueError(f"{name}: invalid regular expression: {why}") from why
 
 
-def _model(detect: Mapping[str, Any] | None) -> ModelRule | None:
+def _parse_model_rule(detect: Mapping[str, Any] | None) -> ModelRule | None:
     if detect is None:
         return None
-    pattern = _pattern(detect, "pattern")
+    pattern = _compile_pattern(detect, "pattern")
     if pattern is None or pattern.groups != 1:
         raise ValueError("modelDetect.pattern: must have exactly one group")
     one_style = bool(detect.get("oneStyle"))

@@ -9,23 +9,23 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tests.frames import load
 from tests.nonempty import some
-from tservice.terminal.screen import PARAMETERS, SEQUENCES, Frame, RunStyle, StyledRun
+from tservice.terminal.screen_frame import PARAMETERS, SEQUENCES, RunStyle, ScreenFrame, StyledRun
 
 
 class CaptureTests(SynchronousTestCase):
     def test_rows(self) -> None:
         """Blanks at the end go, no-break spaces stay, the last line feed makes no row."""
-        frame = Frame.from_capture("a  \n❯\u00a0\n\n".encode())
+        frame = ScreenFrame.from_capture("a  \n❯\u00a0\n\n".encode())
         self.assertEqual(("a", "❯\u00a0", ""), frame.rows)
-        self.assertEqual((1, 2), (frame.bottom, frame.cols))
+        self.assertEqual((1, 2), (frame.last_row, frame.cols))
 
     def test_styles(self) -> None:
         """Runs tell where which style is; it is carried over to the next row."""
-        frame = Frame.from_capture(b"a\x1b[1;48;5;215mb\nc\x1b[0md\n")
+        frame = ScreenFrame.from_capture(b"a\x1b[1;48;5;215mb\nc\x1b[0md\n")
         lit = RunStyle(background="48;5;215", bold=True)
         self.assertEqual((StyledRun(0, 1, RunStyle()), StyledRun(1, 2, lit)), frame.runs[0])
         self.assertEqual((StyledRun(0, 1, lit), StyledRun(1, 2, RunStyle())), frame.runs[1])
-        self.assertEqual(frozenset({lit}), frame.style_at(0, 1, 2))
+        self.assertEqual(frozenset({lit}), frame.get_styles(0, 1, 2))
 
     def test_all_kinds_of_colours(self) -> None:
         """16, 256 and 24-bit colours, with semicolons or colons, and their ends."""
@@ -41,41 +41,41 @@ class CaptureTests(SynchronousTestCase):
             "31;": RunStyle(),
             "38;5": RunStyle(foreground="38;5"),
         }.items():
-            self.assertEqual(style, RunStyle().apply(codes), codes)
+            self.assertEqual(style, RunStyle().apply_sgr(codes), codes)
 
     def test_more_colours_than_anybody_looks_at(self) -> None:
         """A frame that changes them for each cell is read without any."""
         row = b"\x1b[31mx\x1b[32my" * 250
         few, many = row + b"\n", (row + b"\n") * (SEQUENCES // 500 + 1)
-        self.assertEqual(500, len(Frame.from_capture(few).runs[0]))
-        frame = Frame.from_capture(many)
+        self.assertEqual(500, len(ScreenFrame.from_capture(few).runs[0]))
+        frame = ScreenFrame.from_capture(many)
         self.assertEqual({"xy" * 250}, set(frame.rows))
         self.assertEqual({()}, set(frame.runs))
 
     def test_parameters_that_no_multiplexer_writes(self) -> None:
-        frame = Frame.from_capture(b"\x1b[" + b"1;" * PARAMETERS + b"1mx\n")
+        frame = ScreenFrame.from_capture(b"\x1b[" + b"1;" * PARAMETERS + b"1mx\n")
         self.assertEqual((("x",), (StyledRun(0, 1, RunStyle()),)), (frame.rows, frame.runs[0]))
 
     def test_a_sequence_without_end(self) -> None:
         """tmux writes a dozen codes at most; C{bench/hostile.py} measures half a million."""
-        self.assertEqual(RunStyle(bold=True), RunStyle().apply("1;" * 500_000 + "0;1"))
+        self.assertEqual(RunStyle(bold=True), RunStyle().apply_sgr("1;" * 500_000 + "0;1"))
 
     def test_line_drawing_and_links(self) -> None:
         """Shifted line drawing becomes lines; a link's address is no text."""
-        frame = Frame.from_capture(b"\x0elqk\x0f \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n")
+        frame = ScreenFrame.from_capture(b"\x0elqk\x0f \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n")
         self.assertEqual(("┌─┐ link",), frame.rows)
 
     def test_broken_utf8(self) -> None:
         """Bytes that are no text do not stop the reading."""
-        self.assertEqual(("a\ufffdb",), Frame.from_capture(b"a\xffb").rows)
+        self.assertEqual(("a\ufffdb",), ScreenFrame.from_capture(b"a\xffb").rows)
 
     def test_recordings_agree_with_their_plain_text(self) -> None:
         """Both captures of one moment have the same rows."""
         for recording in some(load()):
             # A running turn moves on between two captures.
             if recording.ansi is not None and recording.label.state != "working":
-                frames = map(Frame.from_capture, (recording.plain, recording.ansi))
-                plain, coloured = (each.rows[: each.bottom + 1] for each in frames)
+                frames = map(ScreenFrame.from_capture, (recording.plain, recording.ansi))
+                plain, coloured = (each.rows[: each.last_row + 1] for each in frames)
                 self.assertEqual(plain, coloured, recording)
 
     @settings(max_examples=examples(100), deadline=None)
@@ -83,9 +83,9 @@ class CaptureTests(SynchronousTestCase):
     def test_anything(self, capture: bytes | str) -> None:
         """No capture makes it fail, and runs cover what they name."""
         data = capture if isinstance(capture, bytes) else capture.encode()
-        frame = Frame.from_capture(data)
+        frame = ScreenFrame.from_capture(data)
         self.assertEqual(len(frame.rows), len(frame.runs))
-        self.assertEqual(len(frame.rows), len(frame.inner))
+        self.assertEqual(len(frame.rows), len(frame.inner_rows))
         self.assertNotIn("\x1b[", "".join(frame.rows))
 
 
@@ -93,21 +93,21 @@ class ShapeTests(SynchronousTestCase):
     def test_rules(self) -> None:
         """A line across, also with a name in it; no table, no dashes of prose."""
         rows = ("─" * 20, "  ━━━━━━━━━━", "──── name of it ──", "---------", "─── ───", "├────┤")
-        frame = Frame.from_capture("\n".join(rows).encode())
+        frame = ScreenFrame.from_capture("\n".join(rows).encode())
         self.assertEqual([True, True, True, False, False, False], [*map(frame.is_rule, range(6))])
 
     def test_padding_of_coloured_boxes(self) -> None:
         """Rows of half blocks hold nothing."""
-        frame = Frame.from_capture("▄▄▄▄\n > a\n▀▀▀▀".encode())
-        self.assertEqual(([1], 1), (frame.filled(0, 3), frame.bottom))
+        frame = ScreenFrame.from_capture("▄▄▄▄\n > a\n▀▀▀▀".encode())
+        self.assertEqual(([1], 1), (frame.find_filled(0, 3), frame.last_row))
 
     def test_boxes_in_boxes(self) -> None:
-        frame = Frame.from_capture("││ a │b│ │\n│││x││││\n│\n a │\n┃║│".encode())
-        self.assertEqual(("   a │b", "   x│", "", " a │", ""), frame.inner)
+        frame = ScreenFrame.from_capture("││ a │b│ │\n│││x││││\n│\n a │\n┃║│".encode())
+        self.assertEqual(("   a │b", "   x│", "", " a │", ""), frame.inner_rows)
 
     def test_boxes(self) -> None:
         """Borders of boxes in boxes go, columns stay; a scrollbar goes."""
-        frame = Frame.from_capture("│ │ a b │  │\n  ┃ c\nd     ┃\ne ┃ f".encode())
-        self.assertEqual(("    a b", "    c", "d", "e ┃ f"), frame.inner)
-        edges = Frame.from_capture("╭──╮\n└──┘\n╰─ x".encode())
+        frame = ScreenFrame.from_capture("│ │ a b │  │\n  ┃ c\nd     ┃\ne ┃ f".encode())
+        self.assertEqual(("    a b", "    c", "d", "e ┃ f"), frame.inner_rows)
+        edges = ScreenFrame.from_capture("╭──╮\n└──┘\n╰─ x".encode())
         self.assertEqual([True, True, False], [*map(edges.is_edge, range(3))])

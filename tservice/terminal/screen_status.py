@@ -8,10 +8,10 @@ import re
 
 from attrs import frozen
 
-from tservice.terminal.dialogs import Dialog, read_dialog
-from tservice.terminal.regions import composer, live
-from tservice.terminal.rules import ScreenRules
-from tservice.terminal.screen import Frame
+from tservice.terminal.composer_regions import find_composer, find_live_paragraphs
+from tservice.terminal.dialogs import AgentDialog, read_dialog
+from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules
 
 # Anchored, because the clients begin a row with it: a sentence in prose about limits must not
 # match.
@@ -34,7 +34,7 @@ _BELOW_DIALOG = 8
 
 
 @frozen(kw_only=True)
-class Reading:
+class ScreenReading:
     """Interpretation of a pane's screen.
 
     @ivar working: C{True} if a turn runs, C{False} if none runs, C{None} if it is unknown.
@@ -47,7 +47,7 @@ class Reading:
     """
 
     working: bool | None
-    dialog: Dialog | None
+    dialog: AgentDialog | None
     composer_ready: bool
     limit: str | None
     limit_resets: str | None
@@ -63,37 +63,37 @@ class Reading:
         return "idle" if self.composer_ready and self.working is False else "unknown"
 
 
-def read(frame: Frame, title: str, rules: ScreenRules) -> Reading:
+def read_screen(frame: ScreenFrame, title: str, rules: ScreenRules) -> ScreenReading:
     """Interpret one frame.
 
     @param title: the pane's title, C{""} if it is unknown.
     """
     dialog = read_dialog(frame, rules)
-    span = composer(frame, rules)
-    paragraphs = live(frame, span)
+    span = find_composer(frame, rules)
+    paragraphs = find_live_paragraphs(frame, span)
     rows = [row for paragraph in paragraphs for row in paragraph]
     # At a limit the client may immediately show a dialog below the sentence.
-    limit = _limit(live(frame, span, _BELOW_DIALOG) if dialog else paragraphs)
-    working, evidence = _working(frame, title, rules, rows, dialog, span is not None)
-    return Reading(
+    limit = _find_limit(find_live_paragraphs(frame, span, _BELOW_DIALOG) if dialog else paragraphs)
+    working, evidence = _detect_work(frame, title, rules, rows, dialog, span is not None)
+    return ScreenReading(
         working=working,
         dialog=dialog,
         composer_ready=span is not None,
         limit=limit,
-        limit_resets=_resets(limit),
+        limit_resets=_find_reset(limit),
         evidence=evidence[:_EVIDENCE_CHARS],
     )
 
 
-def _working(
-    frame: Frame,
+def _detect_work(
+    frame: ScreenFrame,
     title: str,
     rules: ScreenRules,
     rows: list[str],
-    dialog: Dialog | None,
+    dialog: AgentDialog | None,
     composed: bool,
 ) -> tuple[bool | None, str]:
-    if frame.dead:
+    if frame.is_dead:
         return None, "the pane is dead"
     if dialog is not None:
         return False, f"{dialog.kind} dialog: {dialog.question or dialog.title}"
@@ -107,7 +107,7 @@ def _working(
     return None, "neither composer nor dialog nor working line"
 
 
-def _limit(paragraphs: list[list[str]]) -> str | None:
+def _find_limit(paragraphs: list[list[str]]) -> str | None:
     """Return the row that reports a limit, with the rows of its paragraph to which it may have
     wrapped.
     """
@@ -118,14 +118,14 @@ def _limit(paragraphs: list[list[str]]) -> str | None:
     return None
 
 
-def limit_of(text: str) -> tuple[str, str | None] | None:
+def parse_limit(text: str) -> tuple[str, str | None] | None:
     """Return the sentence of a usage limit in C{text} and its end, in the text's own words."""
     rows = [row for row in text.splitlines() if row.strip()]
-    found = _limit([rows])
-    return None if found is None else (found, _resets(found))
+    found = _find_limit([rows])
+    return None if found is None else (found, _find_reset(found))
 
 
-def _resets(limit: str | None) -> str | None:
+def _find_reset(limit: str | None) -> str | None:
     found = _RESETS.search(limit) if limit else None
     if found is None:
         return None

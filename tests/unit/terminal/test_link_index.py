@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.terminal.links import ADDED, ADDRESS, LOOK_BACK, OPENING, READ, LinkBook
+from tservice.terminal.link_index import ADDED, ADDRESS, LOOK_BACK, OPENING, READ, LinkIndex
 from tservice.terminal.sgr import END_LINK
 
 SITE = b"https://a.example/x"
@@ -33,7 +33,7 @@ def link(text: bytes, address: bytes = SITE, end: bytes = b"\x1b\\") -> bytes:
 
 
 def linked(printed: bytes, *rows: bytes, cols: int = 80, whole: bool = True) -> tuple[bytes, ...]:
-    return LinkBook(printed, cols, whole=whole).linked(rows)
+    return LinkIndex(printed, cols, whole=whole).add_links(rows)
 
 
 def cells(row: bytes) -> list[tuple[bytes, bytes]]:
@@ -53,7 +53,7 @@ def _joined(row: bytes) -> bytes:
 
 
 class LinkTests(SynchronousTestCase):
-    """L{LinkBook}."""
+    """L{LinkIndex}."""
 
     def test_a_row_has_the_links_of_its_line(self) -> None:
         row = b"see the manual for more"

@@ -6,8 +6,8 @@ import re
 
 from attrs import frozen
 
-from tservice.terminal.rules import ScreenRules, alike
-from tservice.terminal.screen import Frame, RunStyle
+from tservice.terminal.screen_frame import RunStyle, ScreenFrame
+from tservice.terminal.screen_rules import ScreenRules, get_similar_glyphs
 
 _BELOW = 16
 """Maximum number of rows below a composer: footer, completions of a slash command, key help."""
@@ -36,7 +36,7 @@ _WAITING = re.compile(r" *(?:[\u2800-\u28ff] )?Waiting for (?:user|your|approval
 
 
 @frozen
-class Span:
+class RowSpan:
     """Rows C{top} to C{bottom}, both inclusive."""
 
     top: int
@@ -53,51 +53,53 @@ def is_waiting(row: str) -> bool:
     return bool(_WAITING.match(row))
 
 
-def composer(frame: Frame, rules: ScreenRules) -> Span | None:
+def find_composer(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Return the position of the composer, including its frame; C{None} if the screen shows
     none.
     """
-    if frame.bottom < 0 or frame.dead:
+    if frame.last_row < 0 or frame.is_dead:
         return None
-    finders = {"framed": _framed, "row": _rowed, "bar": _bar, "mark": _marked}
+    finders = {"framed": _find_framed, "row": _find_rowed, "bar": _find_bar, "mark": _find_marked}
     return finders[rules.shape](frame, rules)
 
 
-def holds_draft(frame: Frame, rules: ScreenRules) -> bool:
+def contains_draft(frame: ScreenFrame, rules: ScreenRules) -> bool:
     """Return true if the composer contains a user's unsent text.
 
     A client's own text there, a hint or a suggestion, is dim except for the caret on it. A composer
     in another mode (C{!}: a shell command) counts as containing text.
     """
-    span = composer(frame, rules)
+    span = find_composer(frame, rules)
     if span is None:
         return False
-    inside = [at for at in frame.filled(span.top, span.bottom + 1) if not _is_border(frame, at)]
-    return any(_written(frame, at, rules if at == inside[0] else None) for at in inside)
+    inside = [
+        at for at in frame.find_filled(span.top, span.bottom + 1) if not _is_border(frame, at)
+    ]
+    return any(_is_row_written(frame, at, rules if at == inside[0] else None) for at in inside)
 
 
-def _is_border(frame: Frame, at: int) -> bool:
+def _is_border(frame: ScreenFrame, at: int) -> bool:
     return frame.is_rule(at) or frame.is_edge(at)
 
 
-def _written(frame: Frame, at: int, first: ScreenRules | None) -> bool:
+def _is_row_written(frame: ScreenFrame, at: int, first: ScreenRules | None) -> bool:
     """Return true if row C{at} contains text that is not dim; in the first row, after the glyph."""
-    row = frame.inner[at]
-    start = _indent(row)
+    row = frame.inner_rows[at]
+    start = _measure_indent(row)
     if first is not None:
-        glyphs = (*first.glyphs, *(alike(first.glyphs[0]) if first.glyphs else ()))
+        glyphs = (*first.glyphs, *(get_similar_glyphs(first.glyphs[0]) if first.glyphs else ()))
         start += next((len(glyph) for glyph in glyphs if row.startswith(glyph, start)), 0)
     return _is_written(frame, at, start)
 
 
-def is_written_behind(frame: Frame, row: int, column: int) -> bool:
+def is_written_after(frame: ScreenFrame, row: int, column: int) -> bool:
     """Return true if a row contains text that is no hint from C{column} on, where the caret is."""
-    return row < len(frame.inner) and _is_written(frame, row, column)
+    return row < len(frame.inner_rows) and _is_written(frame, row, column)
 
 
-def _is_written(frame: Frame, row: int, start: int) -> bool:
-    text = frame.inner[row]
-    cells = [frame.style_at(row, i, i + 1) for i in range(start, len(text)) if text[i].strip()]
+def _is_written(frame: ScreenFrame, row: int, start: int) -> bool:
+    text = frame.inner_rows[row]
+    cells = [frame.get_styles(row, i, i + 1) for i in range(start, len(text)) if text[i].strip()]
     # A hint has more letters than the caret covers, so a single letter was typed by the user.
     is_hint = _is_dim if len(cells) == 1 else _is_faint
     return not all(map(is_hint, cells))
@@ -111,19 +113,21 @@ def _is_faint(styles: frozenset[RunStyle]) -> bool:
     return bool(styles) and all(style.dim or style.reverse for style in styles)
 
 
-def live(frame: Frame, span: Span | None, reach: int = _PARAGRAPHS) -> list[list[str]]:
+def find_live_paragraphs(
+    frame: ScreenFrame, span: RowSpan | None, reach: int = _PARAGRAPHS
+) -> list[list[str]]:
     """Return the paragraphs that show a running turn, the nearest to the composer first.
 
     These are the ones below the composer and the last C{reach} above it. The text further up
     belongs to the conversation and may quote anything.
     """
     if span is None:
-        return _paragraphs(frame, 0, frame.bottom + 1)[-reach:][::-1]
-    above = _paragraphs(frame, 0, span.top)[-reach:][::-1]
-    return [*_paragraphs(frame, span.bottom + 1, frame.bottom + 1), *above]
+        return _split_paragraphs(frame, 0, frame.last_row + 1)[-reach:][::-1]
+    above = _split_paragraphs(frame, 0, span.top)[-reach:][::-1]
+    return [*_split_paragraphs(frame, span.bottom + 1, frame.last_row + 1), *above]
 
 
-def _paragraphs(frame: Frame, start: int, stop: int) -> list[list[str]]:
+def _split_paragraphs(frame: ScreenFrame, start: int, stop: int) -> list[list[str]]:
     found: list[list[str]] = []
     inside = False
     for at in range(start, stop):
@@ -136,106 +140,106 @@ def _paragraphs(frame: Frame, start: int, stop: int) -> list[list[str]]:
     return found
 
 
-def _framed(frame: Frame, rules: ScreenRules) -> Span | None:
-    return _ruled(frame, rules) or _boxed(frame, rules)
+def _find_framed(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
+    return _find_ruled(frame, rules) or _find_boxed(frame, rules)
 
 
-def _ruled(frame: Frame, rules: ScreenRules) -> Span | None:
+def _find_ruled(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Find a composer between two rules that begin in the same column as the glyph."""
-    lines = [i for i in range(frame.bottom + 1) if frame.is_rule(i)]
+    lines = [i for i in range(frame.last_row + 1) if frame.is_rule(i)]
     if len(lines) < 2:
         return None
     top, bottom = lines[-2:]
-    column = _indent(frame.rows[top])
-    if column != _indent(frame.rows[bottom]) or not 2 <= bottom - top <= _TALLEST:
+    column = _measure_indent(frame.rows[top])
+    if column != _measure_indent(frame.rows[bottom]) or not 2 <= bottom - top <= _TALLEST:
         return None
-    below = [frame.rows[i] for i in frame.filled(bottom + 1, frame.bottom + 1)]
+    below = [frame.rows[i] for i in frame.find_filled(bottom + 1, frame.last_row + 1)]
     # The completions of a slash command fill all available room.
     completing = bool(below) and below[0][0] in _COMPLETED
     if len(below) > (_TALLEST if completing else _BELOW):
         return None
     if not rules.glyphs:
         # Only its footer distinguishes this composer from two plain lines.
-        return Span(top, bottom) if any((rules.ready_mark or "\0") in r for r in below) else None
+        return RowSpan(top, bottom) if any((rules.ready_mark or "\0") in r for r in below) else None
     row = frame.rows[top + 1]
-    started = not row[:column].strip(" ") and _begins(row[column:], rules)
-    return Span(top, bottom) if started and all(row[0] in _FOOTER for row in below) else None
+    started = not row[:column].strip(" ") and _begins_with_glyph(row[column:], rules)
+    return RowSpan(top, bottom) if started and all(row[0] in _FOOTER for row in below) else None
 
 
-def _begins(row: str, rules: ScreenRules) -> bool:
+def _begins_with_glyph(row: str, rules: ScreenRules) -> bool:
     """Return true if a composer's first row begins with a glyph: its mode's own or a similar
     one.
     """
-    for glyph in (*rules.glyphs, *alike(rules.glyphs[0])):
+    for glyph in (*rules.glyphs, *get_similar_glyphs(rules.glyphs[0])):
         # With text right after it, C{>} is a logo.
         if row.startswith(glyph) and not row[len(glyph) :][:1].strip():
             return True
     return row.startswith(_SHELL_GLYPHS)
 
 
-def _boxed(frame: Frame, rules: ScreenRules) -> Span | None:
+def _find_boxed(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Find a composer in the last box of the screen."""
-    edges = [i for i in range(frame.bottom + 1) if frame.is_edge(i)]
+    edges = [i for i in range(frame.last_row + 1) if frame.is_edge(i)]
     if len(edges) < 2 or not rules.glyphs:
         return None
     top, bottom = edges[-2:]
-    if len(frame.filled(bottom + 1, frame.bottom + 1)) > _BELOW:
+    if len(frame.find_filled(bottom + 1, frame.last_row + 1)) > _BELOW:
         return None
-    inside = [frame.inner[i].strip(" ") for i in frame.filled(top + 1, bottom)]
+    inside = [frame.inner_rows[i].strip(" ") for i in frame.find_filled(top + 1, bottom)]
     if not inside or any(map(is_key_hint, inside)):
         return None
-    prompt = _begins(inside[0], rules) and not _OPTION.match(inside[0])
-    return Span(top, bottom) if prompt else None
+    prompt = _begins_with_glyph(inside[0], rules) and not _OPTION.match(inside[0])
+    return RowSpan(top, bottom) if prompt else None
 
 
-def _rowed(frame: Frame, rules: ScreenRules) -> Span | None:
+def _find_rowed(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Find a composer in a separate row; older versions of these clients drew a box around it."""
-    return _row(frame, rules) or _boxed(frame, rules)
+    return _find_row(frame, rules) or _find_boxed(frame, rules)
 
 
-def _row(frame: Frame, rules: ScreenRules) -> Span | None:
+def _find_row(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Find a row that begins with the glyph, with only its continuation and a footer below."""
     glyphs = (*rules.glyphs, _BAR_GLYPH)
     begins = tuple(f"{blank}{glyph} " for glyph in glyphs for blank in ("", " "))
-    for at in range(frame.bottom, -1, -1):
+    for at in range(frame.last_row, -1, -1):
         row = frame.rows[at]
         if f"{row} ".startswith(begins):
-            return _with_footer(frame, at)
-        if not frame.is_blank(at) and (_indent(row) == 0 or frame.is_rule(at)):
+            return _find_footer(frame, at)
+        if not frame.is_blank(at) and (_measure_indent(row) == 0 or frame.is_rule(at)):
             return None
     return None
 
 
-def _with_footer(frame: Frame, top: int) -> Span | None:
-    below = frame.filled(top + 1, frame.bottom + 1)
+def _find_footer(frame: ScreenFrame, top: int) -> RowSpan | None:
+    below = frame.find_filled(top + 1, frame.last_row + 1)
     if not below or any(is_key_hint(frame.rows[i]) for i in below):
         return None
-    footer = frame.bottom
+    footer = frame.last_row
     while footer > top and not frame.is_blank(footer - 1):
         footer -= 1
-    return Span(top, footer - 1) if footer > top + 1 else None
+    return RowSpan(top, footer - 1) if footer > top + 1 else None
 
 
-def _bar(frame: Frame, rules: ScreenRules) -> Span | None:
+def _find_bar(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Find rows with a bar on their left, closed by the bar's foot."""
-    ends = [i for i in range(frame.bottom + 1) if _BAR_END.fullmatch(frame.rows[i])]
-    if not ends or len(frame.filled(ends[-1] + 1, frame.bottom + 1)) > _BELOW:
+    ends = [i for i in range(frame.last_row + 1) if _BAR_END.fullmatch(frame.rows[i])]
+    if not ends or len(frame.find_filled(ends[-1] + 1, frame.last_row + 1)) > _BELOW:
         return None
     top = ends[-1]
     while top and frame.rows[top - 1].lstrip(" ").startswith(rules.glyphs):
         top -= 1
-    return Span(top, ends[-1]) if top < ends[-1] else None
+    return RowSpan(top, ends[-1]) if top < ends[-1] else None
 
 
-def _marked(frame: Frame, rules: ScreenRules) -> Span | None:
+def _find_marked(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Find the mark of an empty composer in the last rows."""
     if not rules.ready_mark:
         return None
-    for at in reversed(frame.filled(frame.bottom - _BELOW + 1, frame.bottom + 1)):
+    for at in reversed(frame.find_filled(frame.last_row - _BELOW + 1, frame.last_row + 1)):
         if rules.ready_mark in frame.rows[at]:
-            return Span(at, at)
+            return RowSpan(at, at)
     return None
 
 
-def _indent(row: str) -> int:
+def _measure_indent(row: str) -> int:
     return len(row) - len(row.lstrip(" "))
